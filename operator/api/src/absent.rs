@@ -1,6 +1,6 @@
-//! Which numbers are left out of JSON.
+//! Which numbers JSON leaves out.
 
-/// Whether a count is zero, which needs no field.
+/// Whether a count is zero, and its field therefore left out.
 pub const fn is_zero(count: &u32) -> bool {
     *count == 0
 }

@@ -1,28 +1,28 @@
-//! The conditions of a run: their types, what True, False and Unknown mean, and one constructor
-//! per meaning, so that call sites read as sentences.
+//! The conditions of runs and schedules: their types, what True, False and Unknown mean, and one
+//! constructor per meaning, so that call sites read as sentences.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// True: the spec was understood and may run. False: it was refused; the message says what to do.
+/// True: the spec is valid. False: it was refused; the message says what to do.
 pub const ACCEPTED: &str = "Accepted";
-/// True: the run has ended, however; never goes back. False: it has not.
+/// True: the run has ended, in whatever way; never reverts. False: it has not.
 pub const FINISHED: &str = "Finished";
-/// True: every trial has a valid record. False: the run could not be measured. Unknown: it goes on.
-/// Its reason is the STATE column.
+/// True: every trial has a valid record. False: not every trial could be measured, or the run was
+/// refused. Unknown: the run has not ended. Its reason is the STATE column.
 pub const SUCCEEDED: &str = "Succeeded";
-/// True: nothing speaks against the numbers. False: the message lists every reason. Unknown: there
-/// are no numbers yet.
+/// True: there are no doubts about the numbers. False: the message lists every doubt. Unknown:
+/// there are no numbers.
 pub const TRUSTWORTHY: &str = "Trustworthy";
-/// There when the spec has expectations. True: all are met. False: at least one is not; the message
-/// lists all. Unknown: the data cannot say, or there are none yet.
+/// Present if the spec has expectations. True: all are met. False: at least one is not; the message
+/// lists all. Unknown: the data do not decide, or there are no numbers yet.
 pub const PASSED: &str = "Passed";
-/// On a schedule. True: its numbers are worse for good; the message names measure, run and images. False: they are not. Absent
-/// until there is a history.
+/// On a schedule. True: at least one measure has a lasting change for the worse; the message names
+/// measure, run and images. False: none has. Absent until there is a history.
 pub const REGRESSED: &str = "Regressed";
 /// kstatus. True until the first pod of the run has started.
 pub const RECONCILING: &str = "Reconciling";
-/// kstatus. True when the run cannot go on without help.
+/// kstatus. True when the run cannot continue without help.
 pub const STALLED: &str = "Stalled";
 
 /// Whether a condition of this type is `True`.
@@ -32,7 +32,7 @@ pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
         .any(|c| c.type_ == type_ && c.status == "True")
 }
 
-/// A condition without its times: [`merge`] adds them.
+/// A condition without its times, which [`merge`] adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// The condition's type.
@@ -74,8 +74,8 @@ fn draft(
     }
 }
 
-/// The conditions to write: `drafts` with the transition time of `old` wherever the status did not
-/// flip.
+/// Builds the conditions to write from `drafts`. A condition whose status did not change keeps its
+/// transition time from `old`.
 pub fn merge(
     old: &[Condition],
     drafts: Vec<Draft>,

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Instances of the variant, more and more of them at once, all idle but the first. One trial climbs
-/// the whole ladder: at each step it waits until all instances have answered, asks the first one, and
-/// reads the memory of all.
+/// More and more instances of the variant at once, all idle but the first. Each trial climbs the
+/// whole ladder: at each step it waits until all instances have answered, sends requests to the
+/// first one, and reads the memory of all.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Density {
-    /// Numbers of instances, one step each, climbed in rising order.
+    /// Numbers of instances, one step each, climbed in ascending order.
     #[serde(default = "default_instances")]
     #[schemars(
         length(min = 2, max = 12),
@@ -23,12 +23,12 @@ pub struct Density {
     #[schemars(range(min = 10, max = 100_000))]
     pub requests: u32,
 
-    /// When a trial ends before its last step. The steps until then count.
+    /// When a trial ends before its last step. The completed steps count.
     #[serde(default)]
     pub stop: DensityStop,
 }
 
-/// When a trial ends before its last step. It also ends when the scheduler has no room for an
+/// When a trial ends before its last step. It also ends when the scheduler has no room for another
 /// instance.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -38,7 +38,7 @@ pub struct DensityStop {
     #[schemars(range(min = 1, max = 90))]
     pub available_memory_percent: u32,
 
-    /// Seconds that the instances of a step have until all of them have answered correctly.
+    /// Seconds within which all instances of a step must answer correctly.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub timeout_seconds: u32,
@@ -54,7 +54,7 @@ impl Default for DensityStop {
 }
 
 impl Density {
-    /// The steps in the order in which they are climbed.
+    /// Returns the steps in the order in which they are climbed.
     pub fn ladder(&self) -> Vec<u32> {
         let mut ladder = self.instances.clone();
         ladder.sort_unstable();

@@ -22,14 +22,14 @@ pub const POINT: &str = "wasmbench.dev/point";
 /// Block, counted from 1.
 pub const BLOCK: &str = "wasmbench.dev/block";
 
-/// Name of the schedule that started a run, on the run.
+/// Name of the schedule, on its runs and its history.
 pub const SCHEDULE: &str = "wasmbench.dev/schedule";
-/// Uid of the schedule that an object belongs to, on its history.
+/// Uid of the schedule, on its history.
 pub const SCHEDULE_UID: &str = "wasmbench.dev/schedule-uid";
-/// Annotation on a run: the time of the schedule that it was started for, in RFC 3339.
+/// Annotation on a run: the scheduled time for which it was started, in RFC 3339.
 pub const SCHEDULED_TIME: &str = "wasmbench.dev/scheduled-time";
 
-/// On a run: `true` asks the operator for the run's numbers in its `/metrics`.
+/// Label on a run: `true` makes the operator export the run's numbers in its `/metrics`.
 pub const METRICS: &str = "wasmbench.dev/metrics";
 
 /// Annotation: the run's namespace, on objects that live in the operator's namespace.
@@ -40,11 +40,11 @@ pub const RUN_NAME: &str = "wasmbench.dev/run-name";
 pub const TRIAL: &str = "wasmbench.dev/trial";
 /// Annotation: version of the operator that created the object.
 pub const OPERATOR_VERSION: &str = "wasmbench.dev/operator-version";
-/// Annotation on reports: tag of the operator's build that computed them, where it has one.
+/// Annotation on reports: tag of the operator build that computed them, if it has one.
 pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.
 pub const RECORD_INDEX: &str = "wasmbench.dev/records";
-/// Annotation: bytes of all records in this `ConfigMap`.
+/// Annotation: total bytes of the records in this `ConfigMap`.
 pub const RECORD_BYTES: &str = "wasmbench.dev/record-bytes";
 /// Annotation on node Leases: the node's full name.
 pub const NODE: &str = "wasmbench.dev/node";
@@ -55,7 +55,7 @@ pub const APP: &str = "wasmbench";
 pub const OPERATOR: &str = "wasmbench-operator";
 /// The pod under test.
 pub const COMPONENT_SUBJECT: &str = "subject";
-/// A pod that the probe of cold starts creates and removes again.
+/// A pod that a cold-start or density probe creates and removes.
 pub const COMPONENT_COLD_SUBJECT: &str = "cold-subject";
 /// The Job that measures.
 pub const COMPONENT_PROBE: &str = "probe";

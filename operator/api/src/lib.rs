@@ -1,10 +1,11 @@
 //! The wasmbench API, `wasmbench.dev/v1alpha1`: what a user writes and what they read back.
 //!
-//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`],
-//! [`open_loop`] and [`density`] (three of its sweeps), [`status`] (what the operator
-//! answers), [`schedule`] (the `BenchmarkSchedule`, which starts runs), [`conditions`] (the words it answers with), [`labels`] (how its objects are found), [`absent`] (what JSON leaves out).
-//! The doc comments of the types are the text of `kubectl explain`. This crate holds no client,
-//! no clock and no async code, so that anyone can import the types cheaply.
+//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`], [`open_loop`] and
+//! [`density`] (three of its sweeps), [`status`] (what the operator reports), [`schedule`] (the
+//! `BenchmarkSchedule`, which starts runs), [`conditions`] (the conditions of both), [`labels`]
+//! (how to find the operator's objects), [`absent`] (what JSON leaves out). The doc comments of the
+//! types are the text of `kubectl explain`. This crate contains no client, no clock and no async
+//! code, so its types are cheap to import.
 
 pub mod absent;
 pub mod cold_start;

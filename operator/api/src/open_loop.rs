@@ -1,11 +1,11 @@
-//! The open-loop sweep: latency at a given rate of requests, counted from when each was due.
+//! The open-loop sweep: latency at a given request rate, counted from when each request was due.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Requests at a fixed rate, on a schedule that does not wait for answers. A trial first finds the rate
-/// that the subject reaches when it is asked as fast as it answers (its peak), then asks at a percentage
-/// of it, and counts every latency from the moment at which the request was due.
+/// Requests at a fixed rate, on a schedule that does not wait for answers. A trial first measures
+/// the subject's peak rate in a closed loop, then sends at a percentage of it, and counts each
+/// latency from the moment when the request was due.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoop {
@@ -18,31 +18,33 @@ pub struct OpenLoop {
     )]
     pub rates_percent_of_peak: Vec<u32>,
 
-    /// Connections over which the requests go in turn, at the peak as well. A request whose connection
-    /// still waits for an answer is sent later, and the wait counts: take enough of them.
+    /// Connections that take turns sending the requests, also while the peak is measured. A request
+    /// whose connection is still waiting for an answer is sent later, and the wait counts: use
+    /// enough of them.
     #[serde(default = "default_connections")]
     #[schemars(range(min = 1, max = 512))]
     pub connections: u32,
 
-    /// Length of the timed window of a trial, in seconds. It is shorter where it would hold more than a
-    /// million requests.
+    /// Length of a trial's timed window, in seconds; shorter if it would contain more than
+    /// 1,000,000 requests.
     #[serde(default = "default_duration")]
     #[schemars(range(min = 1, max = 600))]
     pub duration_seconds: u32,
 
-    /// Load before anything is measured, which is discarded, in seconds.
+    /// Length of the discarded warm-up, in seconds; up to three times as long while the rate is
+    /// still changing.
     #[serde(default = "default_warmup")]
     #[schemars(range(min = 0, max = 120))]
     pub warmup_seconds: u32,
 
-    /// For how long the peak is measured, in seconds.
+    /// How long the peak is measured, in seconds.
     #[serde(default = "default_peak")]
     #[schemars(range(min = 1, max = 60))]
     pub peak_seconds: u32,
 }
 
 impl OpenLoop {
-    /// The rates in percent of the peak, in rising order.
+    /// Returns the rates in percent of the peak, in ascending order.
     pub fn percents(&self) -> Vec<u32> {
         let mut percents = self.rates_percent_of_peak.clone();
         percents.sort_unstable();

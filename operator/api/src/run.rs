@@ -32,7 +32,8 @@ pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
 
-/// Name of the variant that the operator adds to a run with a noise floor: the baseline once more.
+/// Name of the variant that the operator adds to a run with a noise floor: the baseline a second
+/// time.
 pub const TWIN: &str = "baseline-twin";
 
 /// What to compare, under which load, and how often. Immutable once created, except `suspend` and
@@ -134,18 +135,19 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
-    /// Repetitions of every cell, each in a freshly shuffled order and with a fresh pod. The
-    /// spread over blocks is what the run knows about its own noise; fewer than 5 say little.
+    /// Repetitions of every cell (variant, workload and sweep point), each in a freshly shuffled
+    /// order and with a fresh pod. The run estimates its own noise from the spread over blocks;
+    /// fewer than 5 say little.
     #[serde(default = "default_blocks")]
     #[schemars(range(min = 1, max = MOST_BLOCKS))]
     pub blocks: u32,
 
-    /// Goes on after `blocks` blocks (8 at least) until the primary measures are known precisely enough.
-    /// Default: the run ends after `blocks` blocks.
+    /// Continues after `blocks` blocks (at least 8) until the primary measures are known precisely
+    /// enough. Default: the run ends after `blocks` blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
 
-    /// Seed of the shuffled order. Derived from the run's uid when absent; status reports it.
+    /// Seed of the shuffled order; status reports it. Default: derived from the run's uid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_i64))]
     pub seed: Option<i64>,
@@ -155,40 +157,44 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(min = 1, max = 40))]
     pub baseline: Option<String>,
 
-    /// Name of a finished run in the same namespace, with which this one is compared, number by number.
-    /// `status.versusRun` has the result, and the report its table. A run that is missing, not finished
-    /// or not comparable (another node, other workloads) is no failure: the reason stands there instead.
+    /// Name of a finished run in the same namespace with which this one is compared, number by
+    /// number. `status.versusRun` has the result, and the report a table. A run that is missing,
+    /// unfinished or not comparable (another node, other workloads) causes no failure:
+    /// `status.versusRun` says why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = Rule::new(validation::BASELINE_RUN_RULE).message(validation::BASELINE_RUN_MESSAGE))]
     pub baseline_run_name: Option<String>,
 
-    /// What the run is to decide. Verdicts on these measures are corrected for one another alone, the one line is about
-    /// them, and `precision` waits for them. All others are measured too, and are secondary: corrected among
-    /// themselves. Name few, because each costs the others power. Of the points of a sweep that stand, the fewest pods at once
-    /// and the highest rate of an open loop count. Default: one of each sweep, which are `cpuPerRequest` of
-    /// throughput (`throughputRps` where no CPU time can be read), `warmP50`, `coldStartListening`
-    /// (`coldStartAnswer` where no log line tells), `openLoopP99` and `memoryPerInstance`.
+    /// The measures that the run decides, at most 10. Their verdicts are corrected only for one
+    /// another, the one-line verdict is about them, and `precision` waits for them. All other
+    /// measures are secondary: also measured, and corrected among themselves. Name few, because
+    /// each costs the others power. Of a sweep's valid points, the fewest pods at once (cold
+    /// starts) and the highest rate (open loop) count. Default: one per sweep, which is
+    /// `cpuPerRequest` for throughput (`throughputRps` if no CPU time can be read), `warmP50`,
+    /// `coldStartListening` (`coldStartAnswer` if no log line shows it), `openLoopP99` and
+    /// `memoryPerInstance`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub primary_measures: Vec<Metric>,
 
-    /// The smallest difference that matters, in percent from `0.1%` to `50%`. A variant is called
-    /// equivalent when the whole interval of its ratio to the baseline is nearer to 1, and `precision` aims at
-    /// half of it. `5%` reaches from 1/1.05 to 1.05.
+    /// The smallest difference that matters, in percent from `0.1%` to `50%`: `5%` reaches from
+    /// 1/1.05 to 1.05. A variant is called equivalent if the whole interval of its ratio to the
+    /// baseline lies within it. `precision` aims at half of it by default.
     #[serde(default = "default_minimum_effect")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
     pub minimum_effect: String,
 
-    /// The same for what is judged by its difference. Default: 10 ms of a start, 512 KiB of memory.
+    /// The smallest differences that matter in absolute terms. Default: 10 ms for cold starts,
+    /// 512 KiB for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_difference: Option<MinimumDifference>,
 
-    /// Measures the baseline a second time, as `baseline-twin`. Its trials count as the baseline's, and where the two
-    /// differ by more than chance the run is not trustworthy. Costs the trials of one more variant. Default: true with 5 blocks and 2
-    /// variants or more.
+    /// Measures the baseline a second time, as `baseline-twin`. The twin's trials count as the
+    /// baseline's; if the two differ by more than chance, the run is not trustworthy. Costs the
+    /// trials of one more variant. Default: true with at least 5 blocks and 2 variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<bool>,
 
@@ -197,8 +203,8 @@ pub struct BenchmarkRunSpec {
     pub placement: Option<Placement>,
 
     /// Requests and limits of every subject. One setting for all variants, because a comparison
-    /// under different limits compares the limits. Default: 100m CPU and 64Mi requested, memory
-    /// limited to 512Mi, CPU not limited (a CPU limit measures throttling).
+    /// under different limits compares the limits. Default: requests of 100m CPU and 64Mi memory, a
+    /// memory limit of 512Mi, and no CPU limit (it would measure throttling).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<SubjectResources>,
 
@@ -215,34 +221,35 @@ pub struct BenchmarkRunSpec {
     /// What is measured.
     pub sweeps: Sweeps,
 
-    /// What must hold for the condition `Passed`, at most 32. An expectation is met when the whole 95 %
-    /// interval of its ratio lies within the bounds, not met when all of it lies beyond one, and
-    /// undecided otherwise; more blocks narrow the interval.
+    /// What must hold for the condition `Passed`, at most 32. An expectation is met if the whole
+    /// 95 % interval of its ratio lies within the bounds, not met if all of it lies beyond one, and
+    /// undecided otherwise. The intervals hold for all expectations simultaneously; more blocks
+    /// narrow them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub expectations: Vec<RatioExpectation>,
 
-    /// Seconds a subject has to run, and then once more to give its first correct answer, before
-    /// its trial fails.
+    /// Seconds within which a subject must be running, and within which it must then give its first
+    /// correct answer; otherwise its trial fails.
     #[serde(default = "default_ready_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub subject_ready_timeout_seconds: u32,
 
-    /// Stops the run: its pods are removed within seconds and the node is given back. Recorded
-    /// trials stay; setting it to false goes on with the rest.
+    /// Stops the run: its pods are removed within seconds and the node is released. Recorded trials
+    /// are kept; setting it back to false continues with the rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspend: bool,
 
-    /// Seconds after which a finished run is deleted together with its records and report.
-    /// Default: never.
+    /// Seconds after which a finished run is deleted together with its records and report. Default:
+    /// never. An administrator's limit applies if it is shorter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl_seconds_after_finished: Option<u32>,
 }
 
 impl BenchmarkRunSpec {
-    /// Blocks that the run has at least.
+    /// Returns the minimum number of blocks of the run.
     pub fn fewest_blocks(&self) -> u32 {
         match self.precision {
             None => self.blocks,
@@ -250,13 +257,14 @@ impl BenchmarkRunSpec {
         }
     }
 
-    /// Name of the variant that the others are compared with: the first one, unless the spec names another.
+    /// Returns the name of the variant that the others are compared with: the first one, unless the
+    /// spec names another.
     pub fn baseline_name(&self) -> &str {
         let first = self.variants.first().map(|variant| variant.name.as_str());
         self.baseline.as_deref().or(first).unwrap_or_default()
     }
 
-    /// Blocks that the run may have: those of `precision`, where it has one.
+    /// Returns the maximum number of blocks of the run: that of `precision`, if it has one.
     pub fn most_blocks(&self) -> u32 {
         let precise = self.precision.as_ref();
         precise.map_or(self.blocks, |precision| {

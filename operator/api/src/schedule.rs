@@ -1,6 +1,6 @@
-//! The `BenchmarkSchedule`: the same run again and again, at times that a cron expression names.
+//! The `BenchmarkSchedule`: starts the same run repeatedly, at the times of a cron expression.
 //!
-//! Fields that a `CronJob` has as well mean what they mean there.
+//! Fields that a `CronJob` also has mean the same here.
 
 use std::collections::BTreeMap;
 
@@ -77,20 +77,20 @@ use crate::validation;
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = crate::schema::known_formats)]
 pub struct BenchmarkScheduleSpec {
-    /// When to start a run, as five fields of cron (`0 3 * * *`: each night at three) or as `@daily`, `@hourly`,
-    /// `@weekly`, `@monthly` or `@yearly`, in the time zone of `timeZone`.
+    /// When to start a run, as five cron fields (`0 3 * * *`: every night at three) or as
+    /// `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`, in the time zone `timeZone`.
     #[schemars(length(min = 1, max = 256))]
     #[x_kube(validation = Rule::new(validation::CRON_ZONE_RULE).message(validation::CRON_ZONE_MESSAGE))]
     pub schedule: String,
 
-    /// The time zone of the schedule, a name of the IANA database such as `Europe/Berlin`. Default: UTC.
+    /// Time zone of the schedule, as an IANA name such as `Europe/Berlin`. Default: UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub time_zone: Option<String>,
 
-    /// How late a run may be started, in seconds, when the operator was away at its time, or an earlier run went on
-    /// that `Forbid` waits for. What is later is left out. Default: any time. Of several times that were missed only the
-    /// last one counts.
+    /// How late a run may start, in seconds, if the operator was down when it was due or `Forbid`
+    /// made it wait for an earlier run. After that it is left out. Default: no limit. If several
+    /// times were missed, only the last one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub starting_deadline_seconds: Option<u32>,
@@ -99,19 +99,20 @@ pub struct BenchmarkScheduleSpec {
     #[serde(default)]
     pub concurrency_policy: ConcurrencyPolicy,
 
-    /// Starts no runs for now. Those that were started go on. When it is set to false again, the last time that was
-    /// missed starts its run, unless it is later than `startingDeadlineSeconds`.
+    /// Starts no runs for now; runs already started continue. When set back to false, the last
+    /// missed time starts its run, unless it is later than `startingDeadlineSeconds`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspend: bool,
 
     /// What each run measures, and its labels.
     pub template: RunTemplate,
 
-    /// Lasting changes whose first run ended before this time are accepted: `Regressed` is about later ones.
+    /// Accepts lasting changes whose first run ended before this time: `Regressed` covers only
+    /// later ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_changes_before: Option<Time>,
 
-    /// Finished runs to keep that succeeded and whose numbers can be believed.
+    /// Finished runs to keep that succeeded and are trustworthy.
     #[serde(default = "default_successful")]
     #[schemars(range(min = 0, max = 1000))]
     pub successful_runs_history_limit: u32,
@@ -121,7 +122,7 @@ pub struct BenchmarkScheduleSpec {
     #[schemars(range(min = 0, max = 1000))]
     pub failed_runs_history_limit: u32,
 
-    /// Finished runs to keep that were measured, and whose numbers cannot be believed.
+    /// Finished runs to keep that succeeded but are not trustworthy.
     #[serde(default = "default_untrustworthy")]
     #[schemars(range(min = 0, max = 1000))]
     pub untrustworthy_runs_history_limit: u32,
@@ -130,13 +131,13 @@ pub struct BenchmarkScheduleSpec {
 /// What happens when a run is due and an earlier one of the schedule has not finished.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConcurrencyPolicy {
-    /// It starts. Runs that measure the same node wait for one another all the same.
+    /// The run starts. Runs that measure the same node still wait for each other.
     #[default]
     Allow,
-    /// It is left out. When the earlier one has ended, the last time that was left out starts late, within
-    /// `startingDeadlineSeconds`.
+    /// The run is left out. Once the earlier one has ended, the last run that was left out starts
+    /// late, within `startingDeadlineSeconds`.
     Forbid,
-    /// The earlier one is deleted, and it starts.
+    /// The earlier run is deleted, and the new one starts.
     Replace,
 }
 
@@ -153,11 +154,11 @@ pub struct RunTemplate {
     pub spec: BenchmarkRunSpec,
 }
 
-/// What a template says of its runs besides their spec.
+/// Metadata of the runs that a template creates.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateMetadata {
-    /// Labels of each run. It has `wasmbench.dev/schedule` besides, with the schedule's name.
+    /// Labels of each run. `wasmbench.dev/schedule`, the schedule's name, is added.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend(
         "maxProperties" = 32,
@@ -167,7 +168,7 @@ pub struct TemplateMetadata {
     ))]
     pub labels: BTreeMap<String, String>,
 
-    /// Annotations of each run. It has `wasmbench.dev/scheduled-time` besides: when it was due.
+    /// Annotations of each run. `wasmbench.dev/scheduled-time`, when it was due, is added.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend(
         "maxProperties" = 16,
@@ -176,7 +177,7 @@ pub struct TemplateMetadata {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// What a schedule did, and does next.
+/// What a schedule has done and does next.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = crate::schema::known_formats)]
@@ -191,20 +192,20 @@ pub struct BenchmarkScheduleStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 
-    /// Names of runs that have not finished, at most 64 of them.
+    /// Names of runs that have not finished, at most 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)), extend("x-kubernetes-list-type" = "set"))]
     pub active: Vec<String>,
 
-    /// How many those are.
+    /// Number of runs that have not finished.
     #[serde(default)]
     pub active_runs: u32,
 
-    /// The time of the schedule for which a run was last started.
+    /// The scheduled time for which a run was last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_schedule_time: Option<Time>,
 
-    /// When a run last ended that succeeded and whose numbers can be believed.
+    /// When the last run ended that succeeded and is trustworthy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_successful_time: Option<Time>,
 
@@ -212,19 +213,20 @@ pub struct BenchmarkScheduleStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_schedule_time: Option<Time>,
 
-    /// The last time of the schedule that passed without a run, until a run of that time or a later one was started.
+    /// The last scheduled time that passed without a run, until a run for it or a later time is
+    /// started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOutTime>,
 }
 
-/// A time of the schedule for which no run was started.
+/// A scheduled time for which no run was started.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOutTime {
     /// When the run was due.
     pub time: Time,
 
-    /// Reason as one word: `TooLate` or `AlreadyActive`.
+    /// Reason in one word: `TooLate` or `AlreadyActive`.
     #[schemars(length(max = 64))]
     pub reason: String,
 }

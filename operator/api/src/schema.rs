@@ -1,5 +1,5 @@
-//! What the derived schema lacks for a CRD: bounds inside types of other crates, and formats that
-//! Kubernetes knows.
+//! Adapts the derived schema to a CRD: adds bounds inside types of other crates, and removes
+//! formats that Kubernetes does not know and rules that templates must not have.
 
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// Formats of Rust's unsigned integers. The API server does not know them and warns about each.
 const RUST_FORMATS: [&str; 4] = ["uint8", "uint16", "uint32", "uint64"];
 
-/// Removes formats that the API server does not know. The bounds of the fields say the same.
+/// Removes formats that the API server does not know. The bounds of the fields already say the
+/// same.
 pub fn known_formats(schema: &mut Schema) {
     let unknown = schema
         .get("format")
@@ -20,8 +21,8 @@ pub fn known_formats(schema: &mut Schema) {
     transform_subschemas(&mut known_formats, schema);
 }
 
-/// Bounds the fields of a list of `metav1.Condition` as its documentation does; the type itself
-/// brings no bounds along.
+/// Adds the documented bounds to the fields of a list of `metav1.Condition`; the type itself has
+/// none.
 pub fn bounded_conditions(schema: &mut Schema) {
     let bounds = [
         ("type", json!({ "maxLength": 316 })),
@@ -39,7 +40,8 @@ pub fn bounded_conditions(schema: &mut Schema) {
     }
 }
 
-/// Removes the rules about changes of an object: in a template, of which each copy is a new object, all may change.
+/// Removes the rules about changes to an object: each run created from a template is a new object,
+/// so every field of the template may change.
 pub fn without_transitions(schema: &mut Schema) {
     let is_of_changes = |rule: &Value| {
         let text = rule.get("rule").and_then(Value::as_str);

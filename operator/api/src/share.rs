@@ -1,6 +1,6 @@
-//! Shares as people write them.
+//! Percentages as users write them.
 
-/// A text such as `5%` as a share (0.05); `None` when it is none.
+/// Parses a percentage such as `5%` into a share (0.05). Returns `None` for anything else.
 pub fn share_of(percent: &str) -> Option<f64> {
     let number: f64 = percent.strip_suffix('%')?.parse().ok()?;
     number.is_finite().then_some(number / 100.0)

@@ -1,4 +1,4 @@
-//! What the operator answers. Status is output: nothing in it steers the run.
+//! What the operator reports. Status is output: nothing in it steers the run.
 
 mod cold_start;
 mod density;
@@ -16,7 +16,7 @@ pub use density::DensityStatus;
 pub use open_loop::OpenLoopPoint;
 pub use rows::{Knee, Omitted, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 
-/// How far the run is and what it found.
+/// How far the run has progressed and what it found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = crate::schema::known_formats)]
@@ -25,9 +25,8 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, with expectations
-    /// `Passed`, and `Reconciling` and `Stalled` for
-    /// tools that follow kstatus.
+    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, `Passed` (with expectations), and
+    /// `Reconciling` and `Stalled` for tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
@@ -46,7 +45,7 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
 
-    /// When the report was written.
+    /// When the run ended: its report was written, it was refused, or no node matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<Time>,
 
@@ -54,15 +53,15 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<MeasuredNode>,
 
-    /// How far the run is.
+    /// How far the run has progressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
 
-    /// What became of `spec.precision`, once the run has ended.
+    /// The outcome of `spec.precision`, once the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<ReachedPrecision>,
 
-    /// Which differences the run can find: expected before it ends, and then by its own scatter.
+    /// Which differences the run can find: expected until it ends, then by its own scatter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
 
@@ -77,7 +76,7 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into()]))]
     pub skipped: Vec<SkippedVariant>,
 
-    /// What variants cannot do by their definition. It is never tried: no failure and no number.
+    /// What variants cannot do by definition. Never tried, so neither a failure nor a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "what".into()]))]
@@ -89,14 +88,14 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "workload".into()]))]
     pub summary: Vec<SummaryRow>,
 
-    /// Cold starts of a pod that does nothing but listen, one entry per number of pods at once: what
+    /// Cold starts of a pod that only listens, one entry per number of pods at once: the time that
     /// cluster and harness take before any service begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
     pub harness_floor: Vec<HarnessFloor>,
 
-    /// What `summary` leaves out of a very large run, to keep the status small. The report has it.
+    /// What `summary` leaves out of a very large run, to keep the status small. The report has all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_omitted: Option<Omitted>,
     /// How the run compares with `spec.baselineRunName`.
@@ -139,41 +138,41 @@ pub struct MeasuredNode {
     pub name: String,
 
     /// First 12 hex digits of a SHA-256 over what identifies the node as a measuring instrument
-    /// (kernel, CPU, runtime, kubelet, ...). Runs with different fingerprints do not compare.
+    /// (kernel, CPU, runtime, kubelet, ...). Runs with different fingerprints are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub fingerprint: Option<String>,
 }
 
-/// How far a run is.
+/// How far a run has progressed.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// Trials with a record, failed and skipped ones included.
     pub completed_trials: u32,
 
-    /// All trials of the run; with `spec.precision` those of the blocks that are decided so far.
+    /// All trials of the run; with `spec.precision`, those of the blocks decided on so far.
     pub total_trials: u32,
 
-    /// Trials that the run may have with `spec.precision`, while it is open how many it needs.
+    /// The maximum number of trials with `spec.precision`, until it is decided how many are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_trials: Option<u32>,
 
-    /// Both for people, with the time that is probably left.
+    /// Both counts in readable form, with the estimated time left.
     #[schemars(length(max = 64))]
     pub text: String,
 
-    /// What happens now, or what to do next.
+    /// What is happening now, or what to do next.
     #[schemars(length(max = 1024))]
     pub message: String,
 
-    /// When the run will probably finish, from its spec and the trials that are left. Repeats of noisy
-    /// windows, longer warm-ups and a queue are not in it.
+    /// When the run will probably finish, estimated from its spec and the remaining trials.
+    /// Excludes repeats of noisy windows, longer warm-ups and time in a queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_completion_time: Option<Time>,
 }
 
-/// How precise a run with `spec.precision` became.
+/// The precision that a run with `spec.precision` reached.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ReachedPrecision {
@@ -185,7 +184,7 @@ pub struct ReachedPrecision {
     #[schemars(length(max = 32))]
     pub outcome: String,
 
-    /// How far the widest interval reaches from its ratio, as a share: 0.05 for 5 %. Absent without
+    /// How far the widest interval extends from its ratio, as a share: 0.05 for 5 %. Absent without
     /// an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widest_relative_interval: Option<f64>,
@@ -199,16 +198,18 @@ pub struct ReachedPrecision {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
-    /// The smallest difference that 80 of 100 such runs find in a primary comparison, as a share: 0.05 for 5 %. Of
-    /// several comparisons the one that is known least. Absent with one block.
+    /// The smallest difference that 80 of 100 such runs find in a primary comparison, as a share:
+    /// 0.05 for 5 %. With several comparisons, that of the least precise one. Absent with one
+    /// block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_difference: Option<f64>,
 
-    /// The scatter of equal trials for which that is expected, as a share. Absent once it is that of the run itself.
+    /// The assumed scatter of equal trials, as a share. Absent once the run's own scatter is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed_scatter: Option<f64>,
 
-    /// The same in words, for each measure once the run has ended, and whether equals can be found equivalent.
+    /// The same in words: until the run ends, also if too few blocks are planned to find equals
+    /// equivalent; then for each workload and measure.
     #[schemars(length(max = 512))]
     pub message: String,
 }
@@ -221,7 +222,7 @@ pub struct SkippedVariant {
     #[schemars(length(max = 40))]
     pub variant: String,
 
-    /// Reason as one word, e.g. `RuntimeClassNotFound`.
+    /// Reason in one word, e.g. `RuntimeClassNotFound`.
     #[schemars(length(max = 64))]
     pub reason: String,
 
@@ -230,7 +231,7 @@ pub struct SkippedVariant {
     pub message: String,
 }
 
-/// Workloads or sweep points that a variant cannot do by its definition.
+/// Workloads or sweep points that a variant cannot do by definition.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct NotApplicable {
@@ -242,7 +243,7 @@ pub struct NotApplicable {
     #[schemars(length(max = 256))]
     pub what: String,
 
-    /// Why the preset cannot do it by its definition.
+    /// Why the preset cannot do it by definition.
     #[schemars(length(max = 256))]
     pub reason: String,
 }
@@ -251,16 +252,18 @@ pub struct NotApplicable {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Results {
-    /// `summary.json`, `summary.csv`, `comparisons.csv`, `report.md`, `report.html`, `environment.json`.
+    /// The `ConfigMap` with `summary.json`, `summary.csv`, `comparisons.csv`, `report.md`,
+    /// `report.html` and `environment.json`.
     #[schemars(length(max = 253))]
     pub report: String,
 
-    /// One record per trial, gzipped JSON.
+    /// The `ConfigMaps` with one record per trial, as gzipped JSON.
     #[schemars(length(max = 1024), inner(length(max = 253)), extend("x-kubernetes-list-type" = "set"))]
     pub records: Vec<String>,
 
-    /// Further ones of a very large run, whose names are left out to keep the status small. All of them
-    /// carry the labels `wasmbench.dev/run-uid` and `app.kubernetes.io/component=records`.
+    /// Number of further record `ConfigMaps` of a very large run, whose names are left out to keep
+    /// the status small. All of them carry the labels `wasmbench.dev/run-uid` and
+    /// `app.kubernetes.io/component=records`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub records_omitted: u32,
 }

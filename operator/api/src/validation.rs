@@ -1,5 +1,5 @@
-//! The cross-field CEL rules of the CRD and their messages, kept in one place so that each can be
-//! read beside its remedy. Bounds on single fields stand at the fields.
+//! The cross-field CEL rules of the CRDs and their messages, kept in one place so that each rule
+//! can be read beside its remedy. Bounds on single fields are at the fields.
 
 /// Cells of one block: variants (and the baseline's twin) times workloads times sweep points.
 const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noiseFloor : \
@@ -9,10 +9,10 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0) + \
      (has(self.sweeps.openLoop) ? self.sweeps.openLoop.ratesPercentOfPeak.size() : 0))";
 
-/// Cells with their ratios take up to 700 bytes of status each. Of 256 of them the status keeps what
-/// fits into 100 kB, and the report all.
+/// A cell with its ratios takes up to 700 bytes of status. Of 256 cells the status keeps what fits
+/// into 100 kB, and the report keeps all.
 pub const MAX_CELLS: usize = 256;
-/// At ten seconds a trial, 5,000 trials already take more than half a day of a node.
+/// At ten seconds a trial, 5,000 trials already occupy a node for more than half a day.
 pub const MAX_TRIALS: usize = 5000;
 
 pub fn cells_rule() -> String {
@@ -32,8 +32,8 @@ pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower
     spec.precision.maxBlocks, remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
     variant)";
 
-/// The only text of any length in a spec. The operator holds the specs of all runs, so that all of one together
-/// stays below 64 KiB.
+/// Bounds the only long texts in a spec. The operator holds the specs of all runs in memory, so
+/// each of them has to stay below 64 KiB.
 pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
     (has(v.container.args) ? v.container.args.map(a, size(a)).sum() : 0) + \
     (has(v.container.env) ? v.container.env.map(e, size(e.name) + \
@@ -108,7 +108,7 @@ pub const EXPECTED_BASELINE_RULE: &str = "!has(self.expectations) || self.expect
 pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another variant with the \
     baseline: variant must not be the baseline, and relativeTo, where it is set, must be (only the \
     baseline, for now)";
-/// That a measure, in CEL, is one that a sweep of the spec measures.
+/// Returns a CEL expression: whether a sweep of the spec measures `metric`, itself in CEL.
 fn is_measured(metric: &str) -> String {
     let sweeps = [
         (format!("{metric} == 'throughputRps'"), vec!["throughput"]),
@@ -176,11 +176,11 @@ pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || h
 pub const SWEEPS_MESSAGE: &str =
     "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop and density";
 
-/// Each pod takes half a kilobyte of a record, and a second or two of the node.
+/// Each pod takes half a kilobyte of a record, and one or two seconds on the node.
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";
 pub const COLD_PODS_MESSAGE: &str =
     "samples x concurrency is more than 1000 pods per trial: lower samples or concurrency";
-/// `localhost` without a port is no host: so are images called that lie on a node and nowhere else.
+/// `localhost` without a port is not a registry: images with that name exist only on the node.
 pub const COLD_IMAGES_RULE: &str = "!has(self.sweeps.coldStart) || self.sweeps.coldStart.class != 'NodeCold' || \
     self.variants.all(v, !has(v.container) || !v.container.image.startsWith('localhost/'))";
 pub const COLD_IMAGES_MESSAGE: &str = "with the class NodeCold every cold start pulls the image, and an image of \
@@ -240,7 +240,7 @@ pub const MEMORY_RULE: &str = "!has(self.requests) || !has(self.limits) || \
     quantity(self.requests.memory).compareTo(quantity(self.limits.memory)) <= 0";
 pub const MEMORY_MESSAGE: &str = "requests.memory is more than limits.memory: lower the request or \
     raise the limit";
-/// No container starts within less, and who writes less forgot the unit.
+/// No container starts with less, and whoever writes less forgot the unit.
 pub const MEMORY_LIMIT_RULE: &str = "!has(self.limits) || !has(self.limits.memory) || \
     quantity(self.limits.memory).compareTo(quantity('1Mi')) >= 0";
 pub const MEMORY_LIMIT_MESSAGE: &str = "limits.memory is less than 1Mi, in which nothing runs: write \
@@ -250,9 +250,9 @@ pub const IMAGE_RULE: &str = "!self.contains('://')";
 pub const IMAGE_MESSAGE: &str = "image is a reference, not a URL: write it without https://, such as \
     registry.example.com/team/service:1.0";
 
-/// What a node's label may have as its value.
+/// Pattern of the value of a node label.
 pub const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$";
-/// The key of a taint or label, with or without its domain; empty where any is meant.
+/// Pattern of the key of a taint or label, with or without its domain; empty for any key.
 pub const LABEL_KEY: &str =
     "^(([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$";
 
@@ -265,7 +265,8 @@ pub const ANY_TAINT_RULE: &str = "(has(self.key) && self.key != '') || \
 pub const ANY_TAINT_MESSAGE: &str = "a toleration without a key tolerates every taint: say so with \
     operator: Exists, or set key";
 
-/// A label value has 63 characters: eleven are for the number that the names of runs end in, as of a CronJob.
+/// A label value has at most 63 characters; eleven are for the number that ends the name of a run,
+/// as with a `CronJob`.
 pub const SCHEDULE_NAME_RULE: &str = "size(self.metadata.name) <= 52";
 pub const SCHEDULE_NAME_MESSAGE: &str = "the name of a BenchmarkSchedule has at most 52 characters, because the names of \
     its runs end in a number: choose a shorter name";

@@ -1,5 +1,6 @@
 //! What every field of the generated CRDs must have: a description for `kubectl explain`, and
-//! bounds, without which the API server could neither refuse nonsense nor price the CEL rules.
+//! bounds, without which the API server could neither reject nonsense nor estimate the cost of the
+//! CEL rules.
 
 #![allow(
     clippy::unwrap_used,
@@ -160,7 +161,7 @@ fn no_field_takes_what_the_schema_does_not_name() {
     );
 }
 
-/// Calls `look` with each rule and the schema that it stands at.
+/// Calls `look` with each rule, its path and the compiled schema that it belongs to.
 fn rules(schema: &Value, look: &mut impl FnMut(&str, &Value, &CompiledSchema)) {
     walk(schema, "", &mut |path, schema| {
         let compiled = compile_schema(schema);

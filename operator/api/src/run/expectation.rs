@@ -29,18 +29,18 @@ pub struct RatioExpectation {
     #[schemars(length(min = 1, max = 40))]
     pub workload: String,
 
-    /// What the variant is compared with. Only the baseline, for now, which is also the default.
+    /// What the variant is compared with. Only the baseline for now, which is also the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub relative_to: Option<String>,
 
     /// The smallest ratio to the baseline that is good enough, as a decimal number in quotes such
-    /// as `"0.8"`. For throughput, where more is better.
+    /// as `"0.8"`. For throughput and `succeeded`, where more is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
     pub at_least: Option<String>,
 
-    /// The largest ratio to the baseline that is good enough, e.g. `"1.25"`. For latency, CPU and
+    /// The largest ratio to the baseline that is good enough, e.g. `"1.25"`. For times, CPU and
     /// memory, where less is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]

@@ -26,23 +26,24 @@ pub enum Metric {
     ThroughputRps,
     /// Median latency of the warm subject; needs the warm-latency sweep.
     WarmP50,
-    /// CPU time of the subject's pod per request; needs the throughput sweep or the warm-latency sweep.
+    /// CPU time of the subject's pod per request; needs the throughput or the warm-latency sweep.
     CpuPerRequest,
-    /// Memory of the subject's pod under load; needs the throughput sweep or the warm-latency sweep.
+    /// Memory of the subject's pod under load; needs the throughput or the warm-latency sweep.
     Memory,
-    /// Share of the requests that were answered as expected, at the baseline's knee; needs the throughput sweep or the
+    /// Share of requests answered as expected, at the baseline's knee; needs the throughput or the
     /// warm-latency sweep, and a workload with `maxErrorShare`.
     Succeeded,
-    /// Time from the creation of a pod until its service says that it listens; needs the cold-start
-    /// sweep, whose fewest pods at once count.
+    /// Time from the creation of a pod until its service reports that it is listening; needs the
+    /// cold-start sweep. The fewest pods at once count.
     ColdStartListening,
-    /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep,
-    /// whose fewest pods at once count.
+    /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep.
+    /// The fewest pods at once count.
     ColdStartAnswer,
-    /// Median latency from the schedule; needs the open-loop sweep, whose highest rate counts.
+    /// Median latency, counted from when each request was due; needs the open-loop sweep. The
+    /// highest rate counts.
     OpenLoopP50,
-    /// 99th percentile of latency from the schedule; needs the open-loop sweep, whose highest rate
-    /// counts.
+    /// 99th percentile of latency, counted from when each request was due; needs the open-loop
+    /// sweep. The highest rate counts.
     OpenLoopP99,
     /// Memory of one more instance; needs the density sweep.
     MemoryPerInstance,

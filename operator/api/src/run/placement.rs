@@ -1,4 +1,4 @@
-//! Which node to measure on, and on which of its networks.
+//! Which node to measure on, and on which network.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub struct Placement {
     #[schemars(length(max = 16), extend("x-kubernetes-list-type" = "atomic"))]
     pub tolerations: Vec<Toleration>,
 
-    /// Network of the subjects. `Host` only where the administrator allows it (`hostNetwork.enabled` in
-    /// the chart) and the namespace's pod security does too.
+    /// Network of the subjects. `Host` only where the administrator allows it
+    /// (`hostNetwork.enabled` in the chart) and the namespace's pod security does too.
     #[serde(default, skip_serializing_if = "Network::is_pod")]
     pub network: Network,
 }
@@ -47,24 +47,24 @@ pub struct Placement {
     strum::IntoStaticStr,
 )]
 pub enum Network {
-    /// A network of each pod's own. The first answer of a cold start cannot be seen before the API
-    /// tells the pod's address.
+    /// Each pod has its own network. The first answer of a cold start cannot be seen before the API
+    /// reports the pod's address.
     #[default]
     Pod,
-    /// That of the node: no virtual network in between, and the first answer of a cold start is exact.
-    /// The service listens on all addresses of the node while it is measured, and sees what listens
-    /// there.
+    /// The node's network: no virtual network in between, so the first answer of a cold start is
+    /// exact. While it is measured, the service listens on all addresses of the node, and can reach
+    /// what listens there.
     Host,
 }
 
 impl Network {
-    /// Whether it is the default.
+    /// Whether this is the default.
     pub fn is_pod(&self) -> bool {
         *self == Self::Pod
     }
 }
 
-/// A taint that is tolerated; the meaning is that of a pod's toleration.
+/// A taint that is tolerated, with the meaning of a pod's toleration.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
@@ -107,10 +107,10 @@ pub enum TolerationOperator {
     Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
 )]
 pub enum TaintEffect {
-    /// New pods stay away.
+    /// New pods are not scheduled on the node.
     NoSchedule,
-    /// New pods stay away if they can.
+    /// New pods avoid the node if possible.
     PreferNoSchedule,
-    /// Running pods leave as well.
+    /// Running pods are evicted as well.
     NoExecute,
 }

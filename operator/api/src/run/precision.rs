@@ -6,37 +6,38 @@ use serde::{Deserialize, Serialize};
 use crate::share::share_of;
 use crate::validation;
 
-/// The most blocks of a run.
+/// The maximum number of blocks of a run.
 pub const MOST_BLOCKS: u32 = 50;
-/// The fewest blocks of a run that has to be precise: narrow intervals of fewer blocks are luck.
+/// The minimum number of blocks of a run with `precision`: with fewer, narrow intervals are luck.
 pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 
 /// How precise a run has to be, and what it may cost.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
-    /// How far the 95 % interval of a ratio to the baseline may reach from it, in percent from
-    /// `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05. All
-    /// primary ratios have to keep it, for four blocks in a row. Default:
-    /// half of `minimumEffect`, at which equals are mostly found `Equivalent`. What is judged by its difference (starts, the
-    /// share that succeeds) has to be known to half of the smallest one that matters instead.
+    /// How far the 95 % interval of a ratio to the baseline may extend to either side, in percent
+    /// from `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05.
+    /// All primary ratios must meet it for four blocks in a row. Default: half of `minimumEffect`,
+    /// with which equals are mostly found `Equivalent`. Measures judged by their difference (cold
+    /// starts, the share that succeeds) must instead be known to half of the smallest difference
+    /// that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::TARGET_MESSAGE))]
     pub target_relative_interval: Option<String>,
 
-    /// The most blocks that may be spent on it.
+    /// The maximum number of blocks, at least `blocks`.
     #[serde(default = "default_max_blocks")]
     #[schemars(range(min = 8, max = MOST_BLOCKS))]
     pub max_blocks: u32,
 }
 
 impl Precision {
-    /// The target in percent, for a run with this `minimumEffect`.
+    /// Returns the target in percent, for a run with this `minimumEffect`.
     pub fn target(&self, minimum_effect: &str) -> String {
         let half = || {
             let half = share_of(minimum_effect).unwrap_or_default() * 50.0;
-            // An effect has at most one digit behind the point.
+            // An effect has at most one decimal place.
             let digits = format!("{half:.2}");
             let digits = digits.trim_end_matches('0').trim_end_matches('.');
             format!("{digits}%")

@@ -9,7 +9,7 @@ use crate::density::Density;
 use crate::open_loop::OpenLoop;
 use crate::validation;
 
-/// What is measured. At least one sweep.
+/// What is measured: at least one sweep.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::SWEEPS_RULE).message(validation::SWEEPS_MESSAGE))]
@@ -31,7 +31,7 @@ pub struct Sweeps {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
 
-    /// Memory of one more instance, and what idle instances do to one that works. One point, whose
+    /// Memory of one more instance, and how idle instances affect a busy one. One point, whose
     /// trials climb the whole ladder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<Density>,
@@ -41,14 +41,14 @@ pub struct Sweeps {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct WarmLatency {
-    /// Timed requests per trial, and as many more as it takes for a second. Default: 1000, and where they would
-    /// take longer than 10 seconds, as many as are answered in these.
+    /// Timed requests per trial; more if these take less than 1 second. Default: 1000, or as many
+    /// as are answered in 10 seconds if that is fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 10, max = 1_000_000))]
     pub requests: Option<u32>,
 
-    /// Requests before the timed ones, which are discarded. Unless 0, as many more as it takes for half a second, and
-    /// longer while the rate still moves.
+    /// Discarded requests before the timed ones. The warm-up lasts at least half a second, and
+    /// longer while the rate is still changing. With 0 it is only 50 requests.
     #[serde(default = "default_warmup_requests")]
     #[schemars(range(min = 0, max = 100_000))]
     pub warmup_requests: u32,
@@ -59,7 +59,7 @@ pub struct WarmLatency {
     pub connections: u32,
 }
 
-/// As many requests as the subject answers, for a fixed time.
+/// As many requests as the subject can answer in a fixed time.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Throughput {
@@ -76,7 +76,8 @@ pub struct Throughput {
     #[schemars(range(min = 1, max = 600))]
     pub duration_seconds: u32,
 
-    /// Load before the timed window, which is discarded, in seconds.
+    /// Length of the discarded warm-up before the timed window, in seconds; up to three times as
+    /// long while the rate is still changing.
     #[serde(default = "default_warmup")]
     #[schemars(range(min = 0, max = 120))]
     pub warmup_seconds: u32,
@@ -100,10 +101,10 @@ pub struct Throughput {
     strum::IntoStaticStr,
 )]
 pub enum ConnectionReuse {
-    /// Connections stay open: what clients inside a cluster mostly do.
+    /// Connections stay open, as most clients inside a cluster keep them.
     #[default]
     KeepAlive,
-    /// A new connection for every request: the price of the handshake is part of each answer.
+    /// A new connection for every request: each latency includes the handshake.
     PerRequest,
 }
 

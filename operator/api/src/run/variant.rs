@@ -1,4 +1,4 @@
-//! The ways to execute the service: presets and own containers.
+//! The ways to execute the service: presets and users' own containers.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -22,11 +22,11 @@ pub struct Variant {
     #[x_kube(validation = Rule::new(validation::TWIN_RULE).message(validation::TWIN_MESSAGE))]
     pub name: String,
 
-    /// One of the variants that wasmbench brings along.
+    /// One of the variants that wasmbench provides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
 
-    /// Settings of the Wasm engine, for presets that have a choice.
+    /// Settings of the Wasm engine, for presets that offer a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
 
@@ -35,7 +35,7 @@ pub struct Variant {
     pub container: Option<OwnContainer>,
 }
 
-/// A variant that wasmbench brings along; docs/variants.md says what each measures.
+/// A variant that wasmbench provides; docs/variants.md says what each one measures.
 #[derive(
     Serialize,
     Deserialize,
@@ -54,45 +54,49 @@ pub struct Variant {
 pub enum Preset {
     /// The gateway as a static binary under the node's default runtime (runc).
     Native,
-    /// The same on the node's network instead of a network of its own: the nearest to a bare process that a
-    /// pod can be. Only where the administrator allows it (`hostNetwork.enabled` in the chart).
+    /// The same on the node's network instead of its own: as close to a bare process as a pod can
+    /// be. Only where the administrator allows it (`hostNetwork.enabled` in the chart).
     NativeHostNetwork,
-    /// The same gateway with each answer passed through a Wasm module in-process: compiled once,
-    /// a fresh instance per request.
+    /// The same gateway with each answer passed through a Wasm module in-process: a fresh instance
+    /// per request, compiled when the image is built or at startup (`engine.compile`).
     WasmtimeEmbedded,
-    /// The same gateway with each answer passed through the same module by a process of its own: `wasmtime run`
-    /// of precompiled code, standard input to standard output.
+    /// The same gateway with each answer passed through the same module in its own process:
+    /// `wasmtime run` of precompiled code, standard input to standard output.
     WasmtimeCli,
-    /// The same with `wasmedge`: code that was compiled before, or its interpreter (`engine.compile`).
+    /// The same with `wasmedge`: precompiled or interpreted (`engine.compile`).
     WasmedgeCli,
     /// The gateway itself compiled to a WASI 0.2 component, in a pod of the `RuntimeClass` of the
     /// wasmtime shim.
     WasmtimeShim,
-    /// The workloads as a `wasi:http` component under the same shim, which reads requests and sends
-    /// answers itself: an instance per request.
+    /// The workloads as a `wasi:http` component under the same shim, which itself reads requests
+    /// and sends answers: one instance per request.
     WasmtimeShimHttp,
-    /// The gateway itself compiled to WASI 0.1 with WasmEdge's sockets, in a pod of the `RuntimeClass` of the
-    /// WasmEdge shim: code that was compiled before, or interpreted (`engine.compile`).
+    /// The gateway itself compiled to WASI 0.1 with WasmEdge's sockets, in a pod of the
+    /// `RuntimeClass` of the WasmEdge shim: precompiled or interpreted (`engine.compile`).
     WasmedgeShim,
-    /// The same module as the guest of a process of `wasmedge` that listens, under the node's default runtime.
+    /// The module of `wasmedge-shim` run by the program `wasmedge` as a server, under the node's
+    /// default runtime: precompiled or interpreted (`engine.compile`).
     WasmedgeServer,
-    /// The same component under `wasmtime serve`, the server of wasmtime's own command line, in a pod of the
-    /// node's default runtime: compiled at the start, or before (`engine.compile`).
+    /// The component of `wasmtime-shim-http` under `wasmtime serve`, the server of wasmtime's own
+    /// command line, in a pod of the node's default runtime: compiled at startup, or precompiled
+    /// (`engine.compile`).
     WasmtimeServe,
-    /// The same gateway as `wasmtime-cli` with V8: a process of Node.js per answer, which compiles the module itself.
+    /// The gateway of `wasmtime-cli` with V8: one Node.js process per answer, which compiles the
+    /// module itself.
     V8,
-    /// The same gateway as `wasmtime-cli` with Wasmer's library in a command line of ours: code that was compiled before,
-    /// or compiled by each process (`engine.compile`).
+    /// The gateway of `wasmtime-cli` with Wasmer's library in a command line of our own:
+    /// precompiled, or compiled by each process (`engine.compile`).
     WasmerCli,
-    /// The component of `wasmtime-shim-http` on a host of wasmCloud 1.x, with its HTTP server and a NATS server of its
-    /// own, in a pod of the node's default runtime: compiled at the start.
+    /// The component of `wasmtime-shim-http` on a wasmCloud 1.x host with its HTTP server and its
+    /// own NATS server, in a pod of the node's default runtime: compiled at startup.
     Wasmcloud,
-    /// A function of the action protocol in a pod of its own under the node's default runtime: a proxy that starts the
-    /// function's program for each call.
+    /// A function of OpenWhisk's action protocol in its own pod under the node's default runtime: a
+    /// proxy that starts the function's program for each call.
     ActionNative,
-    /// The same function as a Wasm module, one of many that a process with Wasmtime loads: a fresh instance per call.
+    /// The same function as a Wasm module, one of many in a process with Wasmtime: a fresh instance
+    /// per call.
     ActionWasmtime,
-    /// The same with wasmi, which interprets.
+    /// The same with wasmi, an interpreter.
     ActionWasmi,
     /// The same with Wasmer.
     ActionWasmer,
@@ -102,13 +106,14 @@ pub enum Preset {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Engine {
-    /// How instances get their memory: a choice of `wasmtime-embedded` alone.
+    /// How instances get their memory; only for `wasmtime-embedded`.
     #[serde(default)]
     pub allocator: Allocator,
 
-    /// When the module is compiled, if at all. Of `wasmtime-serve` `Jit` (the default) or
-    /// `Aot`, of `wasmtime-embedded`, `wasmer-cli` and `action-wasmtime` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
-    /// default) or `Interpreter`.
+    /// When the module is compiled, if at all. `wasmtime-serve`: `Jit` (default) or `Aot`.
+    /// `wasmtime-embedded`, `wasmer-cli`, `action-wasmtime` and `action-wasmer`: `Aot` (default) or
+    /// `Jit`. `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server`: `Aot` (default) or
+    /// `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }
@@ -118,11 +123,13 @@ pub struct Engine {
     Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
 )]
 pub enum Compile {
-    /// When the service starts, for the node's processor: part of its cold start.
+    /// At run time, for the node's processor: when the service starts (part of its cold start), in
+    /// each process (`wasmer-cli`) or at each `/init` (`action-...`).
     Jit,
-    /// When the image was built, for any processor of the architecture.
+    /// When the image is built, for any processor of the architecture; for `action-...`, once per
+    /// module.
     Aot,
-    /// Never: the runtime goes from instruction to instruction.
+    /// Never: the runtime interprets the module.
     Interpreter,
 }
 
@@ -140,19 +147,20 @@ pub enum Compile {
     strum::IntoStaticStr,
 )]
 pub enum Allocator {
-    /// Mapped when the instance is made and unmapped when it ends.
+    /// Mapped when the instance is created and unmapped when it ends.
     #[default]
     OnDemand,
     /// Taken from a pool that is reserved when the engine starts.
     Pooling,
 }
 
-/// A container of the user's own. The list of fields is closed on purpose: whoever may create a
-/// run must not gain more than that.
+/// A user's own container. The list of fields is closed on purpose: the right to create a run must
+/// not grant more than that.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnContainer {
-    /// Image, pulled if the node does not have it. Name it by digest to repeat the run later.
+    /// Image, pulled if the node does not have it. Name it by digest to be able to repeat the run
+    /// later.
     #[schemars(
         length(min = 1, max = 512),
         regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
@@ -165,7 +173,7 @@ pub struct OwnContainer {
     #[schemars(length(max = 32), inner(length(max = 1024)), extend("x-kubernetes-list-type" = "atomic"))]
     pub args: Vec<String>,
 
-    /// Environment variables. Names that begin with `WASMBENCH_` belong to the operator.
+    /// Environment variables. Names that begin with `WASMBENCH_` are reserved for the operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
@@ -184,8 +192,9 @@ pub struct OwnContainer {
     )]
     pub runtime_class_name: Option<String>,
 
-    /// Part of the log line by which the service says that it listens: the time stamp of the first
-    /// such line ends the step `listening` of a cold start. Default: the first line of the log.
+    /// Part of the log line with which the service reports that it is listening: the time stamp of
+    /// the first such line ends the step `listening` of a cold start. Default: the first line of
+    /// the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub listening_line: Option<String>,
@@ -203,7 +212,7 @@ pub struct EnvVar {
     #[x_kube(validation = Rule::new(validation::ENV_RULE).message(validation::ENV_MESSAGE))]
     pub name: String,
 
-    /// Its value, taken as it is: no expansion of `$(...)`.
+    /// Its value, taken literally: `$(...)` is not expanded.
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub value: String,

@@ -1,4 +1,4 @@
-//! Requests and the answers that are right.
+//! Requests and their correct answers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::share::share_of;
 use crate::validation;
 
-/// A request, and the answer that is right.
+/// A request and its correct answer.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"))]
@@ -26,45 +26,48 @@ pub struct Workload {
     #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
     pub path: String,
 
-    /// What the answer must be. It is checked before and after each timed window; a variant that
-    /// answers wrongly is never ranked.
+    /// The expected answer, checked before and after each timed window. A variant that answers
+    /// wrongly is never ranked.
     #[serde(default)]
     pub expect: Expectation,
 
-    /// The share of requests that may fail, in percent from `0.001%` to `50%`. A trial with more is no part of the
-    /// numbers. The share that succeeds is compared with the baseline's, and a tenth of this share is the smallest difference
-    /// that matters. Default: none may fail.
+    /// The share of requests that may fail, in percent from `0.001%` to `50%`; a trial with more is
+    /// not part of the numbers. The share that succeeds is compared with the baseline's, and a
+    /// tenth of this share is the smallest difference that matters. Default: none may fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 7))]
     #[x_kube(validation = Rule::new(validation::ERROR_SHARE_RULE).message(validation::ERROR_SHARE_MESSAGE))]
     pub max_error_share: Option<String>,
 
     /// Starts an echo server on the same node and gives its address to the subject as
-    /// `WASMBENCH_UPSTREAM` (host:port). The presets forward paths they do not know to it.
+    /// `WASMBENCH_UPSTREAM` (host:port). The presets forward unknown paths to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub upstream: bool,
 
-    /// A function of the action protocol in place of `path`, for the presets `action-...`: its code is sent to them with
-    /// `POST /init`, and each request is a `POST /run` with these parameters.
+    /// A function of OpenWhisk's action protocol instead of `path`, for the presets `action-...`:
+    /// its code is sent to them with `POST /init`, and each request is a `POST /run` with its
+    /// parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
 }
 
-/// A function, and what each call of it is given.
+/// A function and the parameters of its calls.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
-    /// The code that is sent: a Wasm module, or to `action-native` the same source as a program.
+    /// The code that is sent: a Wasm module or, for `action-native`, the same source as a native
+    /// program.
     #[serde(default)]
     pub code: ActionCode,
 
-    /// Parameters of each call, such as `work: hash`; docs/variants.md lists what the code knows.
+    /// Parameters of each call, such as `work: hash`; docs/variants.md lists those that the code
+    /// knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(length(max = 8), extend("maxProperties" = 8))]
     pub parameters: BTreeMap<String, ActionParameter>,
 }
 
-/// The value of a parameter: a text.
+/// The value of a parameter: a string.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(transparent)]
 pub struct ActionParameter(#[schemars(length(max = 256))] pub String);
@@ -84,23 +87,23 @@ pub struct ActionParameter(#[schemars(length(max = 256))] pub String);
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum ActionCode {
-    /// The module of 1.5 MiB.
+    /// A module of 1.5 MiB.
     #[default]
     Hash,
-    /// The same function in a module of 4.8 MiB, for what its size costs.
+    /// The same function in a module of 4.8 MiB, to show the cost of size.
     HashLarge,
 }
 
 impl Workload {
-    /// The share (0 to 1) of its requests that may fail; `None` where none may.
+    /// Returns the share (0 to 1) of requests that may fail; `None` if none may.
     pub fn max_error_share(&self) -> Option<f64> {
-        // validate refuses what is no share.
+        // `validate` refuses anything that is not a percentage.
         share_of(self.max_error_share.as_deref()?)
     }
 }
 
-/// What an answer must be. A prefix that belongs to the variant by definition (`wasm:` of
-/// wasmtime-embedded) is taken off before the body is compared.
+/// The expected answer. A prefix that belongs to the variant by definition (such as `wasm:` of
+/// `wasmtime-embedded`) is removed before the body is compared.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::EXPECT_RULE).message(validation::EXPECT_MESSAGE).field_path(".body"))]

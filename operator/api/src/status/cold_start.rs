@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::absent::is_zero;
 
-/// Cold starts of one number of pods at once: over its valid trials, or over the invalid ones where there is no
-/// other.
+/// Cold starts with one number of pods at once, over the valid trials, or over the invalid ones if
+/// there are no others.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartPoint {
@@ -16,31 +16,31 @@ pub struct ColdStartPoint {
     /// Valid trials.
     pub trials: u32,
 
-    /// Trials that failed or were skipped, and are not part of the numbers.
+    /// Trials that `trials` does not count: failed, skipped or invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
-    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in
-    /// comparisons. Absent for a valid point.
+    /// Why the point is invalid, the worst reason first. An invalid point is shown but excluded
+    /// from comparisons. Absent for a valid point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
-    /// Samples behind the numbers, without the discarded ones and those of the wrong class.
+    /// Samples behind the numbers, excluding discarded ones and those of the wrong class.
     pub samples: u32,
 
-    /// From the request that creates the pod to the log line by which the service says that it
-    /// listens, on the node's clock. Absent when no such line was found.
+    /// From the request that creates the pod to the log line with which the service reports that it
+    /// is listening, on the node's clock. Absent if no such line was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<ColdStartTime>,
 
     /// From the request that creates the pod to the first correct answer over the pod network,
-    /// which cannot come before the API tells the pod's address.
+    /// which cannot come before the API reports the pod's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<ColdStartTime>,
 
-    /// From the first pod's creation to the last pod's first correct answer, in microseconds; with
-    /// more than one pod at once.
+    /// From the first pod's creation to the last pod's first correct answer, in microseconds; only
+    /// with more than one pod at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub makespan_microseconds: Option<f64>,
 }
@@ -49,13 +49,13 @@ pub struct ColdStartPoint {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartTime {
-    /// Median over the blocks of the block's median pod, in microseconds.
+    /// Median over the blocks of each block's median pod, in microseconds.
     pub p50_microseconds: f64,
 
-    /// What 90 % of all pods do not exceed, in microseconds.
+    /// 90th percentile over all pods, in microseconds.
     pub p90_microseconds: f64,
 
-    /// As a multiple of the baseline's, block by block.
+    /// The time as a multiple of the baseline's, block by block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<ColdStartRatio>,
 }
@@ -64,7 +64,7 @@ pub struct ColdStartTime {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRatio {
-    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub primary: bool,
 
@@ -78,30 +78,30 @@ pub struct ColdStartRatio {
     /// Upper end of the 95 % interval of the ratio; the ratio itself with one block.
     pub high: f64,
 
-    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
-    /// a twin.
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
+    /// without a twin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
-    /// The difference, which is what is judged, in microseconds.
+    /// The difference to the baseline, in microseconds; the verdict is based on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_microseconds: Option<f64>,
 
-    /// Lower end of its 95 % interval. Absent with one block.
+    /// Lower end of the difference's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_low_microseconds: Option<f64>,
 
-    /// Upper end of its 95 % interval. Absent with one block.
+    /// Upper end of the difference's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_high_microseconds: Option<f64>,
 
-    /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`, with the meanings of
-    /// `summary[].versusBaseline[].verdict`.
+    /// `Faster`, `Slower`, `Equivalent` (the whole interval of the difference within
+    /// `minimumDifference.startMilliseconds`) or `Inconclusive` (the data do not say).
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub verdict: String,
 
-    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
@@ -110,14 +110,14 @@ pub struct ColdStartRatio {
     pub blocks: u32,
 }
 
-/// What a cold start takes when the service does nothing.
+/// How long a cold start takes when the service does nothing.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessFloor {
     /// Pods that were created at once.
     pub concurrency: u32,
 
-    /// From the request that creates the pod to the log line that says that it listens.
+    /// From the request that creates the pod to the log line that reports that it is listening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<FloorTime>,
 
@@ -126,16 +126,16 @@ pub struct HarnessFloor {
     pub answer: Option<FloorTime>,
 }
 
-/// A time of the harness' floor, in microseconds.
+/// A time of the harness floor, in microseconds.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct FloorTime {
-    /// Median over the blocks of the block's median pod.
+    /// Median over the blocks of each block's median pod.
     pub p50_microseconds: f64,
 
-    /// Lower end of its 95 % interval.
+    /// Lower end of the median's 95 % interval.
     pub low_microseconds: f64,
 
-    /// Upper end of its 95 % interval.
+    /// Upper end of the median's 95 % interval.
     pub high_microseconds: f64,
 }

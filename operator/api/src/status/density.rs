@@ -12,11 +12,11 @@ pub struct DensityStatus {
     /// Valid trials behind the numbers.
     pub trials: u32,
 
-    /// Trials that failed or were skipped, and are not part of the numbers.
+    /// Trials that `trials` does not count: failed, skipped or invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
-    /// Why it is not compared, as words separated by commas. Absent for what is valid.
+    /// Why the result is not compared, as words separated by commas. Absent if it is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
@@ -28,23 +28,24 @@ pub struct DensityStatus {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stopped_trials: u32,
 
-    /// Memory of one more instance, its shim included, in bytes: the median over blocks of the slope.
+    /// Memory of one more instance, including its shim, in bytes: the median over blocks of the
+    /// slope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<f64>,
 
-    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub primary: bool,
 
-    /// The same as a multiple of the baseline's, taken within blocks.
+    /// Memory of one more instance as a multiple of the baseline's, taken within blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
-    /// Lower end of its 95 % interval.
+    /// Lower end of the ratio's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
 
-    /// Upper end of its 95 % interval.
+    /// Upper end of the ratio's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
@@ -53,7 +54,7 @@ pub struct DensityStatus {
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,
 
-    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,

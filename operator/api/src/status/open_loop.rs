@@ -1,4 +1,4 @@
-//! What the status says about loads on a schedule.
+//! What the status says about the open-loop sweep.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct OpenLoopPoint {
     /// Valid trials behind the numbers.
     pub trials: u32,
 
-    /// Trials that failed, were skipped or were invalid, and are not part of the numbers.
+    /// Trials that `trials` does not count: failed, skipped or invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
@@ -24,42 +24,41 @@ pub struct OpenLoopPoint {
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
-    /// Requests per second that were asked for.
+    /// The scheduled rate, in requests per second.
     pub requested_rps: f64,
 
-    /// The smallest part of that rate, in percent, that a valid trial kept; below 98 the point is
-    /// void.
+    /// The smallest percentage of that rate that a trial achieved; below 98 the point is invalid.
     pub achieved_percent: f64,
 
-    /// Median latency from the schedule, in microseconds.
+    /// Median latency, counted from when each request was due, in microseconds.
     pub p50_microseconds: f64,
 
-    /// 99th percentile of latency from the schedule, in microseconds.
+    /// 99th percentile of latency, counted from when each request was due, in microseconds.
     pub p99_microseconds: f64,
 
-    /// 99th percentile of the service time of the same requests, in microseconds: what a closed loop
-    /// would have told.
+    /// 99th percentile of the service time of the same requests, in microseconds: what a closed
+    /// loop would have reported.
     pub service_p99_microseconds: f64,
 
-    /// True when not every valid trial has the 1000 requests that a p99 needs: single requests decide both.
-    /// Absent otherwise.
+    /// True if a valid trial has fewer than the 1000 requests that a p99 needs, so that single
+    /// requests decide both p99 values. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub p99_not_carried: bool,
 
-    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub primary: bool,
 
-    /// The p99 from the schedule as a multiple of the baseline's at the same percentage, taken within
+    /// The p99 of latency as a multiple of the baseline's at the same percentage, taken within
     /// blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
-    /// Lower end of its 95 % interval.
+    /// Lower end of the ratio's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
 
-    /// Upper end of its 95 % interval.
+    /// Upper end of the ratio's 95 % interval. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
@@ -68,7 +67,7 @@ pub struct OpenLoopPoint {
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,
 
-    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,

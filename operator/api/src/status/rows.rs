@@ -1,4 +1,4 @@
-//! One row of the summary: a variant under a workload, and its loads.
+//! One row of the summary: a variant under a workload, and its sweeps.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use super::density::DensityStatus;
 use super::open_loop::OpenLoopPoint;
 use crate::absent::is_zero;
 
-/// What was found for one variant under one workload. Numbers of points are medians over the run's
+/// The results of one variant under one workload. Numbers of points are medians over the run's
 /// blocks; ratios come with their interval.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub struct SummaryRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_latency: Option<PointSummary>,
 
-    /// The loaded subject.
+    /// Rate and latency of the loaded subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<ThroughputSummary>,
 
@@ -42,11 +42,11 @@ pub struct SummaryRow {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["percentOfPeak".into()]))]
     pub open_loop: Vec<OpenLoopPoint>,
 
-    /// More and more instances at once.
+    /// Memory of one more instance, from more and more instances at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<DensityStatus>,
 
-    /// Compared with the baseline, block by block.
+    /// Ratios to the baseline, block by block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
@@ -57,15 +57,15 @@ pub struct SummaryRow {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ThroughputSummary {
-    /// The highest rate of all valid points, in requests per second. Absent when none is valid.
+    /// The highest rate of all valid points, in requests per second. Absent if none is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rps: Option<f64>,
 
-    /// The number of connections at which it was reached.
+    /// The number of connections at which the peak was reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_connections: Option<u32>,
 
-    /// The fewest connections with at least 90 % of that rate: the subject is busy there, and more
+    /// The fewest connections with at least 90 % of the peak: the subject is busy there, and more
     /// connections would mostly queue. Variants are compared at the baseline's knee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<Knee>,
@@ -87,7 +87,7 @@ pub struct Knee {
     pub rps: f64,
 }
 
-/// One sweep point: medians over its valid trials, or over the invalid ones where there is no other.
+/// One sweep point: medians over its valid trials, or over the invalid ones if there are no others.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct PointSummary {
@@ -97,12 +97,12 @@ pub struct PointSummary {
     /// Valid trials behind the numbers.
     pub trials: u32,
 
-    /// Trials that failed or were skipped, and are not part of the numbers.
+    /// Trials that `trials` does not count: failed, skipped or invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
-    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in peaks,
-    /// knees and comparisons. Absent for a valid point.
+    /// Why the point is invalid, the worst reason first. An invalid point is shown but excluded
+    /// from peaks, knees and comparisons. Absent for a valid point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
@@ -110,17 +110,17 @@ pub struct PointSummary {
     /// Requests per second.
     pub rps: f64,
 
-    /// Latency below which half of the requests stayed, in microseconds.
+    /// Median latency, in microseconds.
     pub p50_microseconds: f64,
 
-    /// Latency below which 90 % of the requests stayed, in microseconds.
+    /// 90th percentile of latency, in microseconds.
     pub p90_microseconds: f64,
 
-    /// Latency below which 99 % of the requests stayed, in microseconds.
+    /// 99th percentile of latency, in microseconds.
     pub p99_microseconds: f64,
 
-    /// CPU time of the subject's pod per request, in microseconds. Absent when the probe may not
-    /// read the node's cgroups.
+    /// CPU time of the subject's pod per request, in microseconds. Absent if the probe may not read
+    /// the node's cgroups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_microseconds_per_request: Option<f64>,
 
@@ -137,12 +137,12 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub metric: String,
 
-    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub primary: bool,
 
-    /// This variant's value divided by the baseline's in the same block, averaged over blocks on the
-    /// log scale without the outermost eighth at each end.
+    /// This variant's value divided by the baseline's in the same block, averaged over blocks on
+    /// the log scale without the outermost eighth at each end.
     pub ratio: f64,
 
     /// Lower end of the 95 % interval of the ratio. Absent with one block.
@@ -153,8 +153,8 @@ pub struct Ratio {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
-    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
-    /// a twin.
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
+    /// without a twin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
@@ -164,7 +164,7 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub verdict: String,
 
-    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
@@ -173,7 +173,7 @@ pub struct Ratio {
     pub blocks: u32,
 }
 
-/// Numbers that are in the report only.
+/// How many numbers only the report has.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Omitted {
