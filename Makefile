@@ -1,4 +1,4 @@
-# Every task of the project. CI tests with these targets alone, so that anyone can repeat it.
+# Every task of the project. CI tests only through these targets, so that anyone can reproduce it.
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# A Docker daemon for the cluster alone, in namespaces of its own.
+# A Docker daemon for the cluster only, in its own namespaces.
 # Comes in: dockerd, runc, CoreDNS. Goes out: DOCKER_HOST; a link to the host.
 # Why namespaces: the host's firewall rules, mounts and links stay as they are,
-#   and the end of one process is the end of everything.
+#   and ending one process ends everything.
 
 # CAP_SYS_RESOURCE is bit 24 of the bounding set.
 lacks_sys_resource() {
@@ -63,7 +63,7 @@ launch_docker() {
   use_private_docker
   for _ in {1..1200}; do
     if docker version >/dev/null 2>&1; then
-      # What a killed daemon left in its data would start again by itself.
+      # Containers that a killed daemon left in its data would restart by themselves.
       docker ps --all --quiet | xargs -r docker rm --force --volumes >/dev/null
       return
     fi
@@ -74,8 +74,8 @@ launch_docker() {
   die "the Docker daemon did not start; its whole log is $log/dockerd.log"
 }
 
-# The daemon outlives this command: a lock that is held around it, ours or the caller's (`flock FILE
-# hack/cluster up`), would otherwise be held as long as the cluster lives.
+# The daemon outlives this command. If it inherited a lock, ours or the caller's (`flock FILE hack/cluster up`),
+# that lock would be held as long as the cluster lives.
 close_inherited() {
   local fd
   for fd in "/proc/$BASHPID/fd/"*; do
@@ -84,7 +84,7 @@ close_inherited() {
   done
 }
 
-# A pair of links: one end on the host, the other inside.
+# A veth pair: one end on the host, the other inside.
 connect_docker() { # PID
   for _ in {1..100}; do
     [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ] && break

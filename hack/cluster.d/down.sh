@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# `down`: removes what `up` made, also when only half of it is there.
-# Comes in: $run. Goes out: a machine as before, but for the caches.
+# `down`: removes what `up` made, even if only half of it is there.
+# Comes in: $run. Goes out: the machine as it was before, except for the caches.
 
 cluster_down() {
   take_lock
@@ -32,7 +32,7 @@ remove_private_docker() {
     ) >/dev/null 2>&1 || true
     stop_holder "$pid"
   fi
-  # The kernel removes the link pair with its namespace, a moment after.
+  # The kernel removes the veth pair with its namespace, a moment later.
   for _ in {1..50}; do
     ip link show "$link" >/dev/null 2>&1 || break
     sleep 0.1
@@ -40,7 +40,7 @@ remove_private_docker() {
   remove_cgroups
 }
 
-# First the polite way, so that the daemon closes its databases.
+# SIGTERM first, so that the daemon can close its databases.
 stop_holder() { # PID
   local init
   init=$(pgrep --parent "$1" || true)
@@ -68,9 +68,9 @@ remove_cgroups() {
   die "cgroup directories named wasmbench under /sys/fs/cgroup cannot be removed; does something still run in them?"
 }
 
-# The kubelet sets some values that are the kernel's, not the node's; what was
-# there before is put back. The inotify limit is raised here: on cgroup v2 each
-# container takes an instance, and many systems allow 128.
+# The kubelet sets some values that belong to the kernel, not to the node; their
+# previous values are restored. The inotify limit is raised here: on cgroup v2
+# each container takes an instance, and many systems allow only 128.
 kernel_settings=(
   fs.inotify.max_user_instances
   vm.overcommit_memory kernel.panic kernel.panic_on_oops

@@ -34,8 +34,8 @@ build_system_images() {
   cp "$(go_tools_dir kubernetes)/kubernetes" "$work/kubernetes/usr/local/bin/"
   for name in "${kubernetes_images[@]}"; do ln -s kubernetes "$work/kubernetes/usr/local/bin/$name"; done
   copy_with_libraries "$work/kubernetes" /usr/sbin/nft
-  # Without it nft calls protocols by their numbers. kube-proxy then takes what it finds in its maps for left over, when it
-  # looks through them once an hour, and empties them: no service can be reached any more.
+  # Without it nft prints protocols as numbers. kube-proxy, which checks its maps once an hour, then takes their entries
+  # for stale and removes them: services can no longer be reached.
   install -m 644 "$rootfs/etc/protocols" "$work/kubernetes/etc/protocols"
   image "$work/kubernetes" -- "${kubernetes_images[@]/%/:$KUBERNETES_VERSION}"
 

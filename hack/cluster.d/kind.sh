@@ -3,8 +3,8 @@
 # Comes in: a Docker daemon, $node_image, the wanted number of nodes and audit.
 # Goes out: $kubeconfig, and a cluster whose nodes and DNS are ready.
 
-# The configuration is put together here rather than kept as a file, because
-# each remedy goes in only where its cause was found.
+# The configuration is generated here rather than kept as a file, because each
+# workaround goes in only where it is needed.
 kind_config() { # DOCKER NODES AUDIT
   local docker=$1 nodes=$2 audit=$3 i
   cat <<YAML
@@ -15,8 +15,8 @@ networking:
   podSubnet: $pod_subnet
   serviceSubnet: $service_subnet
 YAML
-  # The node image made here has nft but no iptables in its kube-proxy, and its
-  # daemon lives in another network namespace.
+  # kube-proxy in our own node image has nft but no iptables, and the private
+  # Docker daemon lives in another network namespace.
   [ "$docker" = host ] || cat <<YAML
   kubeProxyMode: nftables
   apiServerAddress: $inner_address
@@ -113,7 +113,7 @@ create_cluster() { # DOCKER NODES AUDIT
 
 run_kind() { # DOCKER
   local -a within=()
-  # kind picks and checks ports where it runs, so it must run where they are.
+  # kind picks and checks ports in the network namespace that it runs in, so it must run in the daemon's.
   [ "$1" = host ] || within=(nsenter "--net=/proc/$(holder)/ns/net")
   rm -f "$kubeconfig"
   "${within[@]}" "$(go_tools_dir kind)/kind" create cluster --image "$node_image" \
@@ -123,6 +123,6 @@ run_kind() { # DOCKER
 wait_ready() {
   kube wait --for=condition=Ready nodes --all --timeout=600s
   kube --namespace kube-system rollout status deployment coredns --timeout=600s
-  # The first pods of a namespace need it, and it is made a moment later.
+  # The first pods of a namespace need this ServiceAccount, which appears a moment after the namespace.
   kube wait --for=create serviceaccount/default --namespace default --timeout=300s
 }

@@ -2,8 +2,8 @@
 # `load`: puts images onto every node, as if they had been pulled.
 # Comes in: OCI archives (buildah push IMAGE oci-archive:FILE:NAME:TAG). Goes
 #   out: the images in every node's containerd, under the names in the archive.
-# Why not `kind load`: it sends everything again each time and keeps the image
-#   that a name stood for before.
+# Why not `kind load`: it sends everything again each time, and keeps the old
+#   image when a name moves to a new one.
 
 cluster_load() {
   [ $# -gt 0 ] || die 'load needs at least one archive: hack/cluster load ARCHIVE...'
@@ -21,7 +21,7 @@ cluster_load() {
   [ -z "$failed" ] || exit 1
 }
 
-# One line for what is new, and one for what is not.
+# Prints one line for what was loaded, and one for what was already there.
 load_node() { # NODE ARCHIVE...
   local node=$1 archive name present loaded='' kept=''
   shift

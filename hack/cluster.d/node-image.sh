@@ -19,8 +19,8 @@ make_node_image() {
 
 build_node_image() {
   local builder
-  # Node images of earlier fingerprints are of no use any more, nor is what a
-  # build that failed left behind.
+  # Node images of earlier fingerprints are no longer of use, nor are the
+  # leftovers of a failed build.
   docker image prune --all --force
   build_system_images
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Debian packages that the way without Docker needs: the Docker daemon, the
-# maker of the node's file system, a C compiler for the pause program.
+# Debian packages needed without the machine's Docker: the Docker daemon, the tool
+# that builds the node's file system, a C compiler for the pause program.
 # Comes in: apt's sources as they are. Goes out: the commands on PATH.
 
 install_packages() {
@@ -12,7 +12,7 @@ install_packages() {
   for command in "${!package_of[@]}"; do
     have "$command" || missing+=("${package_of[$command]}")
   done
-  # A static program needs the C library's archive, which has no command.
+  # Static linking needs the C library's archive, for which there is no command to look for.
   [ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
   [ ${#missing[@]} -gt 0 ] || return 0
   step "Install ${missing[*]}" logged "$log/packages.log" "install ${missing[*]} with apt-get" apt_install "${missing[@]}"

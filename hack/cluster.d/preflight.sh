@@ -25,7 +25,7 @@ preflight() {
     die "Go is missing, which builds kind; install Go 1.26 or newer (https://go.dev/doc/install) and put it on PATH"
 }
 
-# What only the way without Docker needs.
+# What is needed only without the machine's Docker.
 preflight_private() {
   [ "$(id -u)" = 0 ] ||
     die "no Docker daemon with $KIND_NODE_IMAGE could be reached, and starting one takes root; start Docker, or run: sudo -E hack/cluster up"

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# A registry in the cluster's own network, from which nodes pull: distribution's, in a container beside
+# A registry in the cluster's own network, from which nodes pull: CNCF Distribution, in a container beside
 # the nodes. `push` puts images into it.
 # Comes in: a cluster, hack/go/registry. Goes out: images whose names begin with $registry_host.
 
 registry_container=$cluster_name-registry
-# A name that no network has (RFC 2606): the nodes know the address by their configuration.
+# A name that no network has (RFC 2606): the nodes get the address from their containerd configuration.
 registry_host=registry.test:5000
 
 add_registry() {
@@ -67,7 +67,7 @@ YAML
   return 1
 }
 
-# The clusters of the machine's own Docker leave it behind otherwise.
+# With the machine's own Docker, removing the cluster would leave the registry behind.
 remove_registry() { docker rm --force --volumes "$registry_container" >/dev/null 2>&1 || true; }
 
 # Sends the images of OCI archives to the registry and prints the names under which nodes pull them.
@@ -84,7 +84,8 @@ cluster_push() {
   for archive in "$@"; do push_archive "$node" "$address" "$archive"; done
 }
 
-# By a node's containerd, in a namespace of its own: the kubelet sees nothing of it, and nothing stays.
+# Pushes through a node's containerd, in a separate containerd namespace: the kubelet does not see the image,
+# and nothing is left behind.
 push_archive() { # NODE ADDRESS ARCHIVE
   local name path output
   local -a there=(docker exec --interactive "$1" ctr --namespace wasmbench-push images)

@@ -27,7 +27,7 @@ make_rootfs() {
 }
 
 build_rootfs() { # DIRECTORY
-  # The Release files of a mirror's frozen snapshot may have run out.
+  # The Release files of a mirror's frozen snapshot may have expired.
   mmdebstrap -q --variant=minbase --aptopt='Acquire::Check-Valid-Until "false"' \
     --include="$(IFS=, && echo "${rootfs_packages[*]}")" "$NODE_DEBIAN_RELEASE" "$1"
   add_kind_files "$1"
@@ -74,8 +74,8 @@ add_programs() {
   install -m 755 -t "$1/usr/local/bin" "$containerd"/{containerd,ctr,containerd-shim-runc-v2}
   install -m 755 -t "$1/usr/bin" "$kubernetes/kubernetes"
   for name in kubeadm kubelet kubectl; do ln -sfn kubernetes "$1/usr/bin/$name"; done
-  # The specification from which containers start: containerd's own, with the
-  # hook that kind adds to hide the host's identity.
+  # The OCI spec that containers start from: containerd's own without rlimits,
+  # plus the hook that kind adds to hide the host's identity.
   chroot "$1" ctr oci spec |
     jq '.hooks.createContainer += [{path: "/kind/bin/mount-product-files.sh"}] | del(.process.rlimits)' \
       >"$1/etc/containerd/cri-base.json"

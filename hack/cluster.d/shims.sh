@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The Wasm shims on the nodes, as an administrator installs them: a program on containerd's PATH, the libraries that it
-# brings, and a RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
+# The Wasm shims on the nodes, as an administrator would install them: a program on containerd's PATH, the libraries
+# that it ships, and a RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
 # Comes in: a cluster, hack/shim. Goes out: pods can ask for these RuntimeClasses.
 
 shim_names=(wasmtime wasmedge)
-# Besides, a runtime without a shim: what becomes of its pods is tested.
+# Plus a runtime without a shim: tests check what happens to its pods.
 runtime_names=("${shim_names[@]}" wasmbench-broken)
 
 add_shims() {
@@ -23,7 +23,7 @@ add_shims() {
   done
 }
 
-# Renamed into place: a running shim's files cannot be written. What is there already is left alone.
+# Renames into place, because a running shim's files cannot be overwritten. Skips what is already there.
 copy_to_node() { # SOURCE NODE TARGET
   local mark
   mark=$(fingerprint "$1" </dev/null)
@@ -33,7 +33,7 @@ copy_to_node() { # SOURCE NODE TARGET
   docker exec "$2" sh -c 'rm -rf "$1" && mv "$1.new" "$1" && echo "$2" >"$1.content"' - "$3" "$mark"
 }
 
-# containerd passes over the plugin that its version of the configuration does not have.
+# containerd ignores the plugin that its configuration version does not have.
 runtimes_of() { # NAME...
   local plugin name
   for plugin in io.containerd.grpc.v1.cri io.containerd.cri.v1.runtime; do
@@ -44,7 +44,7 @@ runtimes_of() { # NAME...
   done
 }
 
-# Of a cluster that is older than a runtime. Pods live on while containerd starts again.
+# For a cluster that is older than a runtime. Pods keep running while containerd restarts.
 add_runtimes() { # NODE
   local name missing=()
   for name in "${runtime_names[@]}"; do

@@ -12,9 +12,9 @@ docker_root=$state/docker   # data of the private Docker daemon, with the node i
 docker_socket=$run/docker.sock
 log=$state/log
 
-# All addresses are of 198.18.0.0/15, which is set aside for benchmarks, so that
-# none of them can be one of the machine's own networks.
-link=wasmbench0                 # the host's end of the way into the cluster
+# All addresses are from 198.18.0.0/15, which is reserved for benchmarks, so they
+# do not collide with the machine's own networks.
+link=wasmbench0                 # the host's end of the link into the cluster
 host_address=198.18.7.1
 inner_address=198.18.7.2        # its far end, where the API server is published
 resolver_address=198.18.7.9
@@ -23,7 +23,7 @@ service_subnet=198.18.64.0/20
 pod_subnet=198.19.0.0/16
 
 # Only one command at a time changes the cluster. The file descriptor is closed
-# for everything that outlives the command, or the lock would be held for ever.
+# for everything that outlives the command, or the lock would never be released.
 take_lock() {
   mkdir -p "$state"
   exec 8>"$state/lock"
@@ -38,7 +38,7 @@ require_cluster() {
   [ -f "$settings" ] || die "no cluster is up; start one with: hack/cluster up"
 }
 
-# A process is ours only if it also started when ours did: ids are used again.
+# A process is ours only if its start time also matches: process ids are reused.
 start_time() { cut -d')' -f2- "/proc/$1/stat" 2>/dev/null | cut -d' ' -f21; }
 
 # The process that holds the private Docker daemon's namespaces, if it lives.
@@ -50,14 +50,14 @@ holder() {
 
 inside() { nsenter --net="/proc/$(holder)/ns/net" "$@"; }
 
-# Speak to the private daemon: with the client that came with it, because a
-# newer one elsewhere on PATH may refuse to talk to an older daemon.
+# Talks to the private daemon with the client that came with it, because a newer
+# one elsewhere on PATH may refuse to talk to an older daemon.
 use_private_docker() {
   export DOCKER_HOST=unix://$docker_socket PATH=/usr/sbin:/usr/bin:$PATH
   unset DOCKER_CONTEXT DOCKER_TLS_VERIFY DOCKER_CERT_PATH
 }
 
-# For commands that find the cluster up.
+# For commands that need a running cluster.
 use_cluster() {
   require_cluster
   [ "$(setting docker)" = own ] || return 0
@@ -67,5 +67,5 @@ use_cluster() {
 
 nodes() { docker ps --filter "label=io.x-k8s.kind.cluster=$cluster_name" --format '{{.Names}}' | sort; }
 
-# kubectl as it is in the cache: a command that only looks must not start a build.
+# The kubectl that is in the cache: a read-only command must not start a build.
 kube() { "$(go_tools_dir kubectl)/kubectl" --kubeconfig "$kubeconfig" "$@"; }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# `up`: finds the cluster that runs, or goes through all steps.
-# Comes in: flags. Goes out: a cluster; $substrate and $settings say what it is.
+# `up`: finds the running cluster, or goes through all steps.
+# Comes in: flags. Goes out: a cluster, described by $substrate and $settings.
 
 cluster_up() {
   local nodes='' audit='' shims='' with_registry='' docker=host
@@ -36,7 +36,7 @@ cluster_up() {
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
 }
 
-# What `up` would build, and nothing is started: for a machine that has other things to do meanwhile.
+# Builds what `up` would build, and starts nothing: for a machine that does other things meanwhile.
 cluster_prepare() {
   local nodes='' audit='' shims='' with_registry=''
   parse_up_flags "$@"
@@ -66,7 +66,7 @@ parse_up_flags() {
   done
 }
 
-# True when the recorded cluster is there and healthy and as wanted.
+# True if the recorded cluster is up, healthy and matches the flags.
 find_cluster() {
   if [ "$(setting docker)" = own ]; then
     holder >/dev/null || return 1
@@ -79,8 +79,8 @@ find_cluster() {
   [ -z "$audit" ] || [ "$audit" = "$is_audit" ] ||
     die "the cluster that is up writes no audit log; run 'hack/cluster down' first"
   if ! all_ready "$is_nodes" 2; then
-    # A busy machine may be late with a heartbeat: it gets time before the
-    # cluster is thrown away.
+    # A busy machine may be late with a heartbeat: give it time before throwing
+    # the cluster away.
     echo 'The cluster that is up is not ready; waiting a minute for it'
     all_ready "$is_nodes" 60 || return 1
   fi
@@ -99,7 +99,7 @@ clear_remains() {
   step 'Clear the remains of a cluster that ended halfway' remove_cluster
 }
 
-# A Docker daemon that answers and that has or can get kind's own image.
+# True if a Docker daemon answers and has, or can pull, kind's own image.
 official_image() {
   have docker && timeout 20 docker info >/dev/null 2>&1 || return 1
   docker image inspect "$KIND_NODE_IMAGE" >/dev/null 2>&1 && return

@@ -12,7 +12,7 @@ declare -A folder_of=(
   [action-wasmer]=gateways/runtimes/action
 )
 
-# Every file below these folders but tests and text, for `digest`.
+# Every file below these folders except tests, examples, benchmarks and Markdown, for `digest`.
 sources() { # PATH...
   cd "$repository"
   find "$@" \
@@ -22,7 +22,7 @@ sources() { # PATH...
 
 digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256sum | cut -d' ' -f1; }
 
-# Every file that can change an image: sources without tests, what builds them, what is pinned.
+# Every file that can change an image: sources without tests, build scripts, pinned versions.
 image_inputs() {
   sources operator gateways wasm-guest hack/go/fortio hack/go/nats-server crds charts/wasmbench/Chart.yaml hack/images.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/lib/rustc-for-wasmcloud hack/shim
@@ -30,7 +30,7 @@ image_inputs() {
 
 image_tag() { image_inputs | digest | sed 's/^/dev-/' | cut -c1-16; }
 
-# What operator, probe and plugin are made of, in twelve digits: their --version tells it.
+# A digest of the sources of operator, probe and plugin, in twelve digits: their --version prints it.
 build_tag() { { sources operator && printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml; } | digest | cut -c1-12; }
 
 reference_of() { echo "localhost/wasmbench/$1:$tag"; }
@@ -46,7 +46,7 @@ make_archive() { # NAME
     mv "$archive.partial" "$archive"
     return
   fi
-  # What is in the image, so that one whose content did not change only gets the new tag.
+  # Identifies the image's content, so that an image whose content did not change only gets the new tag.
   content=$(fingerprint "$(stage_of "$1")" "$repository/${folder_of[$1]}/Containerfile" <<<"$(version)")
   mkdir -p "${archive%/*}"
   install_buildah
@@ -57,7 +57,7 @@ make_archive() { # NAME
 assemble() { # NAME CONTENT ARCHIVE
   local image=localhost/wasmbench/$1:$2
   rm -f "$3"
-  # Time stamps are fixed, so that the same content is the same image.
+  # Timestamps are fixed, so that the same content gives the same image.
   in_store images --quiet "$image" 2>/dev/null ||
     in_store bud --isolation chroot --timestamp 0 --tag "$image" \
       --build-arg "VERSION=$(version)" --build-arg "REVISION=$(revision)" \
@@ -66,8 +66,8 @@ assemble() { # NAME CONTENT ARCHIVE
   remove_old "$1" "$2"
 }
 
-# The same files in one layer with time stamps of its own: what pulls it fetches and unpacks it, though the
-# node has the original, and what was repacked before.
+# The same files in one layer with fresh timestamps: a node that pulls it has to fetch and unpack it, even if it
+# already has the original, or an earlier repacked image.
 repacked_of() { echo "$store/$tag/$1-repacked.tar"; }
 
 repack() { # NAME
@@ -86,20 +86,20 @@ squash() { # NAME ARCHIVE
   echo "FROM oci-archive:$(archive_of "$1")" >"$context/Containerfile"
   in_store bud --isolation chroot --squash --timestamp "$(date +%s)" --tag "$image" "$context"
   in_store push --quiet "$image" "oci-archive:$2:$(reference_of "$1")"
-  # The one that it was made from got its name in the store, too.
+  # The original image was stored as well, under its own name.
   in_store rmi "$image" "$(reference_of "$1")"
   rm -rf "$context"
 }
 
-# Of each image the newest content is kept, and archives of other tags for a day. By force: a build that was
-# broken off leaves its container, and the lock says that nobody else is building.
+# Keeps the newest content of each image, and archives of other tags for a day. Removes by force, because an
+# interrupted build leaves its container; the lock guarantees that nobody else is building.
 remove_old() { # NAME CONTENT
   in_store images --format '{{.Name}}:{{.Tag}}' | { grep -x "localhost/wasmbench/$1:content-.*" || true; } |
     { grep -vx "localhost/wasmbench/$1:$2" || true; } | xargs -r buildah "${store_options[@]}" rmi --force
   find "$store" -maxdepth 1 -name 'dev-*' -mtime +0 ! -name "$tag" -exec rm -rf {} +
 }
 
-# vfs needs nothing of the kernel, and the images are a few files each.
+# vfs needs no support from the kernel, and the images are a few files each.
 store_options=(--root "$store/buildah" --runroot "$store/buildah-run" --storage-driver vfs)
 in_store() { buildah "${store_options[@]}" "$@"; }
 

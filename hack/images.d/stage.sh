@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The build contexts: static binaries and what lies beside them in the image.
+# The build contexts: static binaries and the other files of the image.
 # Comes in: the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
 
 declare -A package_of=(
@@ -14,13 +14,13 @@ declare -A binary_of=(
   [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
   [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
 )
-# Under which name the binary lies in the image, where it is another.
+# The path of the binary in the build context, where it differs from its name.
 declare -A entry_of=(
   [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
   [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
   [action-native]=gateway [action-wasmtime]=gateway [action-wasmi]=gateway
 )
-# What hack/runtime calls the runtime whose program is in the image, and the guests that it runs.
+# The runtime that the image needs, by its name in hack/runtime, and the guests that go into the image.
 declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [action-wasmer]=action-wasmer [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
   [probe]="action action-large"
@@ -30,7 +30,7 @@ declare -A guest_of=(
 
 stage_of() { echo "$store/stage/$1"; }
 
-# Paths of what several images share: modules by guest, folders by runtime, fortio.
+# Paths of the parts that several images share: modules by guest, folders by runtime, fortio.
 declare -A guests=() runtimes=()
 fortio=
 
@@ -83,7 +83,7 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  # Those of wasmcloud and action-wasmer are in the runtime's folder.
+  # The binaries of wasmcloud and action-wasmer are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
     put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
   case $name in
@@ -106,8 +106,8 @@ stage_one() { # NAME
   esac
 }
 
-# The module of the answers and that of /engine, and the code that the runtime makes of them: for any
-# processor of the architecture, as the node's is not known.
+# The module for answers and the one for /engine, and the code that the runtime compiles them to: for any
+# processor of the architecture, because the node's is not known.
 put_modules() { # RUNTIME FOLDER MODULE ROOT
   local stem
   put 644 "$3" "$4/transform.wasm"
@@ -125,7 +125,7 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
   done
 }
 
-# The code that probes send to functions: modules, and the same sources as programs.
+# The code that probes send to functions: modules, and native programs from the same sources.
 put_actions() { # FOLDER
   mkdir "$1"
   put 644 "${guests[action]}" "$1/hash.wasm"
@@ -134,7 +134,7 @@ put_actions() { # FOLDER
   put 644 "$store/binaries/wasm-guest-action-large" "$1/hash-large"
 }
 
-# The gateway as a guest that listens, with and without code of wasmedge.
+# The gateway as a guest that listens itself, as plain Wasm and compiled by wasmedge.
 put_server() { # RUNTIME MODULE ROOT
   put 644 "$2" "$3/server.wasm"
   compile_with_wasmedge "$1" "$2" "$3/server-aot.wasm"
@@ -146,7 +146,7 @@ compile_with_wasmedge() { # RUNTIME MODULE DESTINATION
     run_wasmedge "$1" compile --optimize 3 --generic-binary "$2" "$3"
 }
 
-# This machine's C library may be older than the one that it was built with.
+# This machine's C library may be older than the one that wasmedge was built with.
 run_wasmedge() { # RUNTIME ARGUMENT...
   local runtime=$1 loader folders
   loader=$(find "$runtime" -name 'ld-linux*.so.*')
@@ -154,28 +154,28 @@ run_wasmedge() { # RUNTIME ARGUMENT...
   "$loader" --library-path "$folders" "$runtime/usr/bin/wasmedge" "${@:2}"
 }
 
-# What is served, as it is and compiled.
+# The component that is served, as it is and compiled.
 put_component() { # FOLDER COMPONENT ROOT
   put 644 "$2" "$3/http.wasm"
   "$1/usr/bin/wasmtime" compile --target "$(rustc -vV | sed -n 's/^host: //p')" -o "$3/http.cwasm" "$3/http.wasm"
 }
 
-# Static, because an image has no C library; all at once, because they share most of what is
-# compiled.
+# Static, because an image has no C library; all at once, because they share most of the compiled
+# code.
 compile() { # DIRECTORY NAME...
   local directory=$1 target name packages=() built digits
   shift
   digits=$(build_tag)
   target=$(rustc -vV | sed -n 's/^host: //p')
   for name in "$@"; do packages+=(${package_of[$name]:+--package "${package_of[$name]}"}); done
-  # Not in an image, but made of the same parts: apart it would compile them all again.
+  # The plugin is in no image, but shares the same crates: built separately, it would recompile them all.
   packages+=(--package kubectl-wasmbench)
-  # In the image of the probe, beside its own program.
+  # Goes into the probe's image, beside the probe itself.
   [[ " $* " != *" probe "* ]] || packages+=(--package wasm-guest-action)
   cd "$repository"
-  # Cargo's folder would make the binaries differ from those of another machine. The repository's own
-  # does not get in (cargo compiles members by relative paths), and here it would make every clone
-  # compile everything anew.
+  # The path of cargo's folder would make the binaries differ between machines. The repository's path does
+  # not get into them (cargo compiles members by relative paths); remapping it here would make every clone
+  # recompile everything.
   WASMBENCH_BUILD=$digits RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
     cargo build --locked --release --target "$target" "${packages[@]}"
   built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release

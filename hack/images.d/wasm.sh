@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Images whose one layer is a Wasm module or component, as the runwasi shims take them.
-# Comes in: a Wasm file. Goes out: an OCI archive. There is no Linux file system in it: no
-#   Containerfile could describe it, and a shim compiles the layer once and keeps the result.
+# Images whose only layer is a Wasm module or component, as the runwasi shims expect them.
+# Comes in: a Wasm file. Goes out: an OCI archive. It contains no Linux file system, so no
+#   Containerfile could describe it; a shim compiles the layer once and keeps the result.
 
 wasm_images=(server http server-wasmedge server-wasmedge-aot)
 is_wasm() { [[ " ${wasm_images[*]} " = *" $1 "* ]]; }
@@ -13,8 +13,8 @@ assemble_wasm() { # MODULE REFERENCE ARCHIVE
   layout=$(mktemp -d "$store/layout.XXXXXX")
   mkdir -p "$layout/blobs/sha256"
   layer=$(blob "$layout" "$wasm_layer_type" <"$1")
-  # No layer is unpacked, so that there is no diff id. The user is the one of the other images. The
-  # module's digest is there because Kubernetes tells images apart by this document alone.
+  # No layer is unpacked, so there is no diff id. The user is the same as in the other images. The module's
+  # digest is included because Kubernetes tells images apart by this document alone.
   config=$(jq -nc --arg version "$(version)" --arg revision "$(revision)" --argjson layer "$layer" '{
       architecture: "wasm", os: "wasi", created: "1970-01-01T00:00:00Z",
       config: {User: "65532:65532", Entrypoint: ["/gateway.wasm"], Labels: {

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the scripts that read this file
-# What every script under hack/ shares: where things are, and how it speaks.
+# What every script under hack/ shares: where things are, and how to report.
 # Comes in: nothing. Goes out: paths, functions and cargo's folder. Changes nothing by itself.
 
 shopt -s inherit_errexit # a failure inside $(...) ends the script too
 
 hack=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/wasmbench
-# One place for what cargo makes, whichever script is called first: another would be compiled anew.
+# One target directory for cargo, whichever script is called first: with another, everything would be recompiled.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}
 # shellcheck source=hack/versions.env
 source "$hack/versions.env"
 
-# One sentence that says what is wrong and what helps, then the end.
+# Prints one sentence that says what is wrong and how to fix it, then exits.
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
@@ -32,9 +32,9 @@ fingerprint() {
   } | sha256sum | cut -c1-16
 }
 
-# logged FILE TEXT COMMAND...: run a long step silently; if it fails, show the
-# end of its log, say what could not be done and where the whole log is. Not to
-# be called in a condition: `set -e` would be off in COMMAND.
+# logged FILE TEXT COMMAND...: runs a long step silently; if it fails, shows the
+# end of its log, says what could not be done and where the whole log is. Do not
+# call it in a condition: `set -e` would be off in COMMAND.
 logged() {
   local log=$1 text=$2 status
   shift 2
@@ -49,8 +49,8 @@ logged() {
   die "could not $text; the whole log is $log"
 }
 
-# step TEXT COMMAND...: one line for a step, with the time that it took. The command runs in this
-# shell, and is silent or writes to a log of its own.
+# step TEXT COMMAND...: prints one line for a step, with the time that it took. The command runs in this
+# shell, and must be silent or write to its own log.
 step() {
   local text=$1 started=$EPOCHREALTIME
   shift

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Builds the pinned Go programs into the cache, each once.
-# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for two a main.go).
+# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for some a main.go).
 # Goes out: $cache/tools/<module>-<fingerprint>/<program>.
 # Why: released binaries cannot be downloaded everywhere, Go modules can; and
 # go.sum pins every byte that goes in.
@@ -70,7 +70,7 @@ go_tools() {
       # Two callers may want the same program at the same time: the second waits.
       flock 9
       [ ! -d "$dir" ] || exit 0
-      # Of this module alone: prometheus-operator is no other version of prometheus.
+      # Only this module's: prometheus-operator is not another version of prometheus.
       rm -rf "$cache/tools/$module-"[0-9a-f]*
       logged "$log" "build $module" go_compile "$module" "$dir.partial"
       mv "$dir.partial" "$dir"

@@ -1,5 +1,5 @@
-# Installs wasmbench into the local cluster: sourced by demo, e2e and bench, so that all of them
-# measure the same thing. In: WASMBENCH_NAMESPACE. Out: KUBECONFIG, KUBECTL, HELM, PATH with the
+# Installs wasmbench into the local cluster: sourced by every script that measures there, so that all of
+# them measure the same thing. In: WASMBENCH_NAMESPACE. Out: KUBECONFIG, KUBECTL, HELM, PATH with the
 # kubectl plugin, and the operator running.
 # shellcheck shell=bash
 
@@ -16,7 +16,7 @@ prepare_cluster() {
   HELM=$(hack/tool helm)
   export KUBECONFIG KUBECTL HELM
   PATH=$(dirname "$KUBECTL"):$PATH
-  # Once: the tree may be edited meanwhile.
+  # Computed once, because the tree may be edited meanwhile.
   IMAGE_TAG=$(hack/images tag)
   hack/images load usual "${further_images[@]}"
 }
@@ -24,10 +24,10 @@ prepare_cluster() {
 # Images that not every script needs.
 further_images=()
 
-# Where runs may have cold starts. It must exist.
+# The namespaces where runs may have cold starts. They must exist.
 cold_start_namespaces=default
 
-# Further arguments of Helm, for a script that wants them.
+# Further Helm arguments, for scripts that need them.
 chart_options=()
 
 # The chart with the images of this checkout.
@@ -47,8 +47,8 @@ build_plugin() {
   export PATH
 }
 
-# need COMMAND PACKAGE: a program of the distribution to compare with. With RUNLEVEL=1 a package
-# installs its service and does not start it.
+# need COMMAND PACKAGE: installs the distribution's package if the command is missing. With RUNLEVEL=1 a
+# package installs its service without starting it.
 need() {
   command -v "$1" >/dev/null && return
   RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$2" >/dev/null && return

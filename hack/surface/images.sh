@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The images of the Prometheus operator and of what it starts, made as hack/images makes its own: from
+# The images of the Prometheus operator and of what it starts, made the way hack/images makes its own: from
 # scratch, with one static program each.
 # Comes in: hack/go/{prometheus-operator,prometheus,alertmanager}. Goes out: OCI archives in the cache,
 #   and references for the manifests.
@@ -14,7 +14,7 @@ surface_images=(prometheus-operator prometheus-config-reloader prometheus alertm
 
 folder_with() { go_tools_dir "$(go_module "$1")"; } # PROGRAM
 
-# The folder of a program is named after all that goes into it.
+# The name of a program's folder identifies everything that goes into it.
 reference() { # IMAGE
   local folder
   folder=$(folder_with "$1")
@@ -57,17 +57,17 @@ assemble_program() { # IMAGE
   local image archive
   image=$(reference "$1")
   archive=$(archive "$1")
-  # Time stamps are fixed, so that the same content is the same image.
+  # Timestamps are fixed, so that the same content gives the same image.
   in_store bud --isolation chroot --timestamp 0 --target "$1" --tag "$image" \
     --file "$hack/surface/Containerfile" "$(folder_with "$1")"
-  # The newest alone is kept, and nothing of it in buildah's storage.
+  # Only the newest archive is kept, and nothing in buildah's storage.
   rm -f "$store/$1"-????????????????.tar "$archive.partial"
   in_store push --quiet "$image" "oci-archive:$archive.partial:$image"
   in_store rmi --force "$image"
   mv "$archive.partial" "$archive"
 }
 
-# The native gateway under another entrypoint, once for each build of it.
+# The native gateway with another entrypoint: one image for each build of the gateway.
 native_archive() { "$hack/images" list | awk '$1 == "native" { print $3 }'; }
 slower_reference() {
   local native

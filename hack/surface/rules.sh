@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The chart's rules without a cluster: promtool reads them, and runs hack/surface/rules_test.yaml.
-# Goes out: promtool's words.
+# Checks the chart's rules without a cluster: promtool lints them, and runs hack/surface/rules_test.yaml.
+# Goes out: promtool's output.
 
 check_rules() {
   local promtool

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Every mistake gets one sentence that names the remedy.
 
-# Those that need no cluster, no root and no network: `make unit` makes them.
+# Mistakes that need no cluster, no root and no network: `make unit` tests them.
 error_tests() {
   it 'an unknown command names the help' says "no command 'frobnicate'; hack/cluster help" "$cluster" frobnicate
   it 'an unknown flag names the help' says "no flag '--frob'; hack/cluster help" "$cluster" up --frob
@@ -21,7 +21,7 @@ error_tests() {
   it 'without Go it says which version to install' says 'install Go 1.26 or newer' elsewhere env "PATH=$work/without-go" "$cluster" up
 }
 
-# Those of root, while a cluster runs.
+# Mistakes that need root and a running cluster.
 more_error_tests() {
   it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
   it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody

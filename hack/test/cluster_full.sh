@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What takes the cluster down or makes another. Ends with one like the first.
+# Tests that take the cluster down or make another. They end with a cluster like the first.
 
 full_tests() {
   it 'up after the daemon was killed starts anew' recovers_from_kill
@@ -59,7 +59,7 @@ pods_talk_across_nodes() {
   prints '200 OK' output_of_pod client wasmbench-control-plane curl "http://$address:8080/debug"
 }
 
-# Everything that a cluster makes on a host, in a form to compare.
+# Everything that a cluster creates on a host, in a form that can be compared.
 snapshot() {
   ip -o link show | awk '{ print "link", $2 }'
   ip -o address show | awk '{ print "address", $2, $4 }'

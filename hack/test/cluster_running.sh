@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What a cluster that is up does. Leaves it up.
+# Tests of a running cluster. They leave it running.
 
 running_tests() {
   it 'a second up finds the first' prints 'already up' timeout 5 "$cluster" up
@@ -32,8 +32,9 @@ pinned_version() {
 
 helm_works() { KUBECONFIG=$("$cluster" kubeconfig) "$("$hack/tool" helm)" list --all-namespaces; }
 
-# An OCI archive as buildah writes it, of one static program, by hand: the test
-# needs no image builder. Two contents have different digests under one name.
+# Writes an OCI archive of one static program by hand, in the form that buildah
+# gives it: the test needs no image builder. Two contents have different digests
+# under one name.
 make_archive() { # CONTENT
   local dir=$work/oci layer config manifest
   rm -rf "$dir" "$work/root"

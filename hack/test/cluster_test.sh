@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests of hack/cluster against the real thing, named as sentences.
 #
-#   hack/test/cluster_test.sh --errors  what it says of mistakes; needs no cluster, and is part of make unit
-#   hack/test/cluster_test.sh           also on the cluster that runs, which stays up
+#   hack/test/cluster_test.sh --errors  what it says about mistakes; needs no cluster, and is part of make unit
+#   hack/test/cluster_test.sh           also on the running cluster, or one that it starts, which stays up
 #   hack/test/cluster_test.sh --full    also takes it down, kills it, makes it larger
 set -uo pipefail
 hack=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

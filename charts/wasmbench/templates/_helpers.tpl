@@ -41,12 +41,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.serviceAccountName" . }}
 {{- end -}}
 
-{{/* The account of probes of cold starts, the only ones that hold a token. */}}
+{{/* The ServiceAccount of cold start and density probes, the only probes that hold a token. */}}
 {{- define "wasmbench.coldStartAccountName" -}}
 {{- default (printf "%s-cold-start" (include "wasmbench.fullname" .)) .Values.coldStart.serviceAccountName -}}
 {{- end -}}
 
-{{/* The same as the API server knows it. */}}
+{{/* The same ServiceAccount as the API server knows it. */}}
 {{- define "wasmbench.coldStartUsername" -}}
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAccountName" . }}
 {{- end -}}
@@ -115,8 +115,8 @@ hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 
 {{/*
-CEL over a pod's spec, given as the expression "spec": the variables that the checks need. Written
-without optional types, so that the tests can evaluate it without a cluster.
+The CEL variables that the checks need, over a pod's spec, given as the expression "spec". Written
+without optional types, so that the tests can evaluate them without a cluster.
 */}}
 {{- define "wasmbench.podVariables" -}}
 - name: spec
@@ -137,13 +137,13 @@ has(variables.spec.automountServiceAccountToken) &&
 variables.spec.serviceAccountName in ['', 'default'])
 {{- end -}}
 
-{{/* CEL: the pod keeps to a network of its own. */}}
+{{/* CEL: the pod uses only its own network. */}}
 {{- define "wasmbench.ownNetwork" -}}
 (!has(variables.spec.hostNetwork) || !variables.spec.hostNetwork) &&
 variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
 {{- end -}}
 
-{{/* What every pod of the operator keeps, subjects and probes alike. */}}
+{{/* Rules for every pod of the operator, subjects and probes alike. */}}
 {{- define "wasmbench.podValidations" -}}
 - message: "pods of the wasmbench operator share neither the node's processes nor the node's IPC"
   reason: Forbidden
@@ -194,7 +194,7 @@ variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || 
   expression: "request.userInfo.username == '{{ include "wasmbench.username" . }}'"
 {{- end -}}
 
-{{/* The request comes from the operator or from a probe of cold starts. */}}
+{{/* The request comes from the operator, or from a cold start or density probe. */}}
 {{- define "wasmbench.isOurs" -}}
 - name: is-the-operator-or-a-cold-start
   expression: >-

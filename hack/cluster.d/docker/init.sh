@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Process 1 of the private Docker daemon's namespaces: gives the daemon a /run
-# of its own, starts it and its name server, and ends when it ends. As process 1
-# it also reaps orphans, which bash does while it waits.
+# Process 1 of the private Docker daemon's namespaces: gives the daemon its own
+# /run, starts the daemon and its name server, and ends when the daemon ends. As
+# process 1 it also reaps orphans, which bash does while it waits.
 #
 # Usage: init.sh RUN_DIRECTORY COREDNS
 set -euo pipefail
@@ -11,8 +11,8 @@ run=$1 coredns=$2
 mount -t tmpfs -o mode=755 tmpfs /run
 ip link set lo up
 
-# The daemon's embedded DNS hangs for seconds per question while no upstream
-# answers; this one says at once that there is no such name.
+# While no upstream answers, the daemon's embedded DNS hangs for seconds per query;
+# this name server answers at once that there is no such name.
 ip address add "$(sed -n 's/^ *bind //p' "$run/Corefile")/32" dev lo
 "$coredns" -conf "$run/Corefile" >"$run/name-server.log" 2>&1 &
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Stands in for kindnet on a node: writes the CNI configuration for this node's
-# range of pod addresses, and keeps routes to those of the other nodes. It
-# watches instead of polling: a node that is measured must be quiet. It enforces
-# no NetworkPolicy.
+# range of pod addresses, and maintains routes to the ranges of the other nodes.
+# It watches instead of polling: a node under measurement must be quiet. It
+# enforces no NetworkPolicy.
 set -euo pipefail
 
 kube() { kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
@@ -43,7 +43,7 @@ me=$(hostname)
 fields='{.metadata.name} {.spec.podCIDR} {.status.addresses[?(@.type=="InternalIP")].address}{"\n"}'
 # Ends when the connection does; systemd then starts it again.
 kube get nodes --watch -o "jsonpath=$fields" | while read -r name cidr address; do
-  # A new node has neither range nor address yet; it is seen again when it has.
+  # A new node has neither range nor address yet; the watch reports it again when it has.
   [ -n "$address" ] || continue
   if [ "$name" != "$me" ]; then
     ip route replace "$cidr" via "$address"
