@@ -1,7 +1,7 @@
 //! What a preset claims about its engine, and whether the running process's own statement agrees.
 //! Pure.
 
-use wasmbench_api::run::{Compile, Preset, Variant};
+use wasmbench_api::run::{Compile, Engine, Preset, Variant};
 
 use crate::variants::{action, wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
@@ -28,100 +28,42 @@ const MAX_VALUE_CHARS: usize = 40;
 
 /// Members that the variant's `/engine` must have; empty for the user's own container.
 pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
+    let Some(preset) = variant.preset else {
+        return vec![];
+    };
+    let mut claims = of_preset(preset, variant.engine.unwrap_or_default());
     // All of our images are built with optimisation.
-    let built = ("profile", "release");
-    match variant.preset {
-        None => vec![],
-        Some(Preset::Native | Preset::NativeHostNetwork | Preset::ActionNative) => {
-            vec![("engine", "none"), built]
-        }
-        Some(Preset::WasmtimeEmbedded) => vec![
-            ("engine", "wasmtime"),
-            (
-                COMPILE_MODE,
-                wasmtime_embedded::compile(variant.engine.unwrap_or_default()).into(),
-            ),
-            (
-                "allocator",
-                variant.engine.unwrap_or_default().allocator.into(),
-            ),
-            built,
+    claims.push(("profile", "release"));
+    claims
+}
+
+fn of_preset(preset: Preset, set: Engine) -> Vec<(&'static str, &'static str)> {
+    let of = |engine: &'static str| ("engine", engine);
+    let mode = |compile: Compile| (COMPILE_MODE, <&str>::from(compile));
+    let (cli, guest) = (("frontend", "cli"), ("guest", "wasm32-wasi"));
+    match preset {
+        Preset::Native | Preset::NativeHostNetwork | Preset::ActionNative => vec![of("none")],
+        Preset::WasmtimeEmbedded => vec![
+            of("wasmtime"),
+            mode(wasmtime_embedded::compile(set)),
+            ("allocator", set.allocator.into()),
         ],
-        Some(Preset::WasmtimeCli) => vec![
-            ("engine", "wasmtime"),
-            ("frontend", "cli"),
-            (COMPILE_MODE, "Aot"),
-            built,
-        ],
-        Some(Preset::WasmedgeCli) => vec![
-            ("engine", "wasmedge"),
-            ("frontend", "cli"),
-            (
-                COMPILE_MODE,
-                wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
-            ),
-            built,
-        ],
-        Some(Preset::WasmedgeServer) => vec![
-            ("guest", "wasm32-wasi"),
-            ("engine", "wasmedge"),
-            (
-                COMPILE_MODE,
-                wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
-            ),
-            built,
-        ],
-        Some(Preset::WasmtimeServe) => vec![
-            ("engine", "wasmtime"),
-            ("guest", "wasm32-wasi"),
-            (
-                "compileMode",
-                wasmtime_serve::compile(variant.engine.unwrap_or_default()).into(),
-            ),
-            built,
-        ],
-        Some(Preset::V8) => vec![
-            ("engine", "v8"),
-            ("frontend", "cli"),
-            ("compileMode", "Jit"),
-            built,
-        ],
-        Some(Preset::WasmerCli) => vec![
-            ("engine", "wasmer"),
-            ("frontend", "cli"),
-            (
-                COMPILE_MODE,
-                wasmer_cli::compile(variant.engine.unwrap_or_default()).into(),
-            ),
-            built,
-        ],
-        Some(Preset::ActionWasmtime) => of_executor("wasmtime", compiled_action(variant)),
-        Some(Preset::ActionWasmer) => of_executor("wasmer", compiled_action(variant)),
-        Some(Preset::ActionWasmi) => of_executor("wasmi", Compile::Interpreter),
+        Preset::WasmtimeCli => vec![of("wasmtime"), cli, mode(Compile::Aot)],
+        Preset::WasmtimeServe => vec![of("wasmtime"), guest, mode(wasmtime_serve::compile(set))],
+        Preset::WasmedgeCli => vec![of("wasmedge"), cli, mode(wasmedge_cli::compile(set))],
+        Preset::WasmedgeServer => vec![of("wasmedge"), guest, mode(wasmedge_cli::compile(set))],
+        Preset::V8 => vec![of("v8"), cli, mode(Compile::Jit)],
+        Preset::WasmerCli => vec![of("wasmer"), cli, mode(wasmer_cli::compile(set))],
+        Preset::ActionWasmtime => vec![of("wasmtime"), mode(action::compile(set))],
+        Preset::ActionWasmer => vec![of("wasmer"), mode(action::compile(set))],
+        Preset::ActionWasmi => vec![of("wasmi"), mode(Compile::Interpreter)],
         // The guest knows which runtime runs it only if the runtime says so, as our shims do and a
         // wasmCloud host does not. The record shows that the pod's RuntimeClass was used.
-        Some(
-            Preset::WasmtimeShim
-            | Preset::WasmtimeShimHttp
-            | Preset::WasmedgeShim
-            | Preset::Wasmcloud,
-        ) => {
-            vec![("guest", "wasm32-wasi"), built]
-        }
+        Preset::WasmtimeShim
+        | Preset::WasmtimeShimHttp
+        | Preset::WasmedgeShim
+        | Preset::Wasmcloud => vec![guest],
     }
-}
-
-/// The claims of a process that hosts functions.
-fn of_executor(engine: &'static str, mode: Compile) -> Vec<(&'static str, &'static str)> {
-    vec![
-        ("engine", engine),
-        (COMPILE_MODE, mode.into()),
-        ("profile", "release"),
-    ]
-}
-
-fn compiled_action(variant: &Variant) -> Compile {
-    action::compile(variant.engine.unwrap_or_default())
 }
 
 /// Members that must agree if a shim passes them to its guest, as ours do.
