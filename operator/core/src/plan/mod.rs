@@ -215,77 +215,51 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     if completed == planned.len() {
         return finishing(run, seen, completed, now);
     }
+    let next = |steps, stage, node, wake| Plan {
+        steps,
+        stage,
+        node,
+        completed,
+        wake,
+    };
+    let waiting = |message, node, pause| {
+        let wake = Wake::At(pods::later(now, pause));
+        next(vec![], Stage::Queued { message }, node, wake)
+    };
     let node = match node::claim(run, seen) {
         node::Claim::Held(node) => node,
         node::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
-            let steps = vec![Step::ClaimNode {
-                node: node.clone(),
-                existing,
-            }];
             let stage = Stage::Queued { message };
-            return Plan {
-                steps,
+            let (held, node) = (Some(node.clone()), node);
+            return next(
+                vec![Step::ClaimNode { node, existing }],
                 stage,
-                node: Some(node),
-                completed,
-                wake: Wake::Now,
-            };
+                held,
+                Wake::Now,
+            );
         }
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
         // release during a restart of the operator.
-        node::Claim::Queue { node, message } => {
-            let again = now.checked_add(QUEUE_CHECK).unwrap_or(Timestamp::MAX);
-            return waiting(message, Some(node), completed, Wake::At(again));
-        }
-        node::Claim::NotReady { message } => {
-            let again = now.checked_add(NODE_CHECK).unwrap_or(Timestamp::MAX);
-            return waiting(message, None, completed, Wake::At(again));
-        }
+        node::Claim::Queue { node, message } => return waiting(message, Some(node), QUEUE_CHECK),
+        node::Claim::NotReady { message } => return waiting(message, None, NODE_CHECK),
         node::Claim::None { message } => {
-            let (steps, stage) = (remove_everything(seen), Stage::NoNode { message });
-            return Plan {
-                steps,
-                stage,
-                node: None,
-                completed,
-                wake: Wake::OnChange,
-            };
+            let stage = Stage::NoNode { message };
+            return next(remove_everything(seen), stage, None, Wake::OnChange);
         }
     };
-    if let Some(exclusion) = exclusion::next(run, seen) {
-        let message = format!("skipping {}: {}", exclusion.what, exclusion.failure.message);
-        let stage = Stage::Measuring {
-            trial: exclusion.trials[0].clone(),
-            message,
-        };
-        let steps = vec![Step::RecordSkipped(exclusion)];
-        return Plan {
-            steps,
-            stage,
-            node: Some(node),
-            completed,
-            wake: Wake::Now,
-        };
-    }
-    let (steps, stage, wake) = trial::next(run, seen, now);
-    Plan {
-        steps,
-        stage,
-        node: Some(node),
-        completed,
-        wake,
-    }
+    let (steps, stage, wake) = match exclusion::next(run, seen) {
+        Some(exclusion) => skipping(exclusion),
+        None => trial::next(run, seen, now),
+    };
+    next(steps, stage, Some(node), wake)
 }
 
-fn waiting(message: String, node: Option<String>, completed: usize, wake: Wake) -> Plan {
-    Plan {
-        steps: vec![],
-        stage: Stage::Queued { message },
-        node,
-        completed,
-        wake,
-    }
+fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
+    let message = format!("skipping {}: {}", exclusion.what, exclusion.failure.message);
+    let trial = exclusion.trials[0].clone();
+    let stage = Stage::Measuring { trial, message };
+    (vec![Step::RecordSkipped(exclusion)], stage, Wake::Now)
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
