@@ -54,6 +54,8 @@ pub struct Ratio {
     pub ratio: f64,
     /// Its 95 % interval over blocks, from two blocks on.
     pub interval: Option<(f64, f64)>,
+    /// Whether something speaks against the run that it is of.
+    pub is_doubted: bool,
 }
 
 impl Row<'_> {
@@ -69,6 +71,16 @@ impl Row<'_> {
     pub fn differs(&self) -> bool {
         self.factor()
             .is_some_and(|factor| !(1.0 / DIFFERS..=DIFFERS).contains(&factor))
+    }
+
+    /// Whether the whole measured interval is farther than [`DIFFERS`] from the published ratio.
+    pub fn surely_differs(&self) -> bool {
+        let (Value::Ratio(here), Value::Ratio(there)) = (&self.measured, &self.published) else {
+            return false;
+        };
+        let outside =
+            |(low, high): (f64, f64)| low > there.ratio * DIFFERS || high < there.ratio / DIFFERS;
+        here.interval.is_some_and(outside)
     }
 
     /// The workload for people, with the document's machine where it has several.
@@ -181,6 +193,7 @@ impl<'a, 'f> Place<'a, 'f> {
             let published = Value::Ratio(Ratio {
                 ratio,
                 interval: None,
+                is_doubted: false,
             });
             let here = study.here(table, &stands.name);
             let here = here.iter().map(|name| Some(name.as_str()));
@@ -262,7 +275,8 @@ fn explained<'a>(study: &Study, row: Row<'a>) -> Row<'a> {
         return row;
     };
     let about = study.why.iter().zip(1..);
-    let about = about.filter(|(why, _)| why.is_about(row.figure, there));
+    let place = (row.figure, row.workload, row.at);
+    let about = about.filter(|(why, _)| why.is_about(place, there));
     let why = about.map(|(_, number)| number).collect();
     Row { why, ..row }
 }

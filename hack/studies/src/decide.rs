@@ -104,12 +104,15 @@ pub fn markdown<'a>(measured: impl Fn(&str) -> Option<&'a Measured>) -> String {
         .collect();
     let mut table = Table::new(&header);
     for (label, variants) in ROWS {
-        let cells = COLUMNS.iter().map(|column| {
-            let found = of_places(column, variants, &measured);
-            terminal::value(&found)
-        });
-        let cells: Vec<String> = std::iter::once(label.to_owned()).chain(cells).collect();
-        table.row(&cells);
+        let cells = COLUMNS.iter();
+        let cells: Vec<Value> = cells
+            .map(|column| of_places(column, variants, &measured))
+            .collect();
+        if cells.iter().any(|cell| *cell != Value::None) {
+            let cells = cells.iter().map(terminal::value);
+            let cells: Vec<String> = std::iter::once(label.to_owned()).chain(cells).collect();
+            table.row(&cells);
+        }
     }
     let sources = lines("- ", COLUMNS.iter().map(source));
     TEXT.replace("SOURCES\n", &sources)

@@ -167,10 +167,10 @@ impl Measured {
         self
     }
 
-    /// The points of a figure under a workload. At each place those of one run.
-    pub fn points(&self, figure: Figure, workload: &str) -> Vec<&Point> {
-        let mut chosen: BTreeMap<u32, &Run> = BTreeMap::new();
+    /// The points of a figure under a workload, each with its run. At each place those of one run.
+    pub fn points(&self, figure: Figure, workload: &str) -> Vec<(&Run, &Point)> {
         let is_here = |point: &&Point| point.figure == figure && point.workload == workload;
+        let mut chosen: BTreeMap<u32, &Run> = BTreeMap::new();
         for run in self.runs.values() {
             for point in run.points.iter().filter(is_here) {
                 let best = chosen.entry(point.at).or_insert(run);
@@ -179,9 +179,10 @@ impl Measured {
                 }
             }
         }
-        let points = chosen.iter().flat_map(|(at, run)| {
+        let points = chosen.into_iter().flat_map(|(at, run)| {
             let points = run.points.iter().filter(is_here);
-            points.filter(move |point| point.at == *at)
+            let points = points.filter(move |point| point.at == at);
+            points.map(move |point| (run, point))
         });
         points.collect()
     }

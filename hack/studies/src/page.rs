@@ -1,6 +1,7 @@
 //! `docs/studies.md`: all studies at a glance, and for each a page with what it teaches, its table, the same as a picture, and
 //! the reasons for differences.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use wasmbench_report::table::{escape, lines};
@@ -15,9 +16,9 @@ const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml an
 /// Where the studies are listed.
 const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
-Four documents compare containers and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them: the same variants, workloads,
-connection counts and durations, on real runtimes, as pods, with a comment for each deviation. Each has a page: what it got right, what its
-harness made, its figures beside ours, and why they differ.
+Four documents compare containers and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them as nearly as pods allow: variants
+that stand for theirs, the same kinds of workloads and, where a document names them, the same numbers of connections. A comment says where
+each deviates. Each has a page: what it got right, what its harness caused, its figures beside ours, and why they differ.
 
 STUDIES
 
@@ -38,16 +39,17 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
-| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `-`: not measured; the manifest or the list below the table says why |
-| PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). The load generator has most of the CPUs that both share, so that throughput moves less than what the subject costs |
+| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `*`: from a run that is not trustworthy, for the reason given there. `-`: not measured; the manifest or the list below the table says why |
+| PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
 
-Below each reason stand the pairs of variants that differ by it, in a run of ours, with the ratio that this makes. A reason without one is a
-conjecture: it fits, and nothing here has singled it out.
+A reason is listed only where it would move the ratio in the direction in which it moved. Below it stand pairs of variants of our runs that
+bear on it, with their ratio. Where a pair differs by just what the reason names, it shows the size of that; elsewhere it shows only that the
+difference is absent here. A reason without a pair is a conjecture: it fits, and nothing here tests it.
 ";
 /// Of a reason that no run shows.
-const CONJECTURE: &str = "*A conjecture: no run here turns it on or off.*";
+const CONJECTURE: &str = "*A conjecture: no run here tests it.*";
 
 /// A file of the documentation.
 #[derive(Debug)]
@@ -79,14 +81,19 @@ pub fn pages<'a>(
 
 fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
     let all = studies.iter().map(|(study, measured)| {
-        let runs = measured.map(|measured| measured.runs.values().collect::<Vec<_>>());
-        let here = runs.map_or_else(|| "not measured yet".into(), |runs| extent(&runs));
-        let (compared, differ) = compared(&rows(study, *measured));
+        let runs = measured.iter().flat_map(|measured| measured.runs.values());
+        let here: BTreeSet<String> = runs.map(extent).collect();
+        let here: Vec<String> = here.into_iter().collect();
+        let here = if here.is_empty() {
+            "not measured yet".to_owned()
+        } else {
+            here.join("; ")
+        };
         format!(
-            "[{0}](studies/{0}.md): {1}. Here: {here}; of {compared} ratios that both have, {differ} are more than a \
-             factor of {DIFFERS} apart",
+            "[{0}](studies/{0}.md): {1}. Here: {here}. {2}",
             study.name,
-            escape(&study.title)
+            escape(&study.title),
+            differences(&rows(study, *measured))
         )
     });
     let head = HEAD.replace('@', &DIFFERS.to_string());
@@ -120,7 +127,7 @@ fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_pictur
         );
     }
     text.push_str(&table(rows).markdown());
-    text.push_str(&differences(rows));
+    let _ = writeln!(text, "\n{}", differences(rows));
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {
         let _ = writeln!(text, "{number}. {}", why.text);
@@ -161,7 +168,7 @@ fn lessons(study: &Study) -> String {
     let lessons = &study.lessons;
     [
         list("What it got right:", lessons.right.iter()),
-        list("What its harness made:", lessons.harness.iter()),
+        list("What its harness caused:", lessons.harness.iter()),
         list("What nobody should repeat:", lessons.avoid.iter()),
     ]
     .concat()
@@ -220,21 +227,17 @@ fn sources(study: &Study) -> impl Iterator<Item = String> {
     })
 }
 
-/// How many ratios both have, and how many of them differ.
-fn compared(rows: &[Row<'_>]) -> (usize, usize) {
-    let compared = rows.iter().filter(|row| row.factor().is_some()).count();
-    let differ = rows.iter().filter(|row| row.differs()).count();
-    (compared, differ)
-}
-
-/// Where the ratios differ, in one sentence.
+/// How many ratios differ, in one sentence.
 fn differences(rows: &[Row<'_>]) -> String {
-    let (compared, differ) = compared(rows);
+    let count = |is_so: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is_so(row)).count();
+    let compared = count(|row| row.factor().is_some());
     if compared == 0 {
-        return "\nNothing is compared yet.\n".into();
+        return "Nothing is compared yet.".into();
     }
     format!(
-        "\nOf {compared} ratios that both have, {differ} are more than a factor of {DIFFERS} apart.\n"
+        "Of {compared} rows with both ratios, {} are more than a factor of {DIFFERS} apart, {} of them with the whole interval.",
+        count(Row::differs),
+        count(Row::surely_differs)
     )
 }
 

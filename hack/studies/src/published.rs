@@ -112,12 +112,18 @@ pub struct Why {
     /// Figures that it is about; empty for all.
     #[serde(default)]
     pub figures: Vec<Figure>,
+    /// Workloads of the manifest that it is about; empty for all.
+    #[serde(default)]
+    pub workloads: Vec<String>,
     /// Variants of the document that it is about; empty for all.
     #[serde(default)]
     pub variants: Vec<String>,
+    /// Connections or instances from which on it holds.
+    #[serde(default)]
+    pub from: u32,
     /// The reason.
     pub text: String,
-    /// Runs of ours that turn it on and off; none for a conjecture.
+    /// Pairs of variants of our runs that bear on it; none for a conjecture.
     #[serde(default)]
     pub shown: Vec<Experiment>,
 }
@@ -141,10 +147,18 @@ pub struct Experiment {
 }
 
 impl Why {
-    /// Whether it is about a row.
-    pub fn is_about(&self, figure: Figure, variant: &str) -> bool {
+    /// Whether it is about what the document has of `variant`. A mean over all numbers of connections counts as any of them.
+    pub fn is_about(
+        &self,
+        (figure, workload, at): (Figure, &str, Option<u32>),
+        variant: &str,
+    ) -> bool {
+        let names =
+            |names: &[String], name| names.is_empty() || names.iter().any(|one| one == name);
         (self.figures.is_empty() || self.figures.contains(&figure))
-            && (self.variants.is_empty() || self.variants.iter().any(|name| name == variant))
+            && names(&self.workloads, workload)
+            && names(&self.variants, variant)
+            && at.is_none_or(|at| at >= self.from)
     }
 }
 

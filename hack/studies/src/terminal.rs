@@ -1,6 +1,6 @@
 //! The table of a study for a terminal, and the cells that it shares with the page.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use wasmbench_core::units::ratio_number;
@@ -32,22 +32,19 @@ pub fn text(study: &Study, measured: Option<&Measured>) -> String {
     text
 }
 
-/// Where and how it was measured: a line for each machine.
+/// Where and how it was measured: a line for all runs of which the same is to be said.
 pub fn here(measured: Option<&Measured>) -> Vec<String> {
-    let Some(measured) = measured else {
-        return vec!["not measured yet".into()];
-    };
-    let mut machines: Vec<(String, Vec<&Run>)> = vec![];
-    for run in measured.runs.values() {
-        let machine = machine(run);
-        match machines.iter_mut().find(|(known, _)| *known == machine) {
-            Some((_, runs)) => runs.push(run),
-            None => machines.push((machine, vec![run])),
-        }
+    let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, run) in measured.into_iter().flat_map(|measured| &measured.runs) {
+        let said = format!("{}; fortio; {}", machine(run), extent(run));
+        same.entry(said).or_default().push(name);
     }
-    let lines = machines.iter();
+    if same.is_empty() {
+        return vec!["not measured yet".into()];
+    }
+    let lines = same.iter();
     lines
-        .map(|(machine, runs)| format!("{machine}; fortio; {}", extent(runs)))
+        .map(|(said, runs)| format!("{said} ({})", runs.join(", ")))
         .collect()
 }
 
@@ -57,33 +54,19 @@ fn machine(run: &Run) -> String {
     format!("CPUs {cpus} of {model}, Linux {kernel}")
 }
 
-/// How much was measured, and what speaks against it.
-pub fn extent(runs: &[&Run]) -> String {
-    let lengths: BTreeSet<Length> = runs.iter().map(|run| run.length).collect();
-    let manifest: Vec<&str> = lengths
-        .iter()
-        .map(|length| match length {
-            Length::Full => "the whole manifest",
-            Length::Short => "the shortened manifest",
-        })
-        .collect();
-    let blocks: BTreeSet<u32> = runs.iter().map(|run| run.blocks).collect();
-    let blocks = match (blocks.first(), blocks.last()) {
-        (Some(fewest), Some(most)) if fewest == most => format!("{fewest} blocks"),
-        (Some(fewest), Some(most)) => format!("{fewest} to {most} blocks"),
-        _ => "no run".into(),
+/// How much a run measured, and what speaks against it.
+pub fn extent(run: &Run) -> String {
+    let manifest = match run.length {
+        Length::Full => "the whole manifest",
+        Length::Short => "the shortened manifest",
     };
-    let doubts: BTreeSet<&str> = runs
-        .iter()
-        .flat_map(|run| run.doubts.iter().map(String::as_str))
-        .collect();
-    let doubts: Vec<&str> = doubts.into_iter().collect();
+    let doubts: Vec<&str> = run.doubts.iter().map(String::as_str).collect();
     let doubts = if doubts.is_empty() {
         String::new()
     } else {
-        format!("; not trustworthy: {}", doubts.join(", "))
+        format!(", not trustworthy: {}", doubts.join(", "))
     };
-    format!("{}, {blocks}{doubts}", manifest.join(" and "))
+    format!("{manifest}, {} blocks{doubts}", run.blocks)
 }
 
 /// The rows as an aligned table.
@@ -146,7 +129,8 @@ pub fn value(value: &Value) -> String {
             let interval = found.interval.map_or_else(String::new, |(low, high)| {
                 format!(" ({}-{})", ratio_number(low), ratio_number(high))
             });
-            format!("{}x{interval}", ratio_number(found.ratio))
+            let mark = if found.is_doubted { "*" } else { "" };
+            format!("{}x{interval}{mark}", ratio_number(found.ratio))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was measured of a figure under a workload, and ratios of it. Values of one run alone are divided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_results::statistics::{Interval, paired_ratios};
 
@@ -11,6 +11,8 @@ use crate::measured::Measured;
 /// The values of a figure under a workload, by variant and point.
 pub struct Values<'a> {
     figure: Figure,
+    /// Points at which something speaks against the run.
+    doubted: BTreeSet<u32>,
     by_variant: BTreeMap<&'a str, BTreeMap<u32, &'a BTreeMap<u32, f64>>>,
 }
 
@@ -18,12 +20,20 @@ impl<'a> Values<'a> {
     /// Those of `measured`.
     pub fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
+        let mut doubted = BTreeSet::new();
         let points = measured.map(|measured| measured.points(figure, workload));
-        for point in points.into_iter().flatten() {
+        for (run, point) in points.into_iter().flatten() {
             let variant = by_variant.entry(point.variant.as_str()).or_default();
             variant.insert(point.at, &point.values);
+            if !run.doubts.is_empty() {
+                doubted.insert(point.at);
+            }
         }
-        Self { figure, by_variant }
+        Self {
+            figure,
+            doubted,
+            by_variant,
+        }
     }
 
     /// Every variant with a value.
@@ -61,6 +71,10 @@ impl<'a> Values<'a> {
                 .low()
                 .zip(interval.high())
                 .map(|(low, high)| (low.exp(), high.exp())),
+            is_doubted: match at {
+                Some(at) => self.doubted.contains(&at),
+                None => !self.doubted.is_empty(),
+            },
         })
     }
 

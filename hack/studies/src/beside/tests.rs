@@ -22,7 +22,9 @@ studies:
   - {source: T2, figure: throughput, workload: hello, unit: percentOfBase, base: bare, points: [{values: {wasm: 80}}]}
   why:
   - {figures: [memory], text: not about this}
-  - {variants: [wasm], text: about this}
+  - {variants: [wasm], workloads: [hello], from: 10, text: about this}
+  - {workloads: [other], text: about another workload}
+  - {from: 50, text: about more connections}
 ",
     )
     .unwrap()
@@ -117,6 +119,35 @@ fn a_measured_ratio_is_paired_within_blocks_at_the_documents_point() {
         "not in the document"
     );
     assert!(close(ratio(&last.measured), 0.5));
+}
+
+#[test]
+fn a_ratio_of_a_doubted_run_is_marked() {
+    let mut found = measured(&[("native", 10, &[100.0, 100.0]), ("shim", 10, &[50.0, 50.0])]);
+    let place = (Figure::Throughput, "hello", 10);
+    let shown = |found: &Measured| {
+        let found = super::ratio(found, place, "shim", "native").unwrap();
+        crate::terminal::value(&Value::Ratio(found))
+    };
+    assert_eq!(shown(&found), "0.50x (0.50-0.50)");
+    let run = found.runs.get_mut("one").unwrap();
+    run.doubts.insert("NodeNoisy".into());
+    assert_eq!(shown(&found), "0.50x (0.50-0.50)*");
+}
+
+#[test]
+fn a_row_surely_differs_only_with_its_whole_interval() {
+    let row = |low: f64, high: f64| {
+        let measured = measured(&[("native", 10, &[1e3, 1e3]), ("shim", 10, &[low, high])]);
+        let published = published();
+        let rows = rows(&published.studies[0], Some(&measured));
+        let row = rows.iter().find(|row| row.here == Some("shim")).unwrap();
+        (row.differs(), row.surely_differs())
+    };
+    // The document has a quarter.
+    assert_eq!(row(260.0, 270.0), (false, false));
+    assert_eq!(row(400.0, 900.0), (true, false));
+    assert_eq!(row(890.0, 900.0), (true, true));
 }
 
 #[test]
