@@ -94,7 +94,7 @@ fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
         .into_iter()
         .find(|(metric, _)| *metric == series.metric)?;
     let blocks: Vec<f64> = blocks.into_values().collect();
-    Interval::alone(&blocks).map(|interval| Ends::of_logarithms(&interval))
+    Interval::of(&blocks).map(|interval| Ends::of_logarithms(&interval))
 }
 
 fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {

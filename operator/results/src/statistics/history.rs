@@ -1,8 +1,8 @@
 //! A run compared with other runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
 
+use crate::statistics::Interval;
 use crate::statistics::between_runs::{BetweenRuns, OfRun, mean};
-use crate::statistics::unpaired::Sample;
-use crate::statistics::{Interval, LEVEL, ratio::p_value, student};
+use crate::statistics::trimmed::Sample;
 
 impl Interval {
     /// `value`, the numbers of one run, as a multiple of those of earlier runs, one list per run:
@@ -17,7 +17,7 @@ impl Interval {
         let between = BetweenRuns::of(std::slice::from_ref(&runs))?;
         let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
         let estimate = value.estimate - mean(&runs);
-        let interval = Self::by_scatter(estimate, variance, between.freedom);
+        let interval = Self::with_error(estimate, Some(variance.sqrt()), between.freedom);
         Some((interval, between.runs))
     }
 
@@ -27,22 +27,18 @@ impl Interval {
         let (value, base) = (Sample::of(value)?.as_run(), Sample::of(base)?.as_run());
         let variance = between.variance_of(value) + between.variance_of(base);
         let estimate = value.estimate - base.estimate;
-        Some(Self::by_scatter(estimate, variance, between.freedom))
-    }
-
-    fn by_scatter(estimate: f64, variance: f64, freedom: u32) -> Self {
-        let error = variance.sqrt();
-        Self {
+        Some(Self::with_error(
             estimate,
-            half_width: Some(student::quantile(LEVEL, freedom) * error),
-            p_value: p_value(estimate, error, freedom),
-        }
+            Some(variance.sqrt()),
+            between.freedom,
+        ))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::LEVEL;
 
     /// Runs of a single trial each. Their logarithms are -0.02, -0.01, 0, 0.01, 0.02, with a
     /// variance of 0.00025.

@@ -4,7 +4,7 @@
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same for trials of
 //! several points. [`ratio`]: how a variant compares with the baseline (paired within blocks).
 //! [`unpaired`]: how it compares with itself in another run, and [`history`] in many;
-//! [`between_runs`]: how far those scatter. [`student`]: the distribution behind the intervals.
+//! [`between_runs`]: how far those scatter. [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
 //! [`change`]: since when a measure is different, over many runs of a schedule.
 //! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
 //! groups. Why these and no others, with the simulations behind the choice:
@@ -22,6 +22,7 @@ pub mod range;
 pub mod ratio;
 pub mod spread;
 mod student;
+mod trimmed;
 mod unpaired;
 
 pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};

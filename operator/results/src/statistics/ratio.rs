@@ -7,12 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::statistics::{LEVEL, sorted, student};
-
-/// One in this many blocks is trimmed at each end. Trimming more costs power if blocks are few
-/// (trimming a fifth costs a third of the power at 5 blocks); trimming nothing lets single outliers
-/// widen intervals threefold.
-pub(super) const ONE_IN: usize = 8;
+use crate::statistics::trimmed::{ONE_IN, Sample, freedom};
+use crate::statistics::{LEVEL, student};
 
 /// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The
 /// estimate lies in the middle, and the p-value is below [`LEVEL`] exactly when the interval
@@ -31,42 +27,28 @@ impl Interval {
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
     /// out; `None` if none is left.
     pub fn of(ratios: &[f64]) -> Option<Self> {
-        let positive = ratios.iter().filter(|ratio| **ratio > 0.0);
-        Self::of_sorted(&sorted(positive.map(|ratio| libm::log(*ratio))))
+        Some(Self::around(&Sample::of(ratios)?))
     }
 
     /// The interval of `differences`, one per block. Those that are not finite are left out; `None`
     /// if none is left.
     pub fn of_differences(differences: &[f64]) -> Option<Self> {
-        let finite = differences
-            .iter()
-            .filter(|difference| difference.is_finite());
-        Self::of_sorted(&sorted(finite.copied()))
+        Some(Self::around(&Sample::of_values(
+            differences.iter().copied(),
+        )?))
     }
 
-    fn of_sorted(values: &[f64]) -> Option<Self> {
-        let trimmed = values.len() / ONE_IN;
-        let kept = &values[trimmed..values.len() - trimmed];
-        let (first, last) = (*kept.first()?, *kept.last()?);
-        // Identical values have an exact mean, which a sum would round.
-        let estimate = if first.total_cmp(&last).is_eq() {
-            first
-        } else {
-            kept.iter().sum::<f64>() / kept.len() as f64
-        };
-        let Some(error) = standard_error(values, (first, last), kept.len()) else {
-            return Some(Self {
-                estimate,
-                half_width: None,
-                p_value: 1.0,
-            });
-        };
-        let freedom = freedom(kept.len(), trimmed);
-        Some(Self {
+    fn around(sample: &Sample) -> Self {
+        Self::with_error(sample.estimate, sample.error, sample.freedom)
+    }
+
+    /// The interval of an estimate with this standard error; without one it has no width.
+    pub(super) fn with_error(estimate: f64, error: Option<f64>, freedom: u32) -> Self {
+        Self {
             estimate,
-            half_width: Some(student::quantile(LEVEL, freedom) * error),
-            p_value: p_value(estimate, error, freedom),
-        })
+            half_width: error.map(|error| student::quantile(LEVEL, freedom) * error),
+            p_value: error.map_or(1.0, |error| p_value(estimate, error, freedom)),
+        }
     }
 
     /// Lower end of the interval, in the unit of the estimate.
@@ -187,29 +169,7 @@ pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
     (blocks > 1).then(|| half_width / reach(blocks, LEVEL))
 }
 
-/// Degrees of freedom: one less than the number of kept values, as in Tukey and McLaughlin, and one
-/// less again if any were trimmed. Without the latter, the intervals of 8 blocks miss the truth in
-/// 5.5 instead of 5 of 100 cases, and at the extreme levels of adjusted p-values a quarter too
-/// often.
-pub(super) fn freedom(kept: usize, trimmed: usize) -> u32 {
-    u32::try_from(kept - 1 - trimmed.min(1)).unwrap_or(u32::MAX)
-}
-
-/// Standard error of the trimmed mean: the trimmed values count as the outermost kept ones.
-pub(super) fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize) -> Option<f64> {
-    if kept < 2 {
-        return None;
-    }
-    if low.total_cmp(&high).is_eq() {
-        return Some(0.0);
-    }
-    let winsorised = || logs.iter().map(|log| log.clamp(low, high));
-    let mean = winsorised().sum::<f64>() / logs.len() as f64;
-    let squares: f64 = winsorised().map(|log| (log - mean) * (log - mean)).sum();
-    Some((squares / (kept * (kept - 1)) as f64).sqrt())
-}
-
-pub(super) fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
+fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
     // Without scatter any distance from 0 is certain, and no distance is no evidence.
     if error > 0.0 {
         student::two_sided_tail(estimate / error, freedom)

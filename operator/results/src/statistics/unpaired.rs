@@ -3,9 +3,8 @@
 //! their squared standard errors are added, and the degrees of freedom are those of Welch and
 //! Satterthwaite.
 
-use crate::statistics::between_runs::OfRun;
-use crate::statistics::ratio::{ONE_IN, freedom, p_value, standard_error};
-use crate::statistics::{Interval, LEVEL, sorted, square, student};
+use crate::statistics::trimmed::Sample;
+use crate::statistics::{Interval, square};
 
 impl Interval {
     /// The interval of `value` as a multiple of `base`, one number per trial. Numbers that are not
@@ -14,71 +13,12 @@ impl Interval {
     pub fn unpaired(value: &[f64], base: &[f64]) -> Option<Self> {
         let (value, base) = (Sample::of(value)?, Sample::of(base)?);
         let estimate = value.estimate - base.estimate;
-        let Some((error, freedom)) = together(&value, &base) else {
-            return Some(Self {
-                estimate,
-                half_width: None,
-                p_value: 1.0,
-            });
-        };
-        Some(Self {
-            estimate,
-            half_width: Some(student::quantile(LEVEL, freedom) * error),
-            p_value: p_value(estimate, error, freedom),
-        })
-    }
-}
-
-impl Interval {
-    /// The trimmed mean of one sample on the log scale, with its interval; `None` without a
-    /// positive number.
-    pub fn alone(values: &[f64]) -> Option<Self> {
-        let Sample {
+        let (error, freedom) = together(&value, &base).unzip();
+        Some(Self::with_error(
             estimate,
             error,
-            freedom,
-        } = Sample::of(values)?;
-        Some(Self {
-            estimate,
-            half_width: error.map(|error| student::quantile(LEVEL, freedom) * error),
-            p_value: 1.0,
-        })
-    }
-}
-
-/// The trimmed mean of the logarithms of one sample.
-pub(super) struct Sample {
-    pub(super) estimate: f64,
-    pub(super) error: Option<f64>,
-    freedom: u32,
-}
-
-impl Sample {
-    pub(super) fn as_run(&self) -> OfRun {
-        OfRun {
-            estimate: self.estimate,
-            error: self.error,
-        }
-    }
-
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
-        let positive = values.iter().filter(|value| **value > 0.0);
-        let logs = sorted(positive.map(|value| libm::log(*value)));
-        let trimmed = logs.len() / ONE_IN;
-        let kept = &logs[trimmed..logs.len() - trimmed];
-        let (first, last) = (*kept.first()?, *kept.last()?);
-        let estimate = if first.total_cmp(&last).is_eq() {
-            first
-        } else {
-            kept.iter().sum::<f64>() / kept.len() as f64
-        };
-        let error = standard_error(&logs, (first, last), kept.len());
-        let freedom = error.map_or(0, |_| freedom(kept.len(), trimmed));
-        Some(Self {
-            estimate,
-            error,
-            freedom,
-        })
+            freedom.unwrap_or_default(),
+        ))
     }
 }
 
@@ -108,6 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::statistics::LEVEL;
 
     fn sample() -> impl Strategy<Value = Vec<f64>> {
         prop::collection::vec(1e-3..1e3, 2..25)
