@@ -227,7 +227,8 @@ pub fn add(
         .get_or_insert_default()
         .entry(SUMS_KEY.into())
         .or_default();
-    sums.retain_lines_without(&key);
+    let others = sums.lines().filter(|line| !line.ends_with(&key));
+    *sums = others.map(|line| format!("{line}\n")).collect();
     let _ = writeln!(sums, "{}  {key}", hex(&Sha256::digest(&bytes)));
     annotations.insert(
         labels::RECORD_BYTES.into(),
@@ -237,24 +238,6 @@ pub fn add(
     index.insert(trial.clone(), ended);
     annotations.insert(labels::RECORD_INDEX.into(), render_index(&index));
     Added::Yes
-}
-
-trait RetainLines {
-    fn retain_lines_without(&mut self, needle: &str);
-}
-
-impl RetainLines for String {
-    fn retain_lines_without(&mut self, needle: &str) {
-        if self.contains(needle) {
-            *self = self.lines().filter(|line| !line.ends_with(needle)).fold(
-                Self::new(),
-                |mut text, line| {
-                    let _ = writeln!(text, "{line}");
-                    text
-                },
-            );
-        }
-    }
 }
 
 /// Lower-case hex digits of some bytes.

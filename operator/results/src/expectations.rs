@@ -9,7 +9,7 @@ use wasmbench_api::run::RatioExpectation;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Estimate};
 use crate::measure::Measured as _;
 use crate::primary;
 use crate::statistics::ratio::simultaneous;
@@ -73,15 +73,25 @@ pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
 struct Found {
     ratio: f64,
     interval: Option<(f64, f64)>,
-    blocks: u32,
 }
 
-impl From<&Comparison> for Found {
-    fn from(comparison: &Comparison) -> Self {
+impl Found {
+    /// Widens the interval so that it holds together with those of all `expectations`.
+    fn among(estimate: &Estimate, expectations: usize) -> Self {
+        let wider = |(low, high): (f64, f64)| {
+            if expectations < 2 {
+                return (low, high);
+            }
+            let half = libm::log(high / low) / 2.0;
+            let half = simultaneous(half, estimate.blocks, expectations);
+            (
+                estimate.ratio * libm::exp(-half),
+                estimate.ratio * libm::exp(half),
+            )
+        };
         Self {
-            ratio: comparison.estimate.ratio,
-            interval: comparison.estimate.ends(),
-            blocks: comparison.estimate.blocks,
+            ratio: estimate.ratio,
+            interval: estimate.ends().map(wider),
         }
     }
 }
@@ -105,8 +115,7 @@ fn decision(
         c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
     });
     let what = found.map_or_else(|| metric.noun().to_owned(), Comparison::what);
-    let found = found.map(Found::from);
-    let found = found.map(|found| found.among(among));
+    let found = found.map(|found| Found::among(&found.estimate, among));
     let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
     let seen = found.map_or_else(not_compared, |found| seen(found, among));
@@ -117,24 +126,6 @@ fn decision(
             "{what} of {variant} on {workload} must be {}: {seen}",
             bounds(expectation)
         ),
-    }
-}
-
-impl Found {
-    /// Widens the interval so that it holds together with those of all `expectations`.
-    fn among(self, expectations: usize) -> Self {
-        let wider = |(low, high): (f64, f64)| {
-            let half = simultaneous(libm::log(high / low) / 2.0, self.blocks, expectations);
-            (self.ratio * libm::exp(-half), self.ratio * libm::exp(half))
-        };
-        Self {
-            interval: if expectations > 1 {
-                self.interval.map(wider)
-            } else {
-                self.interval
-            },
-            ..self
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::observed::{Observed, ProbeSeen};
+use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
 use crate::plan::{Step, Wake};
 use crate::progress_message;
@@ -44,16 +44,13 @@ pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
 }
 
 /// Cold subjects that no living probe of `current` will remove.
-pub fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
+pub fn leftovers<'a>(
+    seen: &'a Observed,
+    current: &'a TrialId,
+) -> impl Iterator<Item = &'a SubjectSeen> {
     let has_probe = seen.probes.iter().any(|probe| probe.trial == *current);
-    seen.cold_subjects
-        .iter()
-        .filter(|subject| !(has_probe && subject.trial == *current))
-        .filter(|subject| subject.pod.deleting.is_none())
-        .map(|subject| Step::RemoveSubject {
-            pod: subject.pod.name.clone(),
-        })
-        .collect()
+    let subjects = seen.cold_subjects.iter();
+    subjects.filter(move |subject| !(has_probe && subject.trial == *current))
 }
 
 /// Pods with the trial's names exist and must go.

@@ -307,23 +307,13 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
-    let probes = seen.probes.iter().filter(|probe| !probe.deleting);
-    let cold = seen.cold_subjects.iter();
-    let subjects = seen.subjects.iter().chain(cold);
-    let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
     let upstream = seen.upstream.iter().filter(|pod| pod.deleting.is_none());
-    // Probes first: a probe without its subject would report errors that we caused.
-    probes
-        .map(|probe| Step::RemoveProbe {
-            job: probe.job.clone(),
-        })
-        .chain(subjects.map(|subject| Step::RemoveSubject {
-            pod: subject.pod.name.clone(),
-        }))
-        .chain(upstream.map(|pod| Step::RemoveUpstream {
-            pod: pod.name.clone(),
-        }))
-        .collect()
+    let upstream = upstream.map(|pod| Step::RemoveUpstream {
+        pod: pod.name.clone(),
+    });
+    let removals = pods::removals(&seen.probes, subjects);
+    removals.into_iter().chain(upstream).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its

@@ -54,6 +54,24 @@ pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
             .any(PodSeen::works)
 }
 
+/// Removes what is not being deleted yet. Probes go first: a probe without its subject would report
+/// errors that we caused.
+pub(super) fn removals<'a>(
+    probes: impl IntoIterator<Item = &'a ProbeSeen>,
+    subjects: impl IntoIterator<Item = &'a SubjectSeen>,
+) -> Vec<Step> {
+    let probes = probes.into_iter().filter(|probe| !probe.deleting);
+    let probes = probes.map(|probe| Step::RemoveProbe {
+        job: probe.job.clone(),
+    });
+    let subjects = subjects.into_iter();
+    let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
+    let subjects = subjects.map(|subject| Step::RemoveSubject {
+        pod: subject.pod.name.clone(),
+    });
+    probes.chain(subjects).collect()
+}
+
 /// A pod that waits for a reason that more waiting will not fix.
 pub(super) enum StuckPod {
     /// The trial fails now.

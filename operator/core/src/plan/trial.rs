@@ -8,7 +8,7 @@ use crate::outcome::crash_of;
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
     Next, POD_GOES, StuckPod, because, ended_probe, fail, hopeless, later, others_work,
-    probe_running, since, stayed, stays,
+    probe_running, removals, since, stayed, stays,
 };
 use crate::plan::{Stage, Step, Wake, cold_start, target};
 use crate::progress_message;
@@ -31,7 +31,6 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
-    steps.extend(cold_start::leftovers(seen, trial));
     let (step, message, wake) = match upstream(run, seen, trial, now) {
         Upstream::Ready => current(run, seen, trial, now),
         Upstream::Start => (
@@ -58,24 +57,12 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
     (steps, stage, if recording { Wake::Now } else { wake })
 }
 
-/// Objects of trials that have their record, and objects that no trial knows.
+/// Removes objects of trials that have their record, and objects that no trial knows.
 fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
-    let probes = seen
-        .probes
-        .iter()
-        .filter(|probe| probe.trial != *current && !probe.deleting);
-    let subjects = seen
-        .subjects
-        .iter()
-        .filter(|subject| subject.trial != *current && subject.pod.deleting.is_none());
-    probes
-        .map(|probe| Step::RemoveProbe {
-            job: probe.job.clone(),
-        })
-        .chain(subjects.map(|subject| Step::RemoveSubject {
-            pod: subject.pod.name.clone(),
-        }))
-        .collect()
+    let probes = seen.probes.iter().filter(|probe| probe.trial != *current);
+    let subjects = seen.subjects.iter();
+    let subjects = subjects.filter(|subject| subject.trial != *current);
+    removals(probes, subjects.chain(cold_start::leftovers(seen, current)))
 }
 
 enum Upstream {
