@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{power, substrate, trust, words};
+use wasmbench_results::{trust, words};
 
-use crate::sentences::sentences;
+use crate::sentences::{facts, sentences};
 use crate::sheet::Sheet;
 use crate::table::{ascii, escape, lines};
 use crate::{coldstart, density, open_loop, tables};
@@ -63,39 +63,14 @@ fn head(summary: &Summary) -> String {
     // A list ends with an empty line.
     let said = if said.is_empty() { said } else { said + "\n" };
     format!(
-        "# {}/{}\n\n**{}**\n\n{}Trustworthy: {trust}. {}{}\n{}{}{}{}",
+        "# {}/{}\n\n**{}**\n\n{}Trustworthy: {trust}. {}{}\n{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
         said,
         trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} ")),
         words::trials(summary.trials),
-        lines(
-            "\nMeasured from ",
-            summary
-                .period
-                .iter()
-                .map(|period| format!("{}.", period.words()))
-        ),
-        lines(
-            "\nMeasured on ",
-            substrate::sentence(&summary.environment)
-                .iter()
-                .map(|sentence| format!("{}.", escape(sentence)))
-        ),
-        lines(
-            "\nPower: ",
-            power::said(summary)
-                .iter()
-                .map(|said| format!("{}.", escape(said)))
-        ),
-        lines(
-            "\nPrecision: ",
-            summary
-                .precision
-                .iter()
-                .map(|found| format!("{}.", escape(&found.message)))
-        ),
+        lines("\n", facts(summary).iter().map(|one| escape(one))),
     )
 }
 

@@ -1,10 +1,11 @@
-//! What the run found, in one sentence for each variant and workload.
+//! What the run found, in one sentence for each variant and workload, and how it was measured.
 
 use wasmbench_core::units;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Measured as _;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::{power, substrate};
 
 /// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request;
 /// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.
@@ -22,6 +23,20 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
         }
     }
     all
+}
+
+/// When and on what the run was measured, and what it was able to find, in one sentence each.
+pub fn facts(summary: &Summary) -> Vec<String> {
+    let period = summary.period.as_ref();
+    let substrate = substrate::sentence(&summary.environment);
+    let precision = summary.precision.as_ref();
+    let facts = [
+        period.map(|period| format!("Measured from {}.", period.words())),
+        substrate.map(|substrate| format!("Measured on {substrate}.")),
+        power::said(summary).map(|power| format!("Power: {power}.")),
+        precision.map(|precision| format!("Precision: {}.", precision.message)),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 fn said(baseline: &str, found: Vec<&Comparison>) -> String {

@@ -62,42 +62,29 @@ fn tables(
 
 /// The remarks below the tables, on what they leave out.
 fn remarks(status: &BenchmarkRunStatus) -> String {
-    let mut text = String::new();
-    if let Some(omitted) = &status.summary_omitted {
-        let _ = write!(
-            text,
-            "\nOnly in the report: {} point(s), {} ratio(s), {} row(s)\n",
+    let omitted = status.summary_omitted.iter().map(|omitted| {
+        format!(
+            "Only in the report: {} point(s), {} ratio(s), {} row(s)",
             omitted.points, omitted.ratios, omitted.rows
-        );
-    }
-    for skipped in &status.skipped {
-        let (variant, reason) = (ascii(&skipped.variant), ascii(&skipped.reason));
-        let _ = write!(
-            text,
-            "\nNot measured: {variant} ({reason}): {}\n",
-            ascii(&skipped.message)
-        );
-    }
-    for left_out in &status.not_applicable {
-        let (variant, what) = (ascii(&left_out.variant), ascii(&left_out.what));
-        let reason = ascii(&left_out.reason);
-        let _ = write!(text, "\nNot applicable: {variant}, {what}: {reason}\n");
-    }
-    if let Some(precision) = &status.precision {
-        let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));
-    }
-    if let Some(power) = &status.power {
-        let _ = write!(text, "\nPower: {}\n", ascii(&power.message));
-    }
-    if let Some(versus) = &status.versus_run {
-        let _ = write!(
-            text,
-            "\nVersus run {}: {}\n",
-            ascii(&versus.name),
-            ascii(&versus.message)
-        );
-    }
-    text
+        )
+    });
+    let skipped = status.skipped.iter().map(|skipped| {
+        let (variant, reason) = (&skipped.variant, &skipped.reason);
+        format!("Not measured: {variant} ({reason}): {}", skipped.message)
+    });
+    let left_out = status.not_applicable.iter().map(|left_out| {
+        let (variant, what) = (&left_out.variant, &left_out.what);
+        format!("Not applicable: {variant}, {what}: {}", left_out.reason)
+    });
+    let precision = status.precision.iter();
+    let precision = precision.map(|precision| format!("Precision: {}", precision.message));
+    let power = status.power.iter();
+    let power = power.map(|power| format!("Power: {}", power.message));
+    let versus = status.versus_run.iter();
+    let versus = versus.map(|run| format!("Versus run {}: {}", run.name, run.message));
+    let about_trials = omitted.chain(skipped).chain(left_out);
+    let all = about_trials.chain(precision).chain(power).chain(versus);
+    lines("\n", all.map(|remark| ascii(&remark)))
 }
 
 fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {

@@ -87,36 +87,16 @@ pub struct Words {
 
 impl Words {
     /// For times where less is better and that need no words of their own.
-    const SPEED: Self = Self {
-        verb: "",
-        less: "faster",
-        more: "slower",
-    };
-    const RATE: Self = Self {
-        verb: "",
-        less: "fewer requests/s",
-        more: "more requests/s",
-    };
-    const CPU: Self = Self {
-        verb: "",
-        less: "less CPU",
-        more: "more CPU",
-    };
-    const MEMORY: Self = Self {
-        verb: "",
-        less: "less memory",
-        more: "more memory",
-    };
-    const SUCCESS: Self = Self {
-        verb: "",
-        less: "fewer succeed",
-        more: "more succeed",
-    };
-    const START: Self = Self {
-        verb: "starts",
-        less: "sooner",
-        more: "later",
-    };
+    const SPEED: Self = Self::new("", "faster", "slower");
+    const RATE: Self = Self::new("", "fewer requests/s", "more requests/s");
+    const CPU: Self = Self::new("", "less CPU", "more CPU");
+    const MEMORY: Self = Self::new("", "less memory", "more memory");
+    const SUCCESS: Self = Self::new("", "fewer succeed", "more succeed");
+    const START: Self = Self::new("starts", "sooner", "later");
+
+    const fn new(verb: &'static str, less: &'static str, more: &'static str) -> Self {
+        Self { verb, less, more }
+    }
 
     /// Says that there is more or less, and by how much if `by` is given: `at least 44 % slower`,
     /// `starts at least 150 ms later`.

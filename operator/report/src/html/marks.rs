@@ -96,55 +96,40 @@ pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
     let (with_their_point, others): (Vec<_>, Vec<_>) = others
         .into_iter()
         .partition(|(.., dot)| dot.is_out_with_its_point);
-    let mut svg = String::new();
-    match detail {
-        Points::Labelled => {
-            for (x, y, dot) in counting {
-                let _ = write!(
-                    svg,
-                    "<path d=\"{}\"><title>{}</title></path>",
-                    spot(x, y),
-                    escape(&dot.label)
-                );
-            }
-        }
-        Points::Plain if !counting.is_empty() => {
-            let spots: String = counting.iter().map(|(x, y, _)| spot(*x, *y)).collect();
-            let _ = write!(svg, "<path d=\"{spots}\"/>");
-        }
-        Points::Plain | Points::None => {}
-    }
+    let mut svg = drawn(&counting, "", spot, detail);
     if !svg.is_empty() {
         svg = format!("<g class=\"dots {}\">{svg}</g>", look.classes());
     }
-    let labelled = |svg: &mut String, (x, y, dot): (f64, f64, &Dot)| {
-        let _ = write!(
-            svg,
-            "<path class=\"out {}\" d=\"{}\"><title>{}</title></path>",
-            look.classes(),
-            crossed(x, y),
-            escape(&dot.label)
-        );
-    };
-    match detail {
-        Points::Labelled => {
-            for dot in with_their_point {
-                labelled(&mut svg, dot);
-            }
-        }
-        Points::Plain if !with_their_point.is_empty() => {
-            let all = with_their_point.iter();
-            let all: String = all.map(|(x, y, _)| crossed(*x, *y)).collect();
-            let _ = write!(svg, "<path class=\"out {}\" d=\"{all}\"/>", look.classes());
-        }
-        Points::Plain | Points::None => {}
-    }
+    let out = format!(" class=\"out {}\"", look.classes());
+    svg.push_str(&drawn(&with_their_point, &out, crossed, detail));
     // Dots that do not count on their own are never thinned out: they are few, and each has its own
     // reason.
-    for dot in others {
-        labelled(&mut svg, dot);
-    }
+    svg.push_str(&drawn(&others, &out, crossed, Points::Labelled));
     svg
+}
+
+/// Dots as paths with these attributes: one for each with its label, or one for all of them.
+fn drawn(
+    dots: &[(f64, f64, &Dot)],
+    attributes: &str,
+    path: fn(f64, f64) -> String,
+    detail: Points,
+) -> String {
+    let labelled = |(x, y, dot): &(f64, f64, &Dot)| {
+        format!(
+            "<path{attributes} d=\"{}\"><title>{}</title></path>",
+            path(*x, *y),
+            escape(&dot.label)
+        )
+    };
+    match detail {
+        Points::Labelled => dots.iter().map(labelled).collect(),
+        Points::Plain if !dots.is_empty() => {
+            let all: String = dots.iter().map(|(x, y, _)| path(*x, *y)).collect();
+            format!("<path{attributes} d=\"{all}\"/>")
+        }
+        Points::Plain | Points::None => String::new(),
+    }
 }
 
 /// A line of zero length, whose round or square caps form the point.

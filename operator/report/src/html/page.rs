@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{power, substrate, trust, words};
+use wasmbench_results::{trust, words};
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, banner, grid, sections};
-use crate::sentences::sentences;
+use crate::sentences::{facts, sentences};
 use crate::table::lines;
 use crate::tables;
 
@@ -136,17 +136,8 @@ fn about(summary: &Summary) -> String {
         let list = lines("", items);
         let _ = write!(html, "<ul class=\"sentences\">\n{list}</ul>\n");
     }
-    let period = summary.period.as_ref();
-    let substrate = substrate::sentence(&summary.environment);
-    let precision = summary.precision.as_ref();
-    let more = [
-        trust::tally_words(summary),
-        period.map(|period| format!("Measured from {}.", period.words())),
-        substrate.map(|substrate| format!("Measured on {substrate}.")),
-        power::said(summary).map(|power| format!("Power: {power}.")),
-        precision.map(|precision| format!("Precision: {}.", precision.message)),
-    ];
-    for sentence in more.into_iter().flatten() {
+    let tally = trust::tally_words(summary);
+    for sentence in tally.into_iter().chain(facts(summary)) {
         let _ = writeln!(html, "<p>{}</p>", escape(&sentence));
     }
     html + "</details>\n"
