@@ -34,28 +34,26 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .left("workload", |one| one.workload.clone())
         .left("measure", |one| <&str>::from(one.metric))
         .left("sweep", |one| sweep(one.point))
-        .right("at", |one| shown(at(one.point)))
-        .right("primary", |one| one.primary.to_string())
-        .right("ratio", |one| one.estimate.ratio.to_string())
-        .right("low", |one| shown(one.estimate.low))
-        .right("high", |one| shown(one.estimate.high))
-        .right("difference", |one| {
-            shown(one.difference.map(|found| found.value))
-        })
+        .right("at", |one| at(one.point))
+        .right("primary", |one| one.primary)
+        .right("ratio", |one| one.estimate.ratio)
+        .right("low", |one| one.estimate.low)
+        .right("high", |one| one.estimate.high)
+        .right("difference", |one| one.difference.map(|found| found.value))
         .right("difference_low", |one| {
-            shown(one.difference.and_then(|found| found.low))
+            one.difference.and_then(|found| found.low)
         })
         .right("difference_high", |one| {
-            shown(one.difference.and_then(|found| found.high))
+            one.difference.and_then(|found| found.high)
         })
         .right("blocks", |one| one.estimate.blocks)
-        .right("p_value", |one| one.p_value.to_string())
-        .right("adjusted_p_value", |one| one.adjusted_p_value.to_string())
-        .right("noise_floor", |one| shown(one.noise_floor))
+        .right("p_value", |one| one.p_value)
+        .right("adjusted_p_value", |one| one.adjusted_p_value)
+        .right("noise_floor", |one| one.noise_floor)
         .left("verdict", |one| <&str>::from(one.verdict))
         .left("untrusted", |one| joined(&one.untrusted))
-        .right("at_least", |one| shown(one.at_least))
-        .right("smallest_found", |one| shown(one.smallest_found))
+        .right("at_least", |one| one.at_least)
+        .right("smallest_found", |one| one.smallest_found)
         .csv()
 }
 
@@ -72,10 +70,8 @@ fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
         .left("variant", |row| row.any().variant().to_owned())
         .left("workload", |row| row.any().workload().to_owned())
         .left("sweep", |row| sweep(row.any().point()))
-        .right("connections", |row| {
-            shown(row.load().map(|cell| cell.connections))
-        })
-        .left("ranked", |row| row.any().is_ranked().to_string())
+        .right("connections", |row| row.load().map(|cell| cell.connections))
+        .left("ranked", |row| row.any().is_ranked())
         .left("invalid_because", |row| joined(row.any().invalid_because()))
         .right("trials_planned", |row| row.any().counts().planned)
         .right("trials_valid", |row| row.any().counts().valid)
@@ -88,34 +84,26 @@ fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
 
 fn of_load(sheet: Cells<'_>) -> Cells<'_> {
     sheet
-        .right("requests_failed", |row| {
-            shown(row.load().map(|cell| cell.errors))
-        })
-        .right("requests_per_trial_min", |row| {
-            shown(row.load()?.fewest_requests)
-        })
-        .left("p99_carried", |row| {
-            shown(row.load().map(|cell| cell.p99_carried))
-        })
-        .right("throttled_periods", |row| {
-            shown(row.load()?.throttled_periods)
-        })
+        .right("requests_failed", |row| row.load().map(|cell| cell.errors))
+        .right("requests_per_trial_min", |row| row.load()?.fewest_requests)
+        .left("p99_carried", |row| row.load().map(|cell| cell.p99_carried))
+        .right("throttled_periods", |row| row.load()?.throttled_periods)
         .right("generator_cpu_share_of_node_max", |row| {
-            shown(row.load()?.generator_cpu_share_max)
+            row.load()?.generator_cpu_share_max
         })
         .for_each(NUMBERS, |sheet, (name, of_cell, of_trial)| {
             let ends = move |row: &CellOf<'_>| extremes(&row.load()?.trials, of_trial);
             spread(sheet, name, move |row| of_cell(row.load()?))
                 .right(format!("{name}_min"), move |row| {
-                    shown(ends(row).map(|(min, _)| min))
+                    ends(row).map(|(min, _)| min)
                 })
                 .right(format!("{name}_max"), move |row| {
-                    shown(ends(row).map(|(_, max)| max))
+                    ends(row).map(|(_, max)| max)
                 })
         })
-        .right("percent_of_peak", |row| shown(row.load()?.percent_of_peak))
+        .right("percent_of_peak", |row| row.load()?.percent_of_peak)
         .right("achieved_share_min", |row| {
-            shown(Some(row.load()?.open_loop?.achieved_share_min))
+            Some(row.load()?.open_loop?.achieved_share_min)
         })
         .for_each(SCHEDULED, |sheet, (name, of)| {
             spread(sheet, name, move |row| {
@@ -123,13 +111,13 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
             })
         })
         .right("all_requests_p999_microseconds", |row| {
-            shown(row.load()?.p999_microseconds)
+            row.load()?.p999_microseconds
         })
 }
 
 fn of_cold_start(sheet: Cells<'_>) -> Cells<'_> {
     let sheet = sheet.right("pods_at_once", |row| {
-        shown(row.cold_start().map(|cell| cell.concurrency))
+        row.cold_start().map(|cell| cell.concurrency)
     });
     let sheet = spread(sheet, "listening_microseconds", |row| {
         let time = row.cold_start()?.create_to_listening.as_ref()?;
@@ -164,9 +152,7 @@ fn spread<'a>(
         ("high", |spread| spread.high),
     ];
     sheet.for_each(ends, |sheet, (which, part)| {
-        sheet.right(format!("{name}_{which}"), move |row| {
-            shown(of(row).map(part))
-        })
+        sheet.right(format!("{name}_{which}"), move |row| of(row).map(part))
     })
 }
 
@@ -227,10 +213,6 @@ const SCHEDULED: [Scheduled; 6] = [
         Some(found.generator_p99_microseconds)
     }),
 ];
-
-fn shown(number: Option<impl ToString>) -> Option<String> {
-    number.map(|number| number.to_string())
-}
 
 fn sweep(point: Point) -> &'static str {
     point.sweep().into()

@@ -33,17 +33,23 @@ impl Field for &str {
     }
 }
 
-impl Field for u32 {
+impl<F: Field> Field for Option<F> {
     fn text(self) -> Option<String> {
-        Some(self.to_string())
+        self.and_then(F::text)
     }
 }
 
-impl Field for Option<String> {
-    fn text(self) -> Option<String> {
-        self
-    }
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl Field for $number {
+            fn text(self) -> Option<String> {
+                Some(self.to_string())
+            }
+        })*
+    };
 }
+
+numbers!(u32, u64, f64, bool);
 
 /// Rows, and the columns that show them.
 pub struct Sheet<'a, T> {
