@@ -34,7 +34,7 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .left("workload", |one| one.workload.clone())
         .left("measure", |one| <&str>::from(one.metric))
         .left("sweep", |one| sweep(one.point))
-        .right("at", |one| at(one.point))
+        .right("at", |one| one.point.number())
         .right("primary", |one| one.primary)
         .right("ratio", |one| one.estimate.ratio)
         .right("low", |one| one.estimate.low)
@@ -216,14 +216,4 @@ const SCHEDULED: [Scheduled; 6] = [
 
 fn sweep(point: Point) -> &'static str {
     point.sweep().into()
-}
-
-/// The point within its sweep: connections, pods at once, or percent of the peak.
-const fn at(point: Point) -> Option<u32> {
-    match point {
-        Point::ColdStart { concurrency } => Some(concurrency),
-        Point::Throughput { connections } => Some(connections),
-        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),
-        Point::WarmLatency | Point::Density => None,
-    }
 }

@@ -275,7 +275,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
             trial.metrics.generator_cpu_share.map(units::percent)
         })
         .right("Others' CPU", |(_, trial)| {
-            trial.metrics.others_cpu_share.map(units::percent)
+            trial.metrics.noise.others.map(units::percent)
         })
         .left("Thrown away", |(_, trial)| {
             trial.metrics.discarded.as_ref().map(thrown_away)

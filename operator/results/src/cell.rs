@@ -112,7 +112,7 @@ impl CellSummary {
 
     /// The valid trials during which the node was noisy.
     pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
-        valid(&self.trials).filter(|trial| trial.metrics.noise().is_over_limit())
+        valid(&self.trials).filter(|trial| trial.metrics.noise.is_over_limit())
     }
 
     /// Whether every valid trial has the 100 requests that a p90 needs.
@@ -160,7 +160,7 @@ impl AnyCell for CellSummary {
     }
 
     fn is_noise_unknown(&self) -> bool {
-        valid(&self.trials).any(|trial| trial.metrics.others_cpu_share.is_none())
+        valid(&self.trials).any(|trial| trial.metrics.noise.others.is_none())
     }
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {

@@ -119,13 +119,8 @@ fn summarise(
         Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(round_number))
     };
-    let percent_of_peak = match cell.point {
-        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),
-        Point::WarmLatency
-        | Point::Throughput { .. }
-        | Point::ColdStart { .. }
-        | Point::Density => None,
-    };
+    let percent_of_peak = cell.point.number();
+    let percent_of_peak = percent_of_peak.filter(|_| sweep == Sweep::OpenLoop);
     let invalid_because = invalid_because(&trials, wrong);
     let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
     CellSummary {
@@ -152,8 +147,8 @@ fn summarise(
         open_loop: open_loop::summary(&trials, shown),
         generator_ceiling_rps: None,
         generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
-        others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
-        steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
+        others_cpu_share_max: extremes(&trials, |m| m.noise.others).map(|(_, max)| max),
+        steal_share_max: extremes(&trials, |m| m.noise.stolen).map(|(_, max)| max),
         connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
         throttled_periods: trials
             .iter()

@@ -99,17 +99,10 @@ pub struct Metrics {
     /// CPU time of the load generator as a share (0 to 1) of what generator and subject used
     /// together; absent if each has its own CPUs.
     pub generator_work_share: Option<f64>,
-    /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
-    /// to 1) of all CPUs of the node.
-    pub others_cpu_share: Option<f64>,
-    /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
-    pub steal_share: Option<f64>,
-    /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
-    pub memory_wait_share: Option<f64>,
-    /// The number of CPUs of the node, to which these shares refer.
-    pub cpus: Option<u32>,
-    /// Whether the window was too short to determine these shares, although the node's counters
-    /// were read.
+    /// How noisy the node was.
+    pub noise: Noise,
+    /// Whether the window was too short to determine the noise, although the node's counters were
+    /// read.
     pub is_too_short_for_noise: bool,
     /// The window that was discarded because of noise, if the trial was measured once more.
     pub discarded: Option<Discarded>,
@@ -143,16 +136,6 @@ impl Metrics {
             Metric::ColdStartListening | Metric::ColdStartAnswer | Metric::MemoryPerInstance => {
                 None
             }
-        }
-    }
-
-    /// How noisy the node was.
-    pub const fn noise(&self) -> Noise {
-        Noise {
-            others: self.others_cpu_share,
-            stolen: self.steal_share,
-            memory_waits: self.memory_wait_share,
-            cpus: self.cpus,
         }
     }
 }
@@ -253,10 +236,7 @@ pub fn metrics(
             .and_then(|cpus| generator::cpu_share(window, lists, cpus))
             .map(round_number),
         generator_work_share: generator::work_share(window, lists).map(round_number),
-        others_cpu_share: noise.others,
-        steal_share: noise.stolen,
-        memory_wait_share: noise.memory_waits,
-        cpus,
+        noise,
         is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
         discarded: window

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use wasmbench_core::noise::Noise;
 
-use crate::histogram::Histogram;
 use crate::open_loop;
 use crate::open_loop::trial::OpenLoopTrial;
 use crate::trial::{Discarded, Metrics, Trial, TrialState};
@@ -86,7 +86,7 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
         columns.cpu_microseconds_per_request.push(m.cpu);
         columns.memory_bytes.push(m.memory);
         columns.generator_cpu_share.push(m.generator_cpu_share);
-        columns.others_cpu_share.push(m.others_cpu_share);
+        columns.others_cpu_share.push(m.noise.others);
         columns.repeated.extend(m.discarded.map(|_| *block));
         columns.open_loop.push(m.open_loop);
     }
@@ -107,7 +107,6 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
             metrics: Metrics {
                 requests: c.requests.get(row).copied()?,
                 errors: c.errors.get(row).copied()?,
-                failed_by_status: BTreeMap::new(),
                 rps: c.rps.get(row).copied().flatten(),
                 p50: c.p50_microseconds.get(row).copied().flatten(),
                 p90: c.p90_microseconds.get(row).copied().flatten(),
@@ -115,25 +114,15 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 cpu: c.cpu_microseconds_per_request.get(row).copied().flatten(),
                 memory: c.memory_bytes.get(row).copied().flatten(),
                 generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
-                others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
+                noise: Noise {
+                    others: c.others_cpu_share.get(row).copied().flatten(),
+                    ..Noise::default()
+                },
                 discarded: c.repeated.contains(block).then(Discarded::default),
                 open_loop: c.open_loop.get(row).copied().flatten(),
-                connections_busy: None,
-                rates: vec![],
-                // The trial's reason says this.
-                clock_too_coarse: false,
-                // These are summarised elsewhere: by cell, by variant, and in the environment.
-                throttled_periods: None,
-                shim: None,
-                sandbox: None,
-                generator_work_share: None,
-                steal_share: None,
-                memory_wait_share: None,
-                latency: Histogram::default(),
-                cpus: None,
-                // The summary's doubts say this.
-                is_too_short_for_noise: false,
-                memory_source: None,
+                // The rest is summarised elsewhere: in the trial's reason, by cell, by variant, in
+                // the environment and in the doubts.
+                ..Metrics::default()
             },
         })
     };

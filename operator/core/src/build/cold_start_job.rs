@@ -97,12 +97,7 @@ pub(super) fn request(
     pod: Pod,
 ) -> ColdStartRequest {
     let sweep = run.spec.sweeps.cold_start.as_ref();
-    let concurrency = match trial.cell.point {
-        Point::ColdStart { concurrency } => concurrency,
-        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } | Point::Density => {
-            1
-        }
-    };
+    let concurrency = trial.cell.point.number().unwrap_or(1);
     ColdStartRequest {
         pod,
         selector: component_selector(&run.uid, labels::COMPONENT_COLD_SUBJECT),

@@ -69,6 +69,16 @@ impl Point {
         self.into()
     }
 
+    /// The point within its sweep: connections, pods at once, or percent of the peak.
+    pub const fn number(self) -> Option<u32> {
+        match self {
+            Self::ColdStart { concurrency } => Some(concurrency),
+            Self::Throughput { connections } => Some(connections),
+            Self::OpenLoop { percent_of_peak } => Some(percent_of_peak),
+            Self::WarmLatency | Self::Density => None,
+        }
+    }
+
     /// Whether the probe creates the pods under test itself.
     pub fn probe_creates_pods(self) -> bool {
         match self {

@@ -10,7 +10,7 @@ use crate::trial::{Trial, TrialState};
 /// Points with too many noisy trials.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let noises = cell.noisy_trials().map(|trial| trial.metrics.noise());
+        let noises = cell.noisy_trials().map(|trial| trial.metrics.noise);
         let worst = noises.fold(Noise::default(), Noise::worst).words();
         let (noisy, valid) = (cell.noisy_trials().count(), cell.counts.valid);
         let words = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
@@ -51,7 +51,7 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
     let not_judged = |is_short: bool, what: &str, remedy| {
         let is_meant = |trial: &Trial| {
             let metrics = &trial.metrics;
-            let is_unknown = metrics.others_cpu_share.is_none();
+            let is_unknown = metrics.noise.others.is_none();
             trial.state == TrialState::Valid
                 && is_unknown
                 && metrics.is_too_short_for_noise == is_short
