@@ -21,38 +21,23 @@ const HASH: usize = 8;
 
 /// Name of a trial's subject.
 pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(
-        &trial_words(run, trial),
-        POD,
-        &format!("{}/{trial}", run.uid),
-    )
+    of_trial(run, trial, "", POD)
 }
 
 /// Prefix of the names of a trial's cold subjects.
 pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(
-        &trial_words(run, trial),
-        COLD_SUBJECT,
-        &format!("{}/{trial}", run.uid),
-    )
+    of_trial(run, trial, "", COLD_SUBJECT)
 }
 
 /// Prefix of the names of the pods of a trial's floor.
 pub fn floor(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(
-        &format!("floor-{}", trial_words(run, trial)),
-        COLD_SUBJECT,
-        &format!("{}/{trial}/floor", run.uid),
-    )
+    let words = format!("floor-{}", trial_words(run, trial));
+    fit(&words, COLD_SUBJECT, &format!("{}/{trial}/floor", run.uid))
 }
 
 /// Name of a trial's probe Job.
 pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(
-        &format!("probe-{}", trial_words(run, trial)),
-        JOB,
-        &format!("{}/{trial}", run.uid),
-    )
+    of_trial(run, trial, "probe-", JOB)
 }
 
 /// Name of the run's echo server.
@@ -73,14 +58,9 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
     )
 }
 
-/// Name of the report: the one name that people type, so it is plain as long as it fits.
+/// Name of the report: the one name that people type.
 pub fn report(run_name: &str) -> String {
-    let plain = format!("{run_name}-report");
-    if plain.len() <= OBJECT {
-        plain
-    } else {
-        fit(&plain, OBJECT, run_name)
-    }
+    plain(format!("{run_name}-report"), OBJECT, run_name)
 }
 
 /// Name of the history of a schedule, whose own name is short enough.
@@ -90,21 +70,17 @@ pub fn history(schedule_name: &str) -> String {
 
 /// Name of the claim on a node.
 pub fn node_lease(node: &str) -> String {
-    let plain = format!("wasmbench-node-{node}");
-    if plain.len() <= OBJECT {
-        plain
-    } else {
-        fit(&plain, OBJECT, node)
-    }
+    plain(format!("wasmbench-node-{node}"), OBJECT, node)
 }
 
 /// A run's name as a label value, which is limited to 63 characters.
 pub fn label_value(name: &str) -> String {
-    if name.len() <= POD {
-        name.to_owned()
-    } else {
-        fit(name, POD, name)
-    }
+    plain(name.to_owned(), POD, name)
+}
+
+fn of_trial(run: &ValidatedRun, trial: &TrialId, before: &str, limit: usize) -> String {
+    let words = format!("{before}{}", trial_words(run, trial));
+    fit(&words, limit, &format!("{}/{trial}", run.uid))
 }
 
 fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
@@ -114,6 +90,15 @@ fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
         point,
     } = &trial.cell;
     format!("{}-{variant}-{workload}-{point}-b{}", run.name, trial.block)
+}
+
+/// `words` as they are if they fit into `limit`, else with a hash.
+fn plain(words: String, limit: usize, identity: &str) -> String {
+    if words.len() <= limit {
+        words
+    } else {
+        fit(&words, limit, identity)
+    }
 }
 
 /// `words` cut to `limit`, with a hash of `identity` at the end.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
     Affinity, Capabilities, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm,
-    PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, Toleration,
+    PodSecurityContext, PodSpec, ResourceRequirements, SeccompProfile, SecurityContext, Toleration,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use wasmbench_api::run::{CpuAndMemory, Placement};
@@ -91,6 +91,21 @@ fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
 /// unchanged.
 pub(super) fn literal(text: &str) -> String {
     text.replace('$', "$$")
+}
+
+/// A request for CPU and memory, and a limit of memory alone.
+pub(super) fn resources(cpu: &str, memory: &str, limit: &str) -> ResourceRequirements {
+    let amount = |cpu: Option<&str>, memory: &str| {
+        quantities(&CpuAndMemory {
+            cpu: cpu.map(str::to_owned),
+            memory: Some(memory.to_owned()),
+        })
+    };
+    ResourceRequirements {
+        requests: amount(Some(cpu), memory),
+        limits: amount(None, limit),
+        claims: None,
+    }
 }
 
 /// CPU and memory as Kubernetes quantities; unset ones are left out.

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::batch::v1::{Job, JobSpec};
 use k8s_openapi::api::core::v1::{
-    Container, EnvVar, HostPathVolumeSource, PodSpec, PodTemplateSpec, ResourceRequirements,
-    SecurityContext, Volume, VolumeMount,
+    Container, EnvVar, HostPathVolumeSource, PodSpec, PodTemplateSpec, SecurityContext, Volume,
+    VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_api::run::{CpuAndMemory, Sweeps, Workload};
+use wasmbench_api::run::{Sweeps, Workload};
 
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
@@ -243,27 +243,17 @@ pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -
             value: Some(pod::literal(request)),
             value_from: None,
         }]),
-        resources: Some(resources(config)),
+        resources: Some(pod::resources(
+            &config.probe.cpu,
+            &config.probe.memory,
+            &config.probe.memory,
+        )),
         security_context: Some(SecurityContext {
             run_as_user: Some(USER),
             run_as_group: Some(USER),
             ..pod::locked_down(true)
         }),
         ..Container::default()
-    }
-}
-
-fn resources(config: &OperatorConfig) -> ResourceRequirements {
-    let amount = |cpu: Option<&String>| {
-        pod::quantities(&CpuAndMemory {
-            cpu: cpu.cloned(),
-            memory: Some(config.probe.memory.clone()),
-        })
-    };
-    ResourceRequirements {
-        requests: amount(Some(&config.probe.cpu)),
-        limits: amount(None),
-        claims: None,
     }
 }
 

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements,
 };
 use wasmbench_api::labels;
-use wasmbench_api::run::{CpuAndMemory, Network, Placement, SubjectResources};
+use wasmbench_api::run::{Network, Placement, SubjectResources};
 
 use crate::build::{names, owned_meta, pod, with_trial};
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -108,23 +108,15 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
     }
 }
 
+/// By default without a CPU limit: with one, a run would measure the scheduler's throttling instead
+/// of the variant.
 fn resources(asked: Option<&SubjectResources>) -> ResourceRequirements {
-    let asked = asked.cloned().unwrap_or_else(default_resources);
+    let Some(asked) = asked else {
+        return pod::resources("100m", "64Mi", "512Mi");
+    };
     ResourceRequirements {
         requests: asked.requests.as_ref().and_then(pod::quantities),
         limits: asked.limits.as_ref().and_then(pod::quantities),
         claims: None,
-    }
-}
-
-/// No CPU limit: with one, a run would measure the scheduler's throttling instead of the variant.
-fn default_resources() -> SubjectResources {
-    let amount = |cpu: Option<&str>, memory: &str| CpuAndMemory {
-        cpu: cpu.map(str::to_owned),
-        memory: Some(memory.to_owned()),
-    };
-    SubjectResources {
-        requests: Some(amount(Some("100m"), "64Mi")),
-        limits: Some(amount(None, "512Mi")),
     }
 }

@@ -1,9 +1,8 @@
 //! The echo server behind the proxy workload: one pod per run, on the measured node, the same for
 //! every variant.
 
-use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec, ResourceRequirements};
+use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec};
 use wasmbench_api::labels;
-use wasmbench_api::run::CpuAndMemory;
 
 use crate::build::{names, owned_meta, pod};
 use crate::config::Images;
@@ -13,12 +12,6 @@ use crate::variants::GATEWAY_PORT;
 /// The echo server of `run` on `node`.
 pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
     let placement = run.spec.placement.clone().unwrap_or_default();
-    let amount = |cpu: Option<&str>, memory: &str| {
-        pod::quantities(&CpuAndMemory {
-            cpu: cpu.map(str::to_owned),
-            memory: Some(memory.to_owned()),
-        })
-    };
     Pod {
         metadata: owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM),
         spec: Some(PodSpec {
@@ -31,11 +24,7 @@ pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
                     container_port: i32::from(GATEWAY_PORT),
                     ..ContainerPort::default()
                 }]),
-                resources: Some(ResourceRequirements {
-                    requests: amount(Some("50m"), "32Mi"),
-                    limits: amount(None, "128Mi"),
-                    claims: None,
-                }),
+                resources: Some(pod::resources("50m", "32Mi", "128Mi")),
                 security_context: Some(pod::locked_down(true)),
                 ..Container::default()
             }],
