@@ -2,17 +2,11 @@
 //! function has a pod of its own, whose proxy starts the function's program for each call; a Wasm
 //! module is one of many in a long-lived process.
 
-use wasmbench_api::run::{Compile, Engine, EnvVar, Workload};
+use wasmbench_api::run::{Engine, Workload};
 
 use crate::config::Images;
-use crate::variants::wasmedge_cli::COMPILE_ENV;
-use crate::variants::{SubjectSpec, gateway};
+use crate::variants::{SubjectSpec, compile, compile_env, gateway};
 use crate::wire::action::{ActionCall, Instances};
-
-/// When modules are compiled; unless the spec says otherwise, once, before the starts that count.
-pub(super) fn compile(engine: Engine) -> Compile {
-    engine.compile.unwrap_or(Compile::Aot)
-}
 
 pub(super) fn native(images: &Images) -> SubjectSpec {
     SubjectSpec {
@@ -21,13 +15,10 @@ pub(super) fn native(images: &Images) -> SubjectSpec {
     }
 }
 
-/// An executor that compiles.
+/// An executor that compiles: ahead of time means once, before the starts that count.
 pub(super) fn compiled(image: &str, images: &Images, engine: Engine) -> SubjectSpec {
     SubjectSpec {
-        env: vec![EnvVar {
-            name: COMPILE_ENV.into(),
-            value: <&str>::from(compile(engine)).into(),
-        }],
+        env: vec![compile_env(compile(engine))],
         ..interpreted(image, images)
     }
 }

@@ -3,7 +3,7 @@
 
 use wasmbench_api::run::{Compile, Engine, Preset, Variant};
 
-use crate::variants::{action, wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
+use crate::variants::{compile, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// The path at which every gateway says how it executes.
@@ -45,17 +45,17 @@ fn of_preset(preset: Preset, set: Engine) -> Vec<(&'static str, &'static str)> {
         Preset::Native | Preset::NativeHostNetwork | Preset::ActionNative => vec![of("none")],
         Preset::WasmtimeEmbedded => vec![
             of("wasmtime"),
-            mode(wasmtime_embedded::compile(set)),
+            mode(compile(set)),
             ("allocator", set.allocator.into()),
         ],
         Preset::WasmtimeCli => vec![of("wasmtime"), cli, mode(Compile::Aot)],
         Preset::WasmtimeServe => vec![of("wasmtime"), guest, mode(wasmtime_serve::compile(set))],
-        Preset::WasmedgeCli => vec![of("wasmedge"), cli, mode(wasmedge_cli::compile(set))],
-        Preset::WasmedgeServer => vec![of("wasmedge"), guest, mode(wasmedge_cli::compile(set))],
+        Preset::WasmedgeCli => vec![of("wasmedge"), cli, mode(compile(set))],
+        Preset::WasmedgeServer => vec![of("wasmedge"), guest, mode(compile(set))],
         Preset::V8 => vec![of("v8"), cli, mode(Compile::Jit)],
-        Preset::WasmerCli => vec![of("wasmer"), cli, mode(wasmer_cli::compile(set))],
-        Preset::ActionWasmtime => vec![of("wasmtime"), mode(action::compile(set))],
-        Preset::ActionWasmer => vec![of("wasmer"), mode(action::compile(set))],
+        Preset::WasmerCli => vec![of("wasmer"), cli, mode(compile(set))],
+        Preset::ActionWasmtime => vec![of("wasmtime"), mode(compile(set))],
+        Preset::ActionWasmer => vec![of("wasmer"), mode(compile(set))],
         Preset::ActionWasmi => vec![of("wasmi"), mode(Compile::Interpreter)],
         // The guest knows which runtime runs it only if the runtime says so, as our shims do and a
         // wasmCloud host does not. The record shows that the pod's RuntimeClass was used.
@@ -74,7 +74,7 @@ fn claims_where_told(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     if variant.preset != Some(Preset::WasmedgeShim) {
         return vec![];
     }
-    let mode = wasmedge_cli::compile(variant.engine.unwrap_or_default());
+    let mode = compile(variant.engine.unwrap_or_default());
     vec![("engine", "wasmedge"), (COMPILE_MODE, mode.into())]
 }
 

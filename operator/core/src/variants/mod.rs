@@ -20,7 +20,7 @@ mod wasmtime_serve;
 mod wasmtime_shim;
 mod wasmtime_shim_http;
 
-use wasmbench_api::run::{EnvVar, Preset, Variant};
+use wasmbench_api::run::{Compile, Engine, EnvVar, Preset, Variant};
 
 use crate::config::{Images, OperatorConfig};
 use crate::wire::action::Instances;
@@ -32,6 +32,8 @@ pub use floor::subject as floor;
 pub const GATEWAY_PORT: u16 = 8080;
 /// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
 const GATEWAY_LINE: &str = " listening on ";
+/// The whole effect on an answer of the module through which some presets pass it.
+const BODY_PREFIX: &str = "wasm:";
 
 /// What a variant's pod runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,19 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         Preset::ActionWasmer => action::compiled(&images.action_wasmer, images, engine),
         Preset::ActionWasmi => action::interpreted(&images.action_wasmi, images),
     })
+}
+
+/// Tells the program in one of our images how it executes Wasm.
+fn compile_env(compile: Compile) -> EnvVar {
+    EnvVar {
+        name: "WASMBENCH_ENGINE_COMPILE".into(),
+        value: <&str>::from(compile).into(),
+    }
+}
+
+/// How most presets execute Wasm: compiled ahead of time, unless the spec says otherwise.
+fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Aot)
 }
 
 /// A pod of one of our own images, without arguments.

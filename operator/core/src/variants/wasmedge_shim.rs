@@ -6,8 +6,7 @@
 use wasmbench_api::run::{Compile, Engine};
 
 use crate::config::{Images, RuntimeClasses};
-use crate::variants::wasmedge_cli::compile;
-use crate::variants::{SubjectSpec, gateway};
+use crate::variants::{SubjectSpec, compile, gateway};
 
 pub(super) fn subject(images: &Images, classes: &RuntimeClasses, engine: Engine) -> SubjectSpec {
     let image = match compile(engine) {

@@ -3,10 +3,7 @@
 //! request.
 
 use crate::config::Images;
-use crate::variants::{SubjectSpec, gateway};
-
-/// The module's whole effect on an answer.
-const BODY_PREFIX: &str = "wasm:";
+use crate::variants::{BODY_PREFIX, SubjectSpec, gateway};
 
 pub(super) fn subject(images: &Images) -> SubjectSpec {
     SubjectSpec {

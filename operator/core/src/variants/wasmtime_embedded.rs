@@ -2,35 +2,23 @@
 //! The module is compiled once, at startup or earlier; every request gets a fresh instance. The
 //! price of Wasm without the price of a process.
 
-use wasmbench_api::run::{Compile, Engine, EnvVar};
+use wasmbench_api::run::{Engine, EnvVar};
 
 use crate::config::Images;
-use crate::variants::{SubjectSpec, gateway};
+use crate::variants::{BODY_PREFIX, SubjectSpec, compile, compile_env, gateway};
 
-/// The module's whole effect on an answer.
-const BODY_PREFIX: &str = "wasm:";
 /// Read by the gateway when it builds its engine.
 const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
 
-const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
-
-/// When the module is compiled; unless the spec says otherwise, ahead of time. A process that has
-/// compiled keeps the compiler's heap, 5 MiB and more, which it does not need for serving.
-pub(super) fn compile(engine: Engine) -> Compile {
-    engine.compile.unwrap_or(Compile::Aot)
-}
-
+/// A process that has compiled keeps the compiler's heap, 5 MiB and more, which it does not need for
+/// serving: so it does not compile unless the spec says so.
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
-    let allocator: &'static str = engine.allocator.into();
-    let variable = |name: &str, value: &str| EnvVar {
-        name: name.into(),
-        value: value.into(),
+    let allocator = EnvVar {
+        name: ALLOCATOR_ENV.into(),
+        value: <&str>::from(engine.allocator).into(),
     };
     SubjectSpec {
-        env: vec![
-            variable(ALLOCATOR_ENV, allocator),
-            variable(COMPILE_ENV, compile(engine).into()),
-        ],
+        env: vec![allocator, compile_env(compile(engine))],
         body_prefix: BODY_PREFIX,
         ..gateway(&images.embedded, images)
     }

@@ -1,13 +1,11 @@
 //! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server in
 //! wasmtime's own command line, in an ordinary pod.
 
-use wasmbench_api::run::{Compile, Engine, EnvVar};
+use wasmbench_api::run::{Compile, Engine};
 
 use crate::config::Images;
-use crate::variants::{SubjectSpec, gateway};
+use crate::variants::{SubjectSpec, compile_env, gateway};
 
-/// Read when the container starts, to choose the component.
-const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
 /// What wasmtime prints once it listens.
 const LISTENING_LINE: &str = "Serving HTTP on ";
 
@@ -18,10 +16,7 @@ pub(super) fn compile(engine: Engine) -> Compile {
 
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
     SubjectSpec {
-        env: vec![EnvVar {
-            name: COMPILE_ENV.into(),
-            value: <&str>::from(compile(engine)).into(),
-        }],
+        env: vec![compile_env(compile(engine))],
         listening_line: Some(LISTENING_LINE.into()),
         ..gateway(&images.wasmtime_serve, images)
     }
