@@ -6,6 +6,7 @@
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
+use nix::time::{ClockId, clock_gettime};
 use std::ffi::{OsStr, OsString};
 use std::hint::black_box;
 use std::io::Read as _;
@@ -44,10 +45,7 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
     for round in 1..=MOST_ROUNDS {
         work = work.min(timed(program, &arguments, STEPS)?);
         start = start.min(timed(program, &arguments, 1)?);
-        let before = cpu_time(UsageWho::RUSAGE_THREAD)?;
-        black_box(native(black_box(STEPS)));
-        let took = cpu_time(UsageWho::RUSAGE_THREAD)?.saturating_sub(before);
-        in_native_code = in_native_code.min(took);
+        in_native_code = in_native_code.min(natively(STEPS)?);
         // On a busy node the start may vary by more than the work takes. The difference is then 0,
         // which it never is for an interpreter.
         let in_runtime = work.saturating_sub(start).as_secs_f64();
@@ -66,9 +64,9 @@ fn timed(
     steps: u32,
 ) -> Result<Duration, String> {
     // No other request is served meanwhile, so there are no other children.
-    let before = cpu_time(UsageWho::RUSAGE_CHILDREN)?;
+    let before = of_children()?;
     let said = output(program, &arguments(steps))?;
-    let took = cpu_time(UsageWho::RUSAGE_CHILDREN)?.saturating_sub(before);
+    let took = of_children()?.saturating_sub(before);
     // Some runtimes print the number as signed.
     let answer: i64 = said
         .trim()
@@ -81,9 +79,19 @@ fn timed(
     }
 }
 
-/// CPU time of this thread, or of all children that have been waited for.
-fn cpu_time(whose: UsageWho) -> Result<Duration, String> {
-    let usage = getrusage(whose).map_err(|error| error.to_string())?;
+/// CPU time of so many steps of native code. The thread's clock is read, because `getrusage` knows
+/// the time of a running thread only as of the last tick of the scheduler: work of five milliseconds
+/// would look as short as one, and compiled code as slow as an interpreter.
+fn natively(steps: u32) -> Result<Duration, String> {
+    let now = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_err(|error| error.to_string());
+    let before = now()?;
+    black_box(native(black_box(steps)));
+    Ok(Duration::from(now()?).saturating_sub(before.into()))
+}
+
+/// CPU time of all children that were waited for.
+fn of_children() -> Result<Duration, String> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
     let time = usage.user_time() + usage.system_time();
     let microseconds = u64::try_from(time.num_microseconds()).unwrap_or_default();
     Ok(Duration::from_micros(microseconds))
@@ -133,4 +141,16 @@ fn native(steps: u32) -> u32 {
         x ^= x << 5;
         x
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quarter of a millisecond, which is shorter than a tick of any scheduler.
+    #[test]
+    fn native_code_is_timed_more_finely_than_the_scheduler_ticks() {
+        let times: Vec<Duration> = (0..50).map(|_| natively(STEPS / 20).unwrap()).collect();
+        assert!(times.iter().all(|time| !time.is_zero()), "{times:?}");
+    }
 }
