@@ -210,7 +210,7 @@ impl<'a, 'f> Place<'a, 'f> {
 
     fn further_rows(&self) -> impl Iterator<Item = Row<'a>> {
         let standing: BTreeSet<&str> = self.study.standing().collect();
-        let variants = self.found.values.variants();
+        let variants = self.found.values.variants().into_iter();
         let further = variants.filter(move |variant| !standing.contains(variant));
         further.filter_map(|variant| {
             let measured = Value::Ratio(self.measured(variant)?);

@@ -135,13 +135,14 @@ fn of_run(length: Length, summary: &Summary) -> Run {
     }
 }
 
-/// A figure of a workload at a number of connections or pods, whatever the variant.
-type Place<'a> = (Figure, &'a str, u32);
+/// A figure of a variant under a workload at a number of connections or pods.
+type Place<'a> = (Figure, &'a str, u32, &'a str);
 
 impl Run {
     fn places(&self) -> BTreeSet<Place<'_>> {
         let points = self.points.iter();
-        let places = points.map(|point| (point.figure, &*point.workload, point.at));
+        let places =
+            points.map(|point| (point.figure, &*point.workload, point.at, &*point.variant));
         places.collect()
     }
 
@@ -167,24 +168,11 @@ impl Measured {
         self
     }
 
-    /// The points of a figure under a workload, each with its run. At each place those of one run.
-    pub fn points(&self, figure: Figure, workload: &str) -> Vec<(&Run, &Point)> {
-        let is_here = |point: &&Point| point.figure == figure && point.workload == workload;
-        let mut chosen: BTreeMap<u32, &Run> = BTreeMap::new();
-        for run in self.runs.values() {
-            for point in run.points.iter().filter(is_here) {
-                let best = chosen.entry(point.at).or_insert(run);
-                if run.weight() > best.weight() {
-                    *best = run;
-                }
-            }
-        }
-        let points = chosen.into_iter().flat_map(|(at, run)| {
-            let points = run.points.iter().filter(is_here);
-            let points = points.filter(move |point| point.at == at);
-            points.map(move |point| (run, point))
-        });
-        points.collect()
+    /// The runs, with the one first whose values count before those of others.
+    pub fn best_first(&self) -> Vec<&Run> {
+        let mut runs: Vec<&Run> = self.runs.values().collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.weight()));
+        runs
     }
 
     /// Why variants have no value somewhere, in any run.

@@ -2,67 +2,80 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_results::statistics::{Interval, paired_ratios};
+use wasmbench_results::statistics::{Interval, median, paired_ratios};
 
 use crate::beside::Ratio;
 use crate::figure::Figure;
-use crate::measured::Measured;
+use crate::measured::{Measured, Run};
 
-/// The values of a figure under a workload, by variant and point.
+/// Values by block.
+type Blocks = BTreeMap<u32, f64>;
+
+/// The values of a figure under a workload.
 pub struct Values<'a> {
     figure: Figure,
-    /// Points at which something speaks against the run.
-    doubted: BTreeSet<u32>,
-    by_variant: BTreeMap<&'a str, BTreeMap<u32, &'a BTreeMap<u32, f64>>>,
+    /// By run, the best one first, then by variant and point. Others of the same study have the same runs.
+    by_run: Vec<(&'a Run, BTreeMap<(&'a str, u32), &'a Blocks>)>,
 }
 
 impl<'a> Values<'a> {
     /// Those of `measured`.
     pub fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
-        let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
-        let mut doubted = BTreeSet::new();
-        let points = measured.map(|measured| measured.points(figure, workload));
-        for (run, point) in points.into_iter().flatten() {
-            let variant = by_variant.entry(point.variant.as_str()).or_default();
-            variant.insert(point.at, &point.values);
-            if !run.doubts.is_empty() {
-                doubted.insert(point.at);
-            }
-        }
+        let runs = measured.map(Measured::best_first).unwrap_or_default();
+        let of_run = |run: &'a Run| {
+            let points = run.points.iter();
+            let points =
+                points.filter(|point| point.figure == figure && point.workload == workload);
+            let values = points.map(|point| ((point.variant.as_str(), point.at), &point.values));
+            (run, values.collect())
+        };
         Self {
             figure,
-            doubted,
-            by_variant,
+            by_run: runs.into_iter().map(of_run).collect(),
         }
     }
 
+    fn places(&self) -> impl Iterator<Item = (&'a str, u32)> {
+        self.by_run
+            .iter()
+            .flat_map(|(_, values)| values.keys().copied())
+    }
+
     /// Every variant with a value.
-    pub fn variants(&self) -> impl Iterator<Item = &'a str> {
-        self.by_variant.keys().copied()
+    pub fn variants(&self) -> BTreeSet<&'a str> {
+        self.places().map(|(variant, _)| variant).collect()
     }
 
     /// Whether the variant has a value at any point.
     pub fn is_measured(&self, variant: &str) -> bool {
-        self.by_variant.contains_key(variant)
+        self.places().any(|(measured, _)| measured == variant)
     }
 
     /// Whether anything was measured at the point, or at all.
     pub fn has(&self, at: Option<u32>) -> bool {
-        let mut variants = self.by_variant.values();
-        match at {
-            Some(at) => variants.any(|points| points.contains_key(&at)),
-            None => variants.next().is_some(),
-        }
+        self.places()
+            .any(|(_, measured)| at.is_none_or(|at| at == measured))
     }
 
-    /// `variant` as a multiple of a base among other values of the same run, at a point. Over all points: in each block
-    /// the geometric mean of the ratios at those that both have.
+    /// `variant` as a multiple of a base among other values, in the best run that has both at a point. Over all points: in each
+    /// block the geometric mean of the ratios at those that both have.
     pub fn ratio(&self, variant: &str, base: (&Self, &str), at: Option<u32>) -> Option<Ratio> {
         let (others, base) = base;
-        let (variant, base) = (self.by_variant.get(variant)?, others.by_variant.get(base)?);
-        let ratios = match at {
-            Some(at) => paired_ratios(variant.get(&at)?, base.get(&at)?),
-            None => mean_ratios(variant, base),
+        let pair = |at: u32| {
+            let mut both = self.by_run.iter().zip(&others.by_run);
+            both.find_map(|((run, own), (_, theirs))| {
+                let (own, theirs) = (own.get(&(variant, at))?, theirs.get(&(base, at))?);
+                Some((*run, *own, *theirs))
+            })
+        };
+        let points: BTreeSet<u32> = match at {
+            Some(at) => BTreeSet::from([at]),
+            None => self.places().map(|(_, at)| at).collect(),
+        };
+        let pairs: Vec<_> = points.into_iter().filter_map(pair).collect();
+        let ratios = match pairs.as_slice() {
+            [(_, own, theirs)] => paired_ratios(own, theirs),
+            _ => mean_ratios(pairs.iter().map(|(_, own, theirs)| (*own, *theirs))),
         };
         let interval = Interval::of(&ratios)?;
         Some(Ratio {
@@ -71,10 +84,7 @@ impl<'a> Values<'a> {
                 .low()
                 .zip(interval.high())
                 .map(|(low, high)| (low.exp(), high.exp())),
-            is_doubted: match at {
-                Some(at) => self.doubted.contains(&at),
-                None => !self.doubted.is_empty(),
-            },
+            is_doubted: pairs.iter().any(|(run, ..)| !run.doubts.is_empty()),
         })
     }
 
@@ -92,18 +102,18 @@ impl<'a> Values<'a> {
     }
 
     fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
-        let values = self.by_variant.get(variant)?.get(&at?)?;
-        wasmbench_results::statistics::median(values.values().copied())
+        let place = (variant, at?);
+        let mut runs = self.by_run.iter();
+        let values = runs.find_map(|(_, values)| values.get(&place))?;
+        median(values.values().copied())
     }
 }
 
-type Points<'a> = BTreeMap<u32, &'a BTreeMap<u32, f64>>;
-
-fn mean_ratios(variant: &Points<'_>, base: &Points<'_>) -> Vec<f64> {
+fn mean_ratios<'a>(pairs: impl Iterator<Item = (&'a Blocks, &'a Blocks)>) -> Vec<f64> {
     let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (at, values) in variant {
-        for (block, value) in *values {
-            if let Some(base) = base.get(at).and_then(|values| values.get(block)) {
+    for (own, theirs) in pairs {
+        for (block, value) in own {
+            if let Some(base) = theirs.get(block) {
                 logs.entry(*block).or_default().push((value / base).ln());
             }
         }
