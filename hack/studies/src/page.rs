@@ -229,15 +229,15 @@ fn sources(study: &Study) -> impl Iterator<Item = String> {
 
 /// How many ratios differ, in one sentence.
 fn differences(rows: &[Row<'_>]) -> String {
-    let count = |is_so: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is_so(row)).count();
-    let compared = count(|row| row.factor().is_some());
+    let compared = rows.iter().filter(|row| row.factor().is_some()).count();
     if compared == 0 {
         return "Nothing is compared yet.".into();
     }
+    let differ = rows.iter().filter(|row| row.differs()).count();
+    let surely = rows.iter().filter(|row| row.surely_differs()).count();
     format!(
-        "Of {compared} rows with both ratios, {} are more than a factor of {DIFFERS} apart, {} of them with the whole interval.",
-        count(Row::differs),
-        count(Row::surely_differs)
+        "Of {compared} rows with both ratios, {differ} are more than a factor of {DIFFERS} apart, {surely} of them with the whole \
+         interval."
     )
 }
 

@@ -10,12 +10,14 @@ use crate::measured::{Measured, Run};
 
 /// Values by block.
 type Blocks = BTreeMap<u32, f64>;
+/// By variant and point.
+type ByPlace<'a> = BTreeMap<(&'a str, u32), &'a Blocks>;
 
 /// The values of a figure under a workload.
 pub struct Values<'a> {
     figure: Figure,
     /// By run, the best one first, then by variant and point. Others of the same study have the same runs.
-    by_run: Vec<(&'a Run, BTreeMap<(&'a str, u32), &'a Blocks>)>,
+    by_run: Vec<(&'a Run, ByPlace<'a>)>,
 }
 
 impl<'a> Values<'a> {

@@ -228,7 +228,7 @@ pub fn add(
         .entry(SUMS_KEY.into())
         .or_default();
     let others = sums.lines().filter(|line| !line.ends_with(&key));
-    *sums = others.map(|line| format!("{line}\n")).collect();
+    *sums = others.flat_map(|line| [line, "\n"]).collect();
     let _ = writeln!(sums, "{}  {key}", hex(&Sha256::digest(&bytes)));
     annotations.insert(
         labels::RECORD_BYTES.into(),

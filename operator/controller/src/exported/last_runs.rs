@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use wasmbench_api::{BenchmarkScheduleStatus, conditions};
-use wasmbench_core::schedule::{Ended, SeenRun};
+use wasmbench_core::schedule::{RunOutcome, SeenRun};
 
 use super::family::{Family, Sample};
 use super::numbers::Owner;
@@ -22,7 +22,7 @@ pub struct LastRuns {
 impl LastRuns {
     /// `before`, updated with the runs that have ended since; `None` if no run has ever ended.
     pub fn after(before: Option<Self>, runs: &[SeenRun]) -> Option<Self> {
-        let mut newer: Vec<(Timestamp, Ended)> = runs.iter().filter_map(finished).collect();
+        let mut newer: Vec<(Timestamp, RunOutcome)> = runs.iter().filter_map(finished).collect();
         newer.retain(|(time, _)| before.is_none_or(|before| *time > before.ended));
         newer.sort_unstable();
         newer.into_iter().fold(before, |before, (ended, how)| {
@@ -30,10 +30,10 @@ impl LastRuns {
             Some(Self {
                 ended,
                 untrustworthy: match how {
-                    Ended::Untrustworthy => row.saturating_add(1),
-                    Ended::Well | Ended::Failed => 0,
+                    RunOutcome::Untrustworthy => row.saturating_add(1),
+                    RunOutcome::Well | RunOutcome::Failed => 0,
                 },
-                failed: how == Ended::Failed,
+                failed: how == RunOutcome::Failed,
             })
         })
     }
@@ -46,7 +46,7 @@ impl LastRuns {
 }
 
 /// When and how a run ended; `None` until then.
-fn finished(run: &SeenRun) -> Option<(Timestamp, Ended)> {
+fn finished(run: &SeenRun) -> Option<(Timestamp, RunOutcome)> {
     Some((run.completed.unwrap_or(run.due), run.ended?))
 }
 
@@ -82,7 +82,7 @@ pub fn samples(
 mod tests {
     use super::*;
 
-    fn run(minute: i64, ended: Option<Ended>) -> SeenRun {
+    fn run(minute: i64, ended: Option<RunOutcome>) -> SeenRun {
         let time = Timestamp::from_second(minute * 60).unwrap();
         SeenRun {
             name: format!("nightly-{minute}"),
@@ -99,22 +99,22 @@ mod tests {
 
     #[test]
     fn a_row_of_untrustworthy_runs_is_counted_beyond_those_that_are_kept() {
-        let untrustworthy = |minute| run(minute, Some(Ended::Untrustworthy));
-        let mut last = LastRuns::after(None, &[untrustworthy(1), run(0, Some(Ended::Well))]);
+        let untrustworthy = |minute| run(minute, Some(RunOutcome::Untrustworthy));
+        let mut last = LastRuns::after(None, &[untrustworthy(1), run(0, Some(RunOutcome::Well))]);
         assert_eq!(told(last), (1, false));
         for minute in 2..4 {
             last = LastRuns::after(last, &[untrustworthy(minute), run(9, None)]);
             last = LastRuns::after(last, &[untrustworthy(minute)]);
         }
         assert_eq!(told(last), (3, false));
-        last = LastRuns::after(last, &[untrustworthy(3), run(4, Some(Ended::Well))]);
+        last = LastRuns::after(last, &[untrustworthy(3), run(4, Some(RunOutcome::Well))]);
         assert_eq!(told(last), (0, false));
     }
 
     #[test]
     fn a_failed_run_that_is_removed_at_once_stays_the_last_one() {
-        let well = run(1, Some(Ended::Well));
-        let last = LastRuns::after(None, &[well.clone(), run(2, Some(Ended::Failed))]);
+        let well = run(1, Some(RunOutcome::Well));
+        let last = LastRuns::after(None, &[well.clone(), run(2, Some(RunOutcome::Failed))]);
         let last = LastRuns::after(last, std::slice::from_ref(&well));
         assert_eq!(told(last), (0, true));
         assert_eq!(last.unwrap().latest(&[well]), None);

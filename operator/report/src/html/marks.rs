@@ -1,7 +1,5 @@
 //! The smallest parts of a plot: escaped text, coordinates, points and intervals.
 
-use std::fmt::Write as _;
-
 pub use crate::table::escape_html as escape;
 use wasmbench_core::units::cut;
 
