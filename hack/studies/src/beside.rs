@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::figure::Figure;
 use crate::measured::Measured;
 use crate::published::{Point, Study, Table};
-use crate::values::Values;
+use crate::values::{Ratio, Values};
 
 /// Ratios that are this factor apart differ: below it, two machines do without any reason that could
 /// be named.
@@ -45,17 +45,6 @@ pub enum Value {
     Ratio(Ratio),
     /// There is none.
     None,
-}
-
-/// A multiple of the base.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ratio {
-    /// The ratio.
-    pub ratio: f64,
-    /// Its 95 % interval over blocks, from two blocks on.
-    pub interval: Option<(f64, f64)>,
-    /// Whether something speaks against the run that it is of.
-    pub is_doubted: bool,
 }
 
 impl Row<'_> {

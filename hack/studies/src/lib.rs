@@ -13,7 +13,7 @@ pub mod page;
 pub mod plot;
 pub mod published;
 pub mod terminal;
-mod values;
+pub mod values;
 
 use std::path::{Path, PathBuf};
 

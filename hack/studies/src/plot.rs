@@ -6,9 +6,10 @@ use wasmbench_report::html::axis;
 use wasmbench_report::html::marks::{escape, line, px, text};
 use wasmbench_report::html::scale::Scale;
 
-use crate::beside::{Ratio, Row, Value};
+use crate::beside::{Row, Value};
 use crate::published::Study;
 use crate::terminal::{NOTHING, place, value};
+use crate::values::Ratio;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 230.0;

@@ -4,9 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_results::statistics::{Interval, median, paired_ratios};
 
-use crate::beside::Ratio;
 use crate::figure::Figure;
 use crate::measured::{Measured, Run};
+
+/// A multiple of the base.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The ratio.
+    pub ratio: f64,
+    /// Its 95 % interval over blocks, from two blocks on.
+    pub interval: Option<(f64, f64)>,
+    /// Whether something speaks against the run that it is of.
+    pub is_doubted: bool,
+}
 
 /// Values by block.
 type Blocks = BTreeMap<u32, f64>;

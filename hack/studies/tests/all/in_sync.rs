@@ -180,7 +180,10 @@ fn every_point_of_a_document_is_in_the_whole_manifest() {
                     points: vec![point.clone()],
                     ..table.clone()
                 };
-                let base = study.here(table, &table.base).first().unwrap();
+                // Nothing stands for a table of a machine that was not measured.
+                let Some(base) = study.here(table, &table.base).first() else {
+                    continue;
+                };
                 assert!(
                     specs.iter().any(|spec| measures(spec, &single, base)),
                     "{}: {} at {:?}",
