@@ -185,12 +185,21 @@ fn later(values: &[(&str, u32, &[f64])]) -> Measured {
 
 #[test]
 fn values_of_two_runs_are_never_divided() {
-    let short = measured(&[("native", 10, &[100.0]), ("shim", 10, &[50.0])]);
-    let both = short.and(later(&[("native", 10, &[300.0])]));
-    let published = published();
-    let rows = rows(&published.studies[0], Some(&both));
-    let shim = rows.iter().find(|row| row.here == Some("shim"));
-    assert_eq!(shim.unwrap().measured, Value::None);
+    let whole = later(&[("native", 10, &[300.0])]);
+    let shim_is = |short: Measured| {
+        let both = short.and(whole.clone());
+        let published = published();
+        let rows = rows(&published.studies[0], Some(&both));
+        let shim = rows.iter().find(|row| row.here == Some("shim"));
+        shim.unwrap().measured.clone()
+    };
+    let one_run = measured(&[("native", 10, &[100.0]), ("shim", 10, &[50.0])]);
+    assert!(
+        close(ratio(&shim_is(one_run)), 0.5),
+        "of the run that has both"
+    );
+    let none = measured(&[("shim", 10, &[50.0])]);
+    assert_eq!(shim_is(none), Value::None);
 }
 
 #[test]
