@@ -79,9 +79,9 @@ fn timed(
     }
 }
 
-/// CPU time of so many steps of native code. The thread's clock is read, because `getrusage` knows
-/// the time of a running thread only as of the last tick of the scheduler: work of five milliseconds
-/// would look as short as one, and compiled code as slow as an interpreter.
+/// CPU time of this many steps of native code. Reads the thread's clock, because `getrusage` knows
+/// the time of a running thread only as of the scheduler's last tick: three milliseconds of work
+/// read as 0 or 4, and compiled code then looks as slow as an interpreter.
 fn natively(steps: u32) -> Result<Duration, String> {
     let now = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_err(|error| error.to_string());
     let before = now()?;

@@ -197,7 +197,7 @@ fn experiments(why: &Why, measured: Option<&Measured>) -> String {
         let found = measured.and_then(|measured| ratio(measured, place, &one.variant, &one.over));
         let effect = found.map_or_else(
             || "not measured yet".into(),
-            |found| value(&Value::Ratio(found)),
+            |found| escape(&value(&Value::Ratio(found))),
         );
         format!(
             "{}: {} of `{}`, {}, `{}` beside `{}`: **{effect}**",

@@ -231,13 +231,9 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         node::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
             let stage = Stage::Queued { message };
-            let (held, node) = (Some(node.clone()), node);
-            return next(
-                vec![Step::ClaimNode { node, existing }],
-                stage,
-                held,
-                Wake::Now,
-            );
+            let node_name = node.clone();
+            let step = Step::ClaimNode { node, existing };
+            return next(vec![step], stage, Some(node_name), Wake::Now);
         }
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
         // release during a restart of the operator.

@@ -142,10 +142,10 @@ pub(super) fn probe_running(
         return measuring;
     };
     let deadline = since(pod.created, PROBE_START);
-    let verdict = waiting
+    let stuck = waiting
         .as_ref()
         .and_then(|waiting| hopeless(waiting, pod.created, now));
-    match verdict {
+    match stuck {
         Some(StuckPod::Fails(Failure { message, .. })) => {
             let message = format!("the probe's pod does not start: {message}");
             fail(
