@@ -230,3 +230,22 @@ pub fn outcomes(records: &[Record]) -> BTreeMap<String, String> {
         .map(|record| (record.trial.to_string(), word(record)))
         .collect()
 }
+
+/// Each of so many trials has one record, and was measured. One that was not shows its message: a
+/// node of the tests is gone before anybody can look at it.
+pub fn assert_measured(records: &[Record], trials: usize) {
+    let lost = records.iter().filter_map(|record| match &record.outcome {
+        Outcome::Measured => None,
+        Outcome::Failed { reason, message } | Outcome::Skipped { reason, message } => {
+            Some(format!("{}: {reason}: {message}", record.trial))
+        }
+    });
+    let lost: Vec<String> = lost.collect();
+    assert!(lost.is_empty(), "{lost:#?}");
+    let outcomes = outcomes(records);
+    assert_eq!(
+        (records.len(), outcomes.len()),
+        (trials, trials),
+        "{outcomes:#?}"
+    );
+}

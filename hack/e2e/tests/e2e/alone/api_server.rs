@@ -13,13 +13,7 @@ async fn a_run_goes_on_when_the_api_server_is_back_and_loses_nothing() {
         println!("went on {} s after it was back", paused.as_secs());
         let run = runs::finished(&client, &namespace, "survivor", 300).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        let all = (outage::TRIALS, outage::TRIALS);
-        assert_eq!((records.len(), outcomes.len()), all, "{outcomes:#?}");
-        assert!(
-            outcomes.values().all(|outcome| outcome == "Measured"),
-            "{outcomes:#?}"
-        );
+        runs::assert_measured(&records, outage::TRIALS);
     })
     .await;
 }

@@ -61,12 +61,7 @@ async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
         }
         let run = runs::finished(&client, &namespace, "survivor", 300).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert_eq!((records.len(), outcomes.len()), (20, 20), "{outcomes:#?}");
-        assert!(
-            outcomes.values().all(|outcome| outcome == "Measured"),
-            "{outcomes:#?}"
-        );
+        runs::assert_measured(&records, 20);
         let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
         for record in &records {
             *blocks.entry(record.trial.block).or_default() += 1;

@@ -50,9 +50,7 @@ async fn runs_on_different_nodes_go_on_in_parallel() {
         let right = runs::finished(&client, &namespace, "right", 120).await;
         let status = right.status.as_ref().expect("a status");
         assert_ne!(status.node.as_ref().expect("a node").name, node);
-        let outcomes = runs::outcomes(&runs::records(&client, &right).await);
-        assert_eq!(outcomes.len(), 1, "{outcomes:#?}");
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        runs::assert_measured(&runs::records(&client, &right).await, 1);
         let still = runs::get(&client, &namespace, "left").await;
         assert_eq!(measures_on(&still), Some(node), "{:#?}", still.status);
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);

@@ -109,10 +109,7 @@ fn cpu_at_most(run: &BenchmarkRun, variant: &str, name: &str, bound: f64) -> boo
 async fn a_trial_takes_little_more_than_its_window() {
     with_namespace("trials", |client, namespace| async move {
         let (run, records) = measured(&client, &namespace, &trials(WINDOW), 300).await;
-        let outcomes = runs::outcomes(&records);
-        assert_eq!(outcomes.len(), 6, "{outcomes:#?}");
-        let is_measured = |outcome: &String| outcome == "Measured";
-        assert!(outcomes.values().all(is_measured), "{outcomes:#?}");
+        runs::assert_measured(&records, 6);
         let all = seconds(&run, &records);
         let windows = f64::from(WINDOW) * records.len() as f64;
         let besides = (all - windows) / records.len() as f64;

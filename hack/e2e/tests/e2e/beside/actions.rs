@@ -45,10 +45,8 @@ async fn measured(client: &Client, namespace: &str, variants: &str) -> (Benchmar
     runs::create(client, namespace, "functions", &spec(variants)).await;
     let run = runs::finished(client, namespace, "functions", 600).await;
     let records = runs::records(client, &run).await;
-    let outcomes = runs::outcomes(&records);
     // Three variants, each with two cold starts, a load and a climb.
-    assert_eq!(records.len(), 12, "{outcomes:#?}");
-    assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+    runs::assert_measured(&records, 12);
     let loads = records.iter().filter(|record| record.load().is_some());
     engines::assert_as_claimed(&run, &loads.cloned().collect::<Vec<_>>());
     (run, records)

@@ -40,9 +40,7 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
         runs::create(&client, &namespace, "chill", BOTH).await;
         let run = runs::finished(&client, &namespace, "chill", 420).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert_eq!((records.len(), outcomes.len()), (8, 8), "{outcomes:#?}");
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        runs::assert_measured(&records, 8);
         for record in &records {
             let concurrency = if record.trial.to_string().contains("cold-c3") {
                 3

@@ -27,9 +27,7 @@ async fn records(namespace: &str, client: &kube::Client, class: &str) -> Vec<Rec
     runs::create(client, namespace, "classes", &spec(class)).await;
     let run = runs::finished(client, namespace, "classes", 420).await;
     let records = runs::records(client, &run).await;
-    let outcomes = runs::outcomes(&records);
-    assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
-    assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+    runs::assert_measured(&records, 2);
     records
 }
 

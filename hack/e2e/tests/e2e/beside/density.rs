@@ -51,9 +51,7 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
         runs::create(&client, &namespace, "ladders", &ladders(&image)).await;
         let run = runs::finished(&client, &namespace, "ladders", 420).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert_eq!(records.len(), 4, "{outcomes:#?}");
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        runs::assert_measured(&records, 4);
         for record in &records {
             let document = document(record);
             println!("{}: {document:?}", record.trial);
@@ -105,8 +103,7 @@ async fn a_ladder_that_the_node_has_no_room_for_stops_and_says_so() {
         runs::create(&client, &namespace, "full", TOO_MUCH).await;
         let run = runs::finished(&client, &namespace, "full", 240).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        runs::assert_measured(&records, 1);
         let document = document(&records[0]);
         assert_eq!(document.steps.len(), 2, "{document:?}");
         let stopped = document.stopped.as_ref().expect("the node is full");

@@ -34,9 +34,7 @@ async fn on_the_nodes_network_a_service_is_asked_before_it_is_there() {
         runs::create(&client, &namespace, "bare", ON_HOST).await;
         let run = runs::finished(&client, &namespace, "bare", 240).await;
         let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
-        assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
+        runs::assert_measured(&records, 2);
         let cold = records.iter().find(|record| record.cold_start().is_some());
         let cold = cold.and_then(|record| record.cold_start());
         let counted = cold.expect("a document").samples.iter();

@@ -79,10 +79,7 @@ async fn measured(
     runs::create(client, namespace, "presets", spec).await;
     let run = runs::finished(client, namespace, "presets", 600).await;
     let records = runs::records(client, &run).await;
-    let outcomes = runs::outcomes(&records);
-    assert_eq!(records.len(), count, "{outcomes:#?}");
-    let mut all = outcomes.values();
-    assert!(all.all(|outcome| outcome == "Measured"), "{outcomes:#?}");
+    runs::assert_measured(&records, count);
     let status = run.status.as_ref().expect("a finished run has a status");
     for row in &status.summary {
         assert!(row.warm_latency.is_some(), "{row:?}");

@@ -63,13 +63,16 @@ fn class_of(variant: &str) -> Option<&'static str> {
 /// Measures all variants. None may fail, run under another runtime than its own, respond
 /// differently from the native one, or contradict its claim by its words or by how fast it
 /// computes.
-async fn measured(client: &Client, namespace: &str, spec: &str) -> (BenchmarkRun, Vec<Record>) {
+async fn measured(
+    client: &Client,
+    namespace: &str,
+    spec: &str,
+    count: usize,
+) -> (BenchmarkRun, Vec<Record>) {
     runs::create(client, namespace, "shim", spec).await;
     let run = runs::finished(client, namespace, "shim", 600).await;
     let records = runs::records(client, &run).await;
-    let outcomes = runs::outcomes(&records);
-    let mut all = outcomes.values();
-    assert!(all.all(|outcome| outcome == "Measured"), "{outcomes:#?}");
+    runs::assert_measured(&records, count);
     for record in &records {
         let name = &record.trial.cell.variant;
         let subject = record.subject.as_ref().expect("the pod under test");
@@ -98,9 +101,8 @@ async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled(
   throughput: {connections: [8], durationSeconds: 1, warmupSeconds: 1}
 ";
         let spec = spec(WASMTIME, QUICK, sweeps);
-        let (run, records) = measured(&client, &namespace, &spec).await;
         // Nine workloads of three variants, except what an instance per request cannot do.
-        assert_eq!(records.len(), 26);
+        let (run, records) = measured(&client, &namespace, &spec, 26).await;
         check_not_applicable(&run);
         for record in &records {
             let says = told(record);
@@ -141,8 +143,7 @@ async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
         // With 100 connections, each waits for an interpreter that serves the others.
         let workloads = QUICK.replace("iters=2000", "iters=400");
         let spec = spec(WASMEDGE, &workloads, sweeps);
-        let (run, records) = measured(&client, &namespace, &spec).await;
-        assert_eq!(records.len(), 27);
+        let (run, records) = measured(&client, &namespace, &spec, 27).await;
         engines::assert_told_apart(&run, &records, "compiled", "interpreted");
         for record in &records {
             let says = told(record);
@@ -166,8 +167,7 @@ async fn work_and_waiting_are_mixed_in_every_compiled_guest() {
     with_namespace("mixed", |client, namespace| async move {
         let sweeps = "  warmLatency: {requests: 20, warmupRequests: 4}\n";
         let spec = spec(COMPILED, MIXED, sweeps);
-        let (_, records) = measured(&client, &namespace, &spec).await;
-        assert_eq!(records.len(), 4);
+        let (_, records) = measured(&client, &namespace, &spec, 4).await;
         for record in &records {
             let document = record.load().expect("a load");
             let window = document.timed.as_ref().expect("a window");
