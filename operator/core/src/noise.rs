@@ -63,16 +63,6 @@ impl Noise {
         }
     }
 
-    /// The same for a subject whose own instances fill the node and make each other wait for
-    /// memory: such waits are what is measured, so they are not noise.
-    #[must_use]
-    pub fn of_filled_node(self) -> Self {
-        Self {
-            memory_waits: None,
-            ..self
-        }
-    }
-
     /// Whether the window is too noisy to represent a quiet node.
     pub fn is_over_limit(self) -> bool {
         self.level() > 1.0

@@ -40,8 +40,11 @@ pub trait AnyCell {
     /// few requests, or that depend on the cluster and not on the variant, are left out.
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)>;
 
-    /// Whether the node was noisy in more of the measurements than a comparison tolerates.
-    fn is_noisy(&self) -> bool;
+    /// Whether the node was noisy in more of the measurements than a comparison tolerates; `false`
+    /// where noise does not move what is compared.
+    fn is_noisy(&self) -> bool {
+        false
+    }
 
     /// Whether it is unknown if the node was noisy, although it could have been determined.
     fn is_noise_unknown(&self) -> bool {

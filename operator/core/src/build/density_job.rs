@@ -63,7 +63,6 @@ fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig)
         requests: sweep.map_or(10, |sweep| sweep.requests),
         available_memory_percent: stop.available_memory_percent,
         meter: config.meter,
-        noise: config.noise,
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::wire::cold_start::ColdStartRequest;
 use crate::wire::document::{Answer, Environment, ProbeFailure, TimedWindow};
 use crate::wire::instrument::CpuLists;
-use crate::wire::request::{MeterLevel, NoiseRule};
+use crate::wire::request::MeterLevel;
 
 /// Name and version of the document's schema.
 pub const DENSITY_SCHEMA: &str = "wasmbench.dev/density/v1";
@@ -29,9 +29,6 @@ pub struct DensityRequest {
     pub available_memory_percent: u32,
     /// Where memory is read.
     pub meter: MeterLevel,
-    /// Whether a noisy window is measured once more.
-    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
-    pub noise: NoiseRule,
 }
 
 /// The outcome of one climb.

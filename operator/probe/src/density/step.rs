@@ -8,7 +8,7 @@ use wasmbench_api::run::ConnectionReuse;
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
-use wasmbench_core::wire::request::{Load as Amount, MeterLevel};
+use wasmbench_core::wire::request::{Load as Amount, MeterLevel, NoiseRule};
 
 use super::stop;
 use crate::cold_start::{Pods, failure};
@@ -86,8 +86,8 @@ fn load(
         proc: &settings.proc,
         sys: &settings.sys,
         cpus: environment::cpus(settings),
-        fills_node: true,
-        noise: request.noise,
+        // Noise moves no memory.
+        noise: NoiseRule::Note,
         deadline: Instant::now() + Duration::from_secs(LOAD_SECONDS.into()),
     };
     let warm = bench.warm_up(&amounts, PER_REQUEST)?;

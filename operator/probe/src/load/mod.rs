@@ -152,7 +152,6 @@ fn bench<'a>(
         proc: &settings.proc,
         sys: &settings.sys,
         cpus: environment::cpus(settings),
-        fills_node: false,
         noise: request.noise,
         deadline: Instant::now(),
     }

@@ -38,8 +38,6 @@ pub struct Bench<'a> {
     pub sys: &'a Path,
     /// CPUs of the node, if they could be counted.
     pub cpus: Option<u32>,
-    /// Whether other instances of the subject fill the node.
-    pub fills_node: bool,
     /// Whether a noisy window is repeated.
     pub noise: NoiseRule,
     /// When all load must have ended.
@@ -144,13 +142,7 @@ impl Bench<'_> {
     fn judged(&self, whole: Part) -> Window {
         let (run, timed) = whole.window();
         let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
-        let noise = noise.unwrap_or_default();
-        let noise = if self.fills_node {
-            noise.of_filled_node()
-        } else {
-            noise
-        };
-        Window::new(run, timed, noise)
+        Window::new(run, timed, noise.unwrap_or_default())
     }
 
     /// Runs `load`, with readings at both of its edges.

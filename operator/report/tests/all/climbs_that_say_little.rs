@@ -1,4 +1,4 @@
-//! Climbs whose steps say little: failed requests, and a node that could not be observed.
+//! Climbs whose steps say little: failed requests, and results that cannot be read.
 
 use serde_json::{Value, json};
 
@@ -103,7 +103,6 @@ fn climbs_in_which_all_is_well_are_compared_without_a_word() {
     assert!(is_compared(&summary));
     assert_eq!(summary.trustworthy, Some(true));
     assert_eq!(found(&summary, Reason::ErrorsInLoad), Vec::<&Doubt>::new());
-    assert_eq!(found(&summary, Reason::NoiseUnknown), Vec::<&Doubt>::new());
 }
 
 #[test]
@@ -139,26 +138,5 @@ fn a_load_that_cannot_be_read_speaks_for_nobody() {
         let doubts = found(&summary, Reason::ErrorsInLoad);
         let place = "at 1 instances in 1 block(s), 1 unreadable result(s)";
         assert!(doubts[0].message.contains(place), "{doubts:?}");
-    }
-}
-
-#[test]
-fn a_step_in_which_no_neighbour_could_be_seen_is_noted() {
-    let plants: [fn(&mut Value); 3] = [
-        |window| drop(window.as_object_mut().unwrap().remove("subject")),
-        |window| drop(window.as_object_mut().unwrap().remove("node")),
-        |window| {
-            window["durationNanoseconds"] = json!(400_000_000);
-            window["generatorCpuNanoseconds"] = json!(100_000_000);
-        },
-    ];
-    for plant in plants {
-        let summary = with_step(1, &[5], plant);
-        assert!(is_compared(&summary), "it is a note");
-        let notes = found(&summary, Reason::NoiseUnknown);
-        assert_eq!(notes.len(), 1, "{:?}", summary.doubts);
-        assert!(!notes[0].breaks_trust);
-        let place = "density of heavy on hello";
-        assert!(notes[0].message.ends_with(place), "{notes:?}");
     }
 }

@@ -29,11 +29,7 @@ pub fn cell(
     let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::density);
     let (counts, shown) = recorded.shown(&all, |_| !wrong);
-    let noisy = all.values().filter(|trial| trial.is_noisy()).count();
-    let mut steps = all.values().flat_map(|trial| &trial.steps);
     Some(DensityCell {
-        noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
-        noise_not_judged: steps.any(|step| step.noise.others.is_none()),
         spoilt: spoilt(&all),
         ..summarise(
             cell,
@@ -54,8 +50,6 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
         workload: cell.workload,
         counts,
         invalid_because: vec![],
-        noisy_trials: 0,
-        noise_not_judged: false,
         spoilt: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),

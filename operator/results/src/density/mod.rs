@@ -15,7 +15,6 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::absent::is_zero;
 use wasmbench_core::wire::density::DensityStopReason;
 use wasmbench_core::wire::record::Point;
 
@@ -23,7 +22,6 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Metric;
-use crate::noise_limit::are_too_many;
 use crate::statistics::Spread;
 
 pub use cells::cell;
@@ -45,13 +43,6 @@ pub struct DensityCell {
     /// a valid cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// Climbs with a step at which the node was noisy.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub noisy_trials: u32,
-    /// Whether the noise of the node is unknown at some step, because the load was too short or CPU
-    /// time was not read.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub noise_not_judged: bool,
     /// Steps at which requests failed or something other than the variant was measured too, over
     /// all measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,10 +83,6 @@ impl AnyCell for DensityCell {
 
     fn invalid_because(&self) -> &[Reason] {
         &self.invalid_because
-    }
-
-    fn is_noisy(&self) -> bool {
-        are_too_many(self.noisy_trials, self.counts.valid)
     }
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {

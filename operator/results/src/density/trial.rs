@@ -62,11 +62,6 @@ impl DensityTrial {
         )
     }
 
-    /// Whether the node was noisy at any step.
-    pub fn is_noisy(&self) -> bool {
-        self.steps.iter().any(|step| step.noise.is_over_limit())
-    }
-
     /// The most instances that were measured.
     pub fn reached(&self) -> u32 {
         self.steps.last().map_or(0, |step| step.instances)
@@ -116,7 +111,7 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
     let is_unreadable = load.is_none();
     let load = load.filter(|load| load.failed == 0);
     let bytes = |value: u64| value as f64;
-    let noisy = cpus.map(|cpus| Noise::of(&step.first, cpus));
+    let noise = cpus.map(|cpus| Noise::of(&step.first, cpus));
     let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,
@@ -125,7 +120,7 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
         sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
         pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
         node_available: step.node_available_bytes.map(bytes),
-        noise: noisy.unwrap_or_default().of_filled_node(),
+        noise: noise.unwrap_or_default(),
         errors,
         is_unreadable,
         generator_cpu_share: cpus

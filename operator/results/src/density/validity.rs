@@ -4,7 +4,7 @@ use crate::any_cell::AnyCell;
 use crate::density::DensityCell;
 use crate::density::disturbed_steps::words;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
+use crate::doubts::{self, doubt, is_against, note};
 use crate::variant_validity::VariantValidity;
 
 /// The prefix of places.
@@ -23,15 +23,9 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
 }
 
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
-/// reached count.
+/// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
 pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
-    let found = [
-        errors_in_load(cells),
-        throttled(cells),
-        saturated(cells),
-        noisy(cells),
-        not_judged(cells),
-    ];
+    let found = [errors_in_load(cells), throttled(cells), saturated(cells)];
     found.into_iter().flatten().collect()
 }
 
@@ -62,31 +56,6 @@ fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
         places(cells, reason, |_| true)?,
         "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
          a CPU limit of the probe's pods (a LimitRange)",
-    ))
-}
-
-fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
-    Some(doubt(
-        Reason::NodeNoisy,
-        format!(
-            "climbs with a step on a noisy node: {}",
-            places(cells, Reason::NodeNoisy, AnyCell::is_noisy)?
-        ),
-        NOISY_REMEDY,
-    ))
-}
-
-fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
-    let short = |cell: &DensityCell| cell.noise_not_judged.then(|| cell.place());
-    let places = doubts::places(cells, short)?;
-    Some(note(
-        Reason::NoiseUnknown,
-        format!(
-            "the noise of the node was not judged in windows under 0.5 s, or where CPU time was not \
-             read: {OF}{places}"
-        ),
-        "raise spec.sweeps.density.requests; where that is no help, see whether meter.level is none, \
-         and what the probe's log says",
     ))
 }
 
