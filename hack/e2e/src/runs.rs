@@ -231,6 +231,22 @@ pub fn outcomes(records: &[Record]) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// The run of this spec and its records, all of them measured: so many `trials` within so many
+/// `seconds`.
+pub async fn measured(
+    client: &Client,
+    namespace: &str,
+    (name, spec): (&str, &str),
+    seconds: u64,
+    trials: usize,
+) -> (BenchmarkRun, Vec<Record>) {
+    create(client, namespace, name, spec).await;
+    let run = finished(client, namespace, name, seconds).await;
+    let records = records(client, &run).await;
+    assert_measured(&records, trials);
+    (run, records)
+}
+
 /// Each of so many trials has one record, and was measured. One that was not shows its message: a
 /// node of the tests is gone before anybody can look at it.
 pub fn assert_measured(records: &[Record], trials: usize) {

@@ -57,7 +57,8 @@ pub struct Run {
     pub length: Length,
     /// Facts of the node.
     pub node: BTreeMap<String, String>,
-    /// Blocks.
+    /// The fewest blocks that one of its comparisons rests on: of a run that was stopped, fewer than
+    /// it was to have.
     pub blocks: u32,
     /// What speaks against the numbers, as one word each.
     pub doubts: BTreeSet<String>,
@@ -126,13 +127,19 @@ fn of_run(length: Length, summary: &Summary) -> Run {
     Run {
         length,
         node: facts.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        blocks: summary.compared.blocks,
+        blocks: blocks(summary),
         doubts: doubts
             .map(|doubt| <&str>::from(doubt.reason).to_owned())
             .collect(),
         points: points(summary),
         without,
     }
+}
+
+fn blocks(summary: &Summary) -> u32 {
+    let compared = summary.comparisons.iter();
+    let fewest = compared.map(|one| one.estimate.blocks).min();
+    fewest.unwrap_or(summary.compared.blocks)
 }
 
 /// A figure of a variant under a workload at a number of connections or pods.

@@ -84,6 +84,21 @@ fn the_ratio_of_a_row_is_that_of_the_report() {
 }
 
 #[test]
+fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_plan() {
+    let mut stopped = loads();
+    assert!(stopped.compared.blocks > 1);
+    stopped.comparisons[0].estimate.blocks = 1;
+    let blocks = |summary: Summary| {
+        let measured = measured::of(Length::Full, &[summary]);
+        measured.runs.into_values().next().unwrap().blocks
+    };
+    assert_eq!(
+        (blocks(stopped), blocks(loads())),
+        (1, loads().compared.blocks)
+    );
+}
+
+#[test]
 fn a_cold_start_is_compared_to_its_first_answer() {
     let (published, measured, starts) = (published(), measured(), starts());
     let rows = rows(&published.studies[0], Some(&measured));

@@ -42,11 +42,9 @@ sweeps:
 ";
 
 async fn measured(client: &Client, namespace: &str, variants: &str) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "functions", &spec(variants)).await;
-    let run = runs::finished(client, namespace, "functions", 600).await;
-    let records = runs::records(client, &run).await;
     // Three variants, each with two cold starts, a load and a climb.
-    runs::assert_measured(&records, 12);
+    let (run, records) =
+        runs::measured(client, namespace, ("functions", &spec(variants)), 600, 12).await;
     let loads = records.iter().filter(|record| record.load().is_some());
     engines::assert_as_claimed(&run, &loads.cloned().collect::<Vec<_>>());
     (run, records)

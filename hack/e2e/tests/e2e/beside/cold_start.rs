@@ -37,10 +37,7 @@ fn samples(record: &Record) -> &[ColdSample] {
 #[tokio::test]
 async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
     with_namespace("cold", |client, namespace| async move {
-        runs::create(&client, &namespace, "chill", BOTH).await;
-        let run = runs::finished(&client, &namespace, "chill", 420).await;
-        let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 8);
+        let (run, records) = runs::measured(&client, &namespace, ("chill", BOTH), 420, 8).await;
         for record in &records {
             let concurrency = if record.trial.to_string().contains("cold-c3") {
                 3

@@ -24,10 +24,7 @@ sweeps: {{coldStart: {{samples: 3, class: {class}, timeoutSeconds: 120}}}}
 
 /// The records of a run of this class, all of them measured.
 async fn records(namespace: &str, client: &kube::Client, class: &str) -> Vec<Record> {
-    runs::create(client, namespace, "classes", &spec(class)).await;
-    let run = runs::finished(client, namespace, "classes", 420).await;
-    let records = runs::records(client, &run).await;
-    runs::assert_measured(&records, 2);
+    let (run, records) = runs::measured(client, namespace, ("classes", &spec(class)), 420, 2).await;
     records
 }
 

@@ -48,10 +48,8 @@ fn document(record: &Record) -> &DensityDocument {
 async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
     with_namespace("density", |client, namespace| async move {
         let image = images(&client).await.native;
-        runs::create(&client, &namespace, "ladders", &ladders(&image)).await;
-        let run = runs::finished(&client, &namespace, "ladders", 420).await;
-        let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 4);
+        let (run, records) =
+            runs::measured(&client, &namespace, ("ladders", &ladders(&image)), 420, 4).await;
         for record in &records {
             let document = document(record);
             println!("{}: {document:?}", record.trial);
@@ -100,10 +98,7 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
 #[tokio::test]
 async fn a_ladder_that_the_node_has_no_room_for_stops_and_says_so() {
     with_namespace("full", |client, namespace| async move {
-        runs::create(&client, &namespace, "full", TOO_MUCH).await;
-        let run = runs::finished(&client, &namespace, "full", 240).await;
-        let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 1);
+        let (run, records) = runs::measured(&client, &namespace, ("full", TOO_MUCH), 240, 1).await;
         let document = document(&records[0]);
         assert_eq!(document.steps.len(), 2, "{document:?}");
         let stopped = document.stopped.as_ref().expect("the node is full");

@@ -31,10 +31,7 @@ fn check(pod: &ColdPod) {
 #[tokio::test]
 async fn on_the_nodes_network_a_service_is_asked_before_it_is_there() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
-        runs::create(&client, &namespace, "bare", ON_HOST).await;
-        let run = runs::finished(&client, &namespace, "bare", 240).await;
-        let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 2);
+        let (run, records) = runs::measured(&client, &namespace, ("bare", ON_HOST), 240, 2).await;
         let cold = records.iter().find(|record| record.cold_start().is_some());
         let cold = cold.and_then(|record| record.cold_start());
         let counted = cold.expect("a document").samples.iter();

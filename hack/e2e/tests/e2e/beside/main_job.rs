@@ -40,10 +40,7 @@ sweeps:
 async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
     with_namespace("main", |client, namespace| async move {
         let spec = all_workloads(&images(&client).await.native);
-        runs::create(&client, &namespace, "tour", &spec).await;
-        let run = runs::finished(&client, &namespace, "tour", 420).await;
-        let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 24);
+        let (run, records) = runs::measured(&client, &namespace, ("tour", &spec), 420, 24).await;
 
         check_instrument(&records);
         check_conditions(&run);

@@ -76,10 +76,7 @@ async fn measured(
     spec: &str,
     count: usize,
 ) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "presets", spec).await;
-    let run = runs::finished(client, namespace, "presets", 600).await;
-    let records = runs::records(client, &run).await;
-    runs::assert_measured(&records, count);
+    let (run, records) = runs::measured(client, namespace, ("presets", spec), 600, count).await;
     let status = run.status.as_ref().expect("a finished run has a status");
     for row in &status.summary {
         assert!(row.warm_latency.is_some(), "{row:?}");

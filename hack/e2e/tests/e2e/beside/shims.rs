@@ -69,10 +69,7 @@ async fn measured(
     spec: &str,
     count: usize,
 ) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "shim", spec).await;
-    let run = runs::finished(client, namespace, "shim", 600).await;
-    let records = runs::records(client, &run).await;
-    runs::assert_measured(&records, count);
+    let (run, records) = runs::measured(client, namespace, ("shim", spec), 600, count).await;
     for record in &records {
         let name = &record.trial.cell.variant;
         let subject = record.subject.as_ref().expect("the pod under test");
