@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
 use wasmbench_results::Summary;
 use wasmbench_results::all_cells::CellOf;
-use wasmbench_results::measure::Sweep;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::ratios::pooled;
 
 use crate::figure::Figure;
@@ -60,7 +62,8 @@ pub struct Run {
     /// The fewest blocks that one of its comparisons rests on: of a run that was stopped, fewer than
     /// it was to have.
     pub blocks: u32,
-    /// What speaks against the numbers, as one word each.
+    /// What speaks against the numbers, as one word each: against those of some points, which then
+    /// have it too, or against all of them.
     pub doubts: BTreeSet<String>,
     /// Every value.
     pub points: Vec<Point>,
@@ -82,6 +85,9 @@ pub struct Point {
     pub variant: String,
     /// By block: microseconds, requests per second or bytes.
     pub values: BTreeMap<u32, f64>,
+    /// What speaks against these values, as one word each.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub doubts: BTreeSet<String>,
 }
 
 /// A variant without a value.
@@ -153,6 +159,15 @@ impl Run {
         places.collect()
     }
 
+    /// What speaks against all numbers: what no point has.
+    pub fn doubts_of_all(&self) -> impl Iterator<Item = &String> {
+        let of_a_point = |doubt: &&String| {
+            let mut points = self.points.iter();
+            points.any(|point| point.doubts.contains(*doubt))
+        };
+        self.doubts.iter().filter(move |doubt| !of_a_point(doubt))
+    }
+
     /// Which of two runs of the same place counts: one of the whole manifest, then the one with more blocks.
     fn weight(&self) -> (Length, u32) {
         (self.length, self.blocks)
@@ -199,7 +214,7 @@ fn points(summary: &Summary) -> Vec<Point> {
     let ranked = summary
         .cells_of_kinds()
         .filter(|cell| cell.any().is_ranked());
-    let all = ranked.flat_map(of_cell);
+    let all = ranked.flat_map(|cell| of_cell(summary, cell));
     let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
     let of_baseline = points.iter_mut().filter(|p| p.variant == summary.baseline);
     for point in of_baseline {
@@ -230,7 +245,7 @@ fn figures_of(cell: CellOf<'_>) -> (&'static [Figure], u32) {
     }
 }
 
-fn of_cell(of_kind: CellOf<'_>) -> Vec<Point> {
+fn of_cell(summary: &Summary, of_kind: CellOf<'_>) -> Vec<Point> {
     let cell = of_kind.any();
     let (figures, at) = figures_of(of_kind);
     let series = cell.series().into_iter();
@@ -242,9 +257,27 @@ fn of_cell(of_kind: CellOf<'_>) -> Vec<Point> {
             at,
             variant: cell.variant().to_owned(),
             values,
+            doubts: doubts(summary, cell, metric),
         })
     });
     points.filter(|point| !point.values.is_empty()).collect()
+}
+
+/// Why the comparison of a measure of this cell is not to be trusted. Of the baseline: what all
+/// comparisons with it share.
+fn doubts(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> BTreeSet<String> {
+    let of = |comparison: &Comparison| -> BTreeSet<String> {
+        let reasons = comparison.untrusted.iter();
+        reasons.map(|reason| <&str>::from(*reason).to_owned()).collect()
+    };
+    if let Some(own) = summary.comparison(cell, metric) {
+        return of(own);
+    }
+    let with_it = summary.comparisons.iter().filter(|one| {
+        (one.metric, one.point, one.workload.as_str()) == (metric, cell.point(), cell.workload())
+    });
+    let shared = with_it.map(of).reduce(|one, other| &one & &other);
+    shared.unwrap_or_default()
 }
 
 /// Variants that failed, were skipped or are invalid somewhere, each with its reason.

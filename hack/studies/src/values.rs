@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_results::statistics::{Interval, median, paired_ratios};
 
 use crate::figure::Figure;
-use crate::measured::{Measured, Run};
+use crate::measured::{Measured, Point, Run};
 
 /// A multiple of the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,14 +14,14 @@ pub struct Ratio {
     pub ratio: f64,
     /// Its 95 % interval over blocks, from two blocks on.
     pub interval: Option<(f64, f64)>,
-    /// Whether something speaks against the run that it is of.
+    /// Whether something speaks against it, or against the whole run that it is of.
     pub is_doubted: bool,
 }
 
 /// Values by block.
 type Blocks = BTreeMap<u32, f64>;
 /// By variant and point.
-type ByPlace<'a> = BTreeMap<(&'a str, u32), &'a Blocks>;
+type ByPlace<'a> = BTreeMap<(&'a str, u32), &'a Point>;
 
 /// The values of a figure under a workload.
 pub struct Values<'a> {
@@ -38,7 +38,7 @@ impl<'a> Values<'a> {
             let points = run.points.iter();
             let points =
                 points.filter(|point| point.figure == figure && point.workload == workload);
-            let values = points.map(|point| ((point.variant.as_str(), point.at), &point.values));
+            let values = points.map(|point| ((point.variant.as_str(), point.at), point));
             (run, values.collect())
         };
         Self {
@@ -86,17 +86,25 @@ impl<'a> Values<'a> {
         };
         let pairs: Vec<_> = points.into_iter().filter_map(pair).collect();
         let ratios = match pairs.as_slice() {
-            [(_, own, theirs)] => paired_ratios(own, theirs),
-            _ => mean_ratios(pairs.iter().map(|(_, own, theirs)| (*own, *theirs))),
+            [(_, own, theirs)] => paired_ratios(&own.values, &theirs.values),
+            _ => mean_ratios(
+                pairs
+                    .iter()
+                    .map(|(_, own, theirs)| (&own.values, &theirs.values)),
+            ),
         };
         let interval = Interval::of(&ratios)?;
+        let is_doubted = |(run, own, theirs): &(&Run, &Point, &Point)| {
+            let of_both = own.doubts.iter().chain(&theirs.doubts);
+            of_both.chain(run.doubts_of_all()).next().is_some()
+        };
         Some(Ratio {
             ratio: interval.estimate.exp(),
             interval: interval
                 .low()
                 .zip(interval.high())
                 .map(|(low, high)| (low.exp(), high.exp())),
-            is_doubted: pairs.iter().any(|(run, ..)| !run.doubts.is_empty()),
+            is_doubted: pairs.iter().any(is_doubted),
         })
     }
 
@@ -116,8 +124,8 @@ impl<'a> Values<'a> {
     fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
         let place = (variant, at?);
         let mut runs = self.by_run.iter();
-        let values = runs.find_map(|(_, values)| values.get(&place))?;
-        median(values.values().copied())
+        let point = runs.find_map(|(_, points)| points.get(&place))?;
+        median(point.values.values().copied())
     }
 }
 

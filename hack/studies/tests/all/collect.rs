@@ -5,11 +5,13 @@ use std::path::Path;
 use wasmbench_core::wire::record::Point;
 use wasmbench_report::json::pretty;
 use wasmbench_results::Summary;
+use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 use wasmbench_studies::beside::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::{self, Length, Measured};
 use wasmbench_studies::published::{self, Published};
+use wasmbench_studies::values::Values;
 use wasmbench_studies::{page, terminal};
 
 /// A summary that the core's own tests agree on.
@@ -96,6 +98,29 @@ fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_pla
         (blocks(stopped), blocks(loads())),
         (1, loads().compared.blocks)
     );
+}
+
+/// Whether the throughput and the memory of `embedded` are doubted, as multiples of native's.
+fn doubted(run: &Summary) -> [bool; 2] {
+    let measured = measured::of(Length::Full, std::slice::from_ref(run));
+    [Figure::Throughput, Figure::Memory].map(|figure| {
+        let values = Values::under("hello", figure, Some(&measured));
+        let ratio = values.ratio("embedded", (&values, "native"), Some(50));
+        ratio.expect("a ratio").is_doubted
+    })
+}
+
+#[test]
+fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
+    let mut run = loads();
+    assert_eq!(doubted(&run), [false, false]);
+    run.doubts[0].breaks_trust = true;
+    run.doubts[0].reason = Reason::NodeNoisy;
+    assert_eq!(doubted(&run), [true, true], "against all, as of nobody in particular");
+    let mut comparisons = run.comparisons.iter_mut();
+    let one = comparisons.find(|c| c.workload == "hello" && c.metric == Metric::ThroughputRps);
+    one.unwrap().untrusted = vec![Reason::NodeNoisy];
+    assert_eq!(doubted(&run), [true, false]);
 }
 
 #[test]
