@@ -1,10 +1,10 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
-use wasmbench_api::run::{Allocator, BenchmarkRunSpec, Compile, Preset, Variant};
+use wasmbench_api::run::{BenchmarkRunSpec, Variant};
 
 use crate::config::OperatorConfig;
 use crate::validate::{Invalid, ValidatedVariant, invalid};
-use crate::variants::{self, not_applicable};
+use crate::variants::{self, not_applicable, presets};
 
 const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve, \
     wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server \
@@ -43,32 +43,7 @@ fn engine_fits(variant: &Variant) -> bool {
     let Some(engine) = variant.engine else {
         return true;
     };
-    match variant.preset {
-        Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
-        Some(
-            Preset::WasmtimeServe
-            | Preset::WasmerCli
-            | Preset::ActionWasmtime
-            | Preset::ActionWasmer,
-        ) => {
-            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
-        }
-        Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {
-            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Jit)
-        }
-        Some(
-            Preset::Native
-            | Preset::NativeHostNetwork
-            | Preset::WasmtimeCli
-            | Preset::WasmtimeShim
-            | Preset::WasmtimeShimHttp
-            | Preset::V8
-            | Preset::Wasmcloud
-            | Preset::ActionNative
-            | Preset::ActionWasmi,
-        )
-        | None => false,
-    }
+    presets::of_variant(variant).is_some_and(|preset| preset.takes(engine))
 }
 
 pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {

@@ -1,13 +1,11 @@
 //! What a preset claims about its engine, and whether the running process's own statement agrees.
 //! Pure.
 
-use wasmbench_api::run::{Compile, Engine, Preset, Variant};
+use wasmbench_api::run::{Compile, Variant};
 
-use crate::variants::{compile, wasmtime_serve};
+use crate::variants::presets::{Definition, Front, Mode, of_variant};
 use crate::wire::instrument::EngineFacts;
 
-/// The path at which every gateway says how it executes.
-pub const PATH: &str = "/engine";
 /// Compiled code takes at most this many times as long as native code for the same work, checks of
 /// time limits included. An interpreter, which runs several of its own instructions for one of the
 /// processor's, takes longer.
@@ -26,108 +24,94 @@ const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
 const MAX_VALUE_CHARS: usize = 40;
 
+/// A member of `/engine` and what it must say.
+type Claim = (&'static str, &'static str);
+
 /// Members that the variant's `/engine` must have; empty for the user's own container.
-pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
-    let Some(preset) = variant.preset else {
+pub fn claims(variant: &Variant) -> Vec<Claim> {
+    let Some(definition) = of_variant(variant) else {
         return vec![];
     };
-    let mut claims = of_preset(preset, variant.engine.unwrap_or_default());
+    let statements = statements(&definition, variant);
+    let told = statements
+        .into_iter()
+        .filter(|_| !is_told_by_shim(&definition));
+    let front = match definition.front {
+        Front::Process => None,
+        Front::CommandLine => Some(("frontend", "cli")),
+        Front::Guest => Some(("guest", "wasm32-wasi")),
+    };
     // All of our images are built with optimisation.
-    claims.push(("profile", "release"));
-    claims
+    let always = [("profile", "release")];
+    told.chain(front).chain(always).collect()
 }
 
-fn of_preset(preset: Preset, set: Engine) -> Vec<(&'static str, &'static str)> {
-    let of = |engine: &'static str| ("engine", engine);
-    let mode = |compile: Compile| (COMPILE_MODE, <&str>::from(compile));
-    let (cli, guest) = (("frontend", "cli"), ("guest", "wasm32-wasi"));
-    match preset {
-        Preset::Native | Preset::NativeHostNetwork | Preset::ActionNative => vec![of("none")],
-        Preset::WasmtimeEmbedded => vec![
-            of("wasmtime"),
-            mode(compile(set)),
-            ("allocator", set.allocator.into()),
-        ],
-        Preset::WasmtimeCli => vec![of("wasmtime"), cli, mode(Compile::Aot)],
-        Preset::WasmtimeServe => vec![of("wasmtime"), guest, mode(wasmtime_serve::compile(set))],
-        Preset::WasmedgeCli => vec![of("wasmedge"), cli, mode(compile(set))],
-        Preset::WasmedgeServer => vec![of("wasmedge"), guest, mode(compile(set))],
-        Preset::V8 => vec![of("v8"), cli, mode(Compile::Jit)],
-        Preset::WasmerCli => vec![of("wasmer"), cli, mode(compile(set))],
-        Preset::ActionWasmtime => vec![of("wasmtime"), mode(compile(set))],
-        Preset::ActionWasmer => vec![of("wasmer"), mode(compile(set))],
-        Preset::ActionWasmi => vec![of("wasmi"), mode(Compile::Interpreter)],
-        // The guest knows which runtime runs it only if the runtime says so, as our shims do and a
-        // wasmCloud host does not. The record shows that the pod's RuntimeClass was used.
-        Preset::WasmtimeShim
-        | Preset::WasmtimeShimHttp
-        | Preset::WasmedgeShim
-        | Preset::Wasmcloud => vec![guest],
-    }
+/// What is true of the engine.
+fn statements(definition: &Definition, variant: &Variant) -> Vec<Claim> {
+    let settings = variant.engine.unwrap_or_default();
+    let engine = definition.engine.map(|engine| ("engine", engine));
+    let mode = definition.mode(settings);
+    let mode = mode.map(|mode| (COMPILE_MODE, mode.into()));
+    let allocator: &str = settings.allocator.into();
+    let allocator = definition.has_allocator.then_some(("allocator", allocator));
+    [engine, mode, allocator].into_iter().flatten().collect()
 }
 
-/// Members that must agree if a shim passes them to its guest, as ours do.
-fn claims_where_told(variant: &Variant) -> Vec<(&'static str, &'static str)> {
-    if is_compiled_by_shim(variant) {
-        return vec![("engine", "wasmtime")];
-    }
-    if variant.preset != Some(Preset::WasmedgeShim) {
-        return vec![];
-    }
-    let mode = compile(variant.engine.unwrap_or_default());
-    vec![("engine", "wasmedge"), (COMPILE_MODE, mode.into())]
+/// Whether the guest knows its engine only if the shim tells, as our shims do. The record shows that
+/// the pod's `RuntimeClass` was used.
+const fn is_told_by_shim(definition: &Definition) -> bool {
+    definition.runtime_class.is_some()
 }
 
 /// How the process's statement contradicts the variant's claims; `None` if it does not.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
-    let where_told = claims_where_told(variant);
-    let told = where_told.iter();
-    let told = told.filter(|(member, _)| says.contains_key(*member));
-    let claims = claims(variant);
-    let differs = |(member, claimed): &(&str, &str)| {
-        let said = says.get(*member).map(String::as_str);
+    let definition = of_variant(variant)?;
+    let by_shim = statements(&definition, variant).into_iter();
+    let by_shim = by_shim.filter(|_| is_told_by_shim(&definition));
+    let by_shim = by_shim.filter(|(member, _)| says.contains_key(*member));
+    let differs = |(member, claimed): Claim| {
+        let said = says.get(member).map(String::as_str);
         let said = match said {
-            Some(said) if said == *claimed => return None,
+            Some(said) if said == claimed => return None,
             Some(said) => said.chars().take(MAX_VALUE_CHARS).collect(),
             None => "not told".to_owned(),
         };
         Some(format!("{member} is {said} instead of {claimed}"))
     };
-    let found: Vec<String> = claims.iter().chain(told).filter_map(differs).collect();
-    let mut modes = claims.iter().chain(&where_told);
-    let mode = modes.find(|(member, _)| *member == COMPILE_MODE);
-    let interprets = mode.map(|(_, mode)| *mode == <&str>::from(Compile::Interpreter));
-    let interprets = interprets.or(is_compiled_by_shim(variant).then_some(false));
-    let slowest = if variant.preset == Some(Preset::V8) {
-        SLOWEST_OF_V8
-    } else {
-        SLOWEST_COMPILED
-    };
-    let shown = interprets.and_then(|interprets| contradicted_by_speed(interprets, slowest, says));
-    let found: Vec<String> = found.into_iter().chain(shown).collect();
+    let claims = claims(variant).into_iter().chain(by_shim);
+    let found = claims.filter_map(differs);
+    let found: Vec<String> = found
+        .chain(contradicted_by_speed(&definition, variant, says))
+        .collect();
     (!found.is_empty()).then(|| found.join(", "))
 }
 
 /// Whether the runtime of the variant's pods may compile an image at its first start and keep the
 /// result: then starts of the same image differ. Assumed for the user's own container under a
-/// RuntimeClass, because nothing is known about that class.
+/// `RuntimeClass`, because nothing is known about that class.
 pub fn may_keep_compiled_images(variant: &Variant) -> bool {
     let own = variant.container.as_ref();
     let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
-    is_compiled_by_shim(variant) || has_class
-}
-
-/// Whether the wasmtime shim compiles the guest, which may be unable to see when.
-fn is_compiled_by_shim(variant: &Variant) -> bool {
-    matches!(
-        variant.preset,
-        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp)
-    )
+    let preset = of_variant(variant);
+    has_class || preset.is_some_and(|preset| preset.mode == Mode::CompiledByShim)
 }
 
 /// An interpreter may say that it compiles, and a compiler that it interprets; the time that it
 /// needs shows the truth.
-fn contradicted_by_speed(interprets: bool, slowest: f64, says: &EngineFacts) -> Option<String> {
+fn contradicted_by_speed(
+    definition: &Definition,
+    variant: &Variant,
+    says: &EngineFacts,
+) -> Option<String> {
+    let mode = definition.mode(variant.engine.unwrap_or_default());
+    let interprets = mode.map(|mode| mode == Compile::Interpreter);
+    let is_compiled = definition.mode == Mode::CompiledByShim;
+    let interprets = interprets.or(is_compiled.then_some(false))?;
+    let slowest = if definition.engine == Some("v8") {
+        SLOWEST_OF_V8
+    } else {
+        SLOWEST_COMPILED
+    };
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
         return Some("how fast it computes is not told".to_owned());

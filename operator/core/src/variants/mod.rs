@@ -1,124 +1,66 @@
-//! The ways to execute a service, one file each. A variant says what its pod runs; everything that
-//! is the same for all of them (placement, resources, security) is in [`crate::build`].
+//! The ways to execute a service. A variant is a preset ([`presets`] has a row for each) or the
+//! user's own container, and says what its pod runs; everything that is the same for all of them
+//! (placement, resources, security) is in [`crate::build`].
 
-mod action;
-mod container;
 pub mod engine;
-mod floor;
-mod native;
-mod native_host_network;
 pub mod not_applicable;
-mod v8;
-mod wasmcloud;
-mod wasmedge_cli;
-mod wasmedge_server;
-mod wasmedge_shim;
-mod wasmer_cli;
-mod wasmtime_cli;
-mod wasmtime_embedded;
-mod wasmtime_serve;
-mod wasmtime_shim;
-mod wasmtime_shim_http;
+pub(crate) mod presets;
+mod subject_spec;
 
-use wasmbench_api::run::{Compile, Engine, EnvVar, Preset, Variant};
+use wasmbench_api::run::{OwnContainer, Variant, Workload};
 
 use crate::config::{Images, OperatorConfig};
-use crate::wire::action::Instances;
+use crate::wire::action::ActionCall;
 
-pub use action::call as action_call;
-pub use floor::subject as floor;
+use subject_spec::gateway;
+pub use subject_spec::{GATEWAY_PORT, SubjectSpec};
 
-/// Port on which the presets listen.
-pub const GATEWAY_PORT: u16 = 8080;
-/// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
-const GATEWAY_LINE: &str = " listening on ";
-/// The whole effect on an answer of the module through which some presets pass it.
-const BODY_PREFIX: &str = "wasm:";
-
-/// What a variant's pod runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SubjectSpec {
-    /// Image.
-    pub image: String,
-    /// Pull policy; `None` leaves it to Kubernetes, as for the user's own images.
-    pub pull_policy: Option<String>,
-    /// Arguments of the entrypoint.
-    pub args: Vec<String>,
-    /// Environment, besides what the operator adds.
-    pub env: Vec<EnvVar>,
-    /// Port of the service.
-    pub port: u16,
-    /// `RuntimeClass` of the pod.
-    pub runtime_class: Option<String>,
-    /// Whether the pod is on the node's network, regardless of the other variants.
-    pub host_network: bool,
-    /// Why the administrator's settings forbid it, and what to do; `None` if they allow it.
-    pub not_allowed: Option<&'static str>,
-    /// Prefix that the variant by definition puts before every body.
-    pub body_prefix: &'static str,
-    /// Part of the log line that announces that the service listens; `None`: the first line does.
-    pub listening_line: Option<String>,
-    /// Path at which it describes its engine; `None` for a service that claims none.
-    pub engine_path: Option<&'static str>,
-    /// What each further function is, if the subject is called through the action protocol.
-    pub actions: Option<Instances>,
-}
+/// The probe's command that listens.
+const LISTEN: &str = "listen";
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
-    let Some(preset) = variant.preset else {
-        return variant.container.as_ref().map(container::subject);
-    };
-    let (images, classes) = (&config.images, &config.runtime_classes);
-    let engine = variant.engine.unwrap_or_default();
-    Some(match preset {
-        Preset::Native => native::subject(images),
-        Preset::NativeHostNetwork => native_host_network::subject(config),
-        Preset::WasmtimeEmbedded => wasmtime_embedded::subject(images, engine),
-        Preset::WasmtimeCli => wasmtime_cli::subject(images),
-        Preset::WasmedgeCli => wasmedge_cli::subject(images, engine),
-        Preset::WasmtimeShim => wasmtime_shim::subject(images, classes),
-        Preset::WasmtimeShimHttp => wasmtime_shim_http::subject(images, classes),
-        Preset::WasmedgeShim => wasmedge_shim::subject(images, classes, engine),
-        Preset::WasmedgeServer => wasmedge_server::subject(images, engine),
-        Preset::WasmtimeServe => wasmtime_serve::subject(images, engine),
-        Preset::V8 => v8::subject(images),
-        Preset::WasmerCli => wasmer_cli::subject(images, engine),
-        Preset::Wasmcloud => wasmcloud::subject(images),
-        Preset::ActionNative => action::native(images),
-        Preset::ActionWasmtime => action::compiled(&images.action_wasmtime, images, engine),
-        Preset::ActionWasmer => action::compiled(&images.action_wasmer, images, engine),
-        Preset::ActionWasmi => action::interpreted(&images.action_wasmi, images),
-    })
+    let settings = variant.engine.unwrap_or_default();
+    let preset = presets::of_variant(variant);
+    let preset = preset.map(|preset| preset.subject(settings, config));
+    preset.or_else(|| variant.container.as_ref().map(own_container))
 }
 
-/// Tells the program in one of our images how it executes Wasm.
-fn compile_env(compile: Compile) -> EnvVar {
-    EnvVar {
-        name: "WASMBENCH_ENGINE_COMPILE".into(),
-        value: <&str>::from(compile).into(),
-    }
-}
-
-/// How most presets execute Wasm: compiled ahead of time, unless the spec says otherwise.
-fn compile(engine: Engine) -> Compile {
-    engine.compile.unwrap_or(Compile::Aot)
-}
-
-/// A pod of one of our own images, without arguments.
-fn gateway(image: &str, images: &Images) -> SubjectSpec {
+/// The user's own container. Only the fields on the API's closed list reach the pod.
+fn own_container(own: &OwnContainer) -> SubjectSpec {
     SubjectSpec {
-        image: image.to_owned(),
-        pull_policy: Some(images.pull_policy.clone()),
-        args: vec![],
-        env: vec![],
-        port: GATEWAY_PORT,
-        runtime_class: None,
+        image: own.image.clone(),
+        pull_policy: None,
+        args: own.args.clone(),
+        env: own.env.clone(),
+        port: own.port,
+        runtime_class: own.runtime_class_name.clone(),
         host_network: false,
         not_allowed: None,
         body_prefix: "",
-        listening_line: Some(GATEWAY_LINE.into()),
-        engine_path: Some(engine::PATH),
+        listening_line: own.listening_line.clone(),
+        engine_path: None,
         actions: None,
     }
+}
+
+/// The harness's floor: not a variant, but a subject that does nothing except listen. It runs the
+/// probe's own image, which is already on the node, under the node's default runtime.
+pub fn floor(images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        args: vec![LISTEN.into()],
+        ..gateway(&images.probe, images)
+    }
+}
+
+/// The call of the workload's function through the action protocol, if it has one.
+pub fn action_call(subject: &SubjectSpec, workload: &Workload) -> Option<ActionCall> {
+    let action = workload.action.as_ref()?;
+    let parameters = action.parameters.iter();
+    let parameters = parameters.map(|(name, value)| (name.clone(), value.0.clone()));
+    Some(ActionCall {
+        code: <&str>::from(action.code).to_owned(),
+        parameters: parameters.collect(),
+        instances: subject.actions?,
+    })
 }

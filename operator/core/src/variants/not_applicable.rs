@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Preset, TWIN, Variant, Workload};
+use wasmbench_api::run::{TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::variants::{action, native_host_network, wasmcloud, wasmtime_shim_http};
+use crate::variants::presets::{Cannot, of_variant};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
@@ -20,62 +20,45 @@ pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'
 }
 
 fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
-    action::cannot(speaks_actions(variant), workload).or_else(|| of_service(variant, workload))
+    let preset = of_variant(variant);
+    let speaks_actions = preset.is_some_and(|preset| preset.actions.is_some());
+    let of_protocol = match (speaks_actions, workload.action.is_some()) {
+        (true, true) | (false, false) => None,
+        (true, false) => {
+            Some("it is called by the action protocol only: give the workload an action")
+        }
+        (false, true) => {
+            Some("it does not speak the action protocol, by which the workload is called")
+        }
+    };
+    let cannot = preset.map_or(&[][..], |preset| preset.cannot).iter();
+    let of_service = cannot.filter_map(|cannot| of_service(*cannot, workload));
+    of_protocol.into_iter().chain(of_service).next()
 }
 
-fn speaks_actions(variant: &Variant) -> bool {
-    matches!(
-        variant.preset,
-        Some(
-            Preset::ActionNative
-                | Preset::ActionWasmtime
-                | Preset::ActionWasmi
-                | Preset::ActionWasmer
-        )
-    )
-}
-
-fn of_service(variant: &Variant, workload: &Workload) -> Option<&'static str> {
-    match variant.preset? {
-        Preset::WasmtimeShimHttp | Preset::WasmtimeServe => wasmtime_shim_http::cannot(workload),
-        Preset::Wasmcloud => wasmcloud::cannot(workload),
-        Preset::ActionNative
-        | Preset::ActionWasmtime
-        | Preset::ActionWasmi
-        | Preset::ActionWasmer
-        | Preset::Native
-        | Preset::NativeHostNetwork
-        | Preset::WasmtimeEmbedded
-        | Preset::WasmtimeCli
-        | Preset::WasmedgeCli
-        | Preset::WasmedgeShim
-        | Preset::WasmedgeServer
-        | Preset::WasmtimeShim
-        | Preset::V8
-        | Preset::WasmerCli => None,
+fn of_service(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
+    match cannot {
+        Cannot::KeepState => (workload.path.split('?').next() == Some("/state")).then_some(
+            "an instance answers one request only, so that no state is kept from one to the next",
+        ),
+        Cannot::AskUpstream => workload.upstream.then_some(
+            "a component that is linked to the HTTP server alone has no upstream to ask",
+        ),
     }
 }
 
+/// All pods of one trial on the node's network would listen on the same port.
 fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
-    match variant.preset? {
-        Preset::NativeHostNetwork => native_host_network::cannot(point),
-        Preset::Native
-        | Preset::WasmtimeEmbedded
-        | Preset::WasmtimeCli
-        | Preset::WasmedgeCli
-        | Preset::WasmedgeShim
-        | Preset::WasmedgeServer
-        | Preset::WasmtimeShim
-        | Preset::WasmtimeShimHttp
-        | Preset::WasmtimeServe
-        | Preset::V8
-        | Preset::WasmerCli
-        | Preset::Wasmcloud
-        | Preset::ActionNative
-        | Preset::ActionWasmtime
-        | Preset::ActionWasmi
-        | Preset::ActionWasmer => None,
-    }
+    let has_many_pods = match point {
+        Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::OpenLoop { .. }
+        | Point::ColdStart { concurrency: 0..=1 } => false,
+        Point::ColdStart { .. } | Point::Density => true,
+    };
+    (has_many_pods && of_variant(variant)?.host_network).then_some(
+        "pods on the node's network share its ports, so that only one of them can listen at a time",
+    )
 }
 
 /// Everything that the run's variants cannot do, by variant and reason, in the order of the spec.
@@ -110,6 +93,7 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use wasmbench_api::run::Preset;
 
     use super::*;
 

@@ -1,0 +1,60 @@
+//! What the pod of a subject runs.
+
+use wasmbench_api::run::EnvVar;
+
+use crate::config::Images;
+use crate::wire::action::Instances;
+
+/// Port on which the presets listen.
+pub const GATEWAY_PORT: u16 = 8080;
+/// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
+pub(super) const GATEWAY_LINE: &str = " listening on ";
+/// The path at which every gateway says how it executes.
+const ENGINE_PATH: &str = "/engine";
+
+/// What a variant's pod runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectSpec {
+    /// Image.
+    pub image: String,
+    /// Pull policy; `None` leaves it to Kubernetes, as for the user's own images.
+    pub pull_policy: Option<String>,
+    /// Arguments of the entrypoint.
+    pub args: Vec<String>,
+    /// Environment, besides what the operator adds.
+    pub env: Vec<EnvVar>,
+    /// Port of the service.
+    pub port: u16,
+    /// `RuntimeClass` of the pod.
+    pub runtime_class: Option<String>,
+    /// Whether the pod is on the node's network, regardless of the other variants.
+    pub host_network: bool,
+    /// Why the administrator's settings forbid it, and what to do; `None` if they allow it.
+    pub not_allowed: Option<&'static str>,
+    /// Prefix that the variant by definition puts before every body.
+    pub body_prefix: &'static str,
+    /// Part of the log line that announces that the service listens; `None`: the first line does.
+    pub listening_line: Option<String>,
+    /// Path at which it describes its engine; `None` for a service that claims none.
+    pub engine_path: Option<&'static str>,
+    /// What each further function is, if the subject is called through the action protocol.
+    pub actions: Option<Instances>,
+}
+
+/// A pod of one of our own images, without arguments.
+pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        image: image.to_owned(),
+        pull_policy: Some(images.pull_policy.clone()),
+        args: vec![],
+        env: vec![],
+        port: GATEWAY_PORT,
+        runtime_class: None,
+        host_network: false,
+        not_allowed: None,
+        body_prefix: "",
+        listening_line: Some(GATEWAY_LINE.into()),
+        engine_path: Some(ENGINE_PATH),
+        actions: None,
+    }
+}
