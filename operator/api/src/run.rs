@@ -38,6 +38,7 @@ pub const TWIN: &str = "baseline-twin";
 
 /// What to compare, under which load, and how often. Immutable once created, except `suspend` and
 /// `ttlSecondsAfterFinished`.
+#[serde_with::skip_serializing_none]
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[kube(
     group = "wasmbench.dev",
@@ -144,16 +145,13 @@ pub struct BenchmarkRunSpec {
 
     /// Continues after `blocks` blocks (at least 8) until the primary measures are known precisely
     /// enough. Default: the run ends after `blocks` blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
 
     /// Seed of the shuffled order; status reports it. Default: derived from the run's uid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_i64))]
     pub seed: Option<i64>,
 
     /// Name of the variant that the others are compared with. Default: the first variant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub baseline: Option<String>,
 
@@ -161,7 +159,6 @@ pub struct BenchmarkRunSpec {
     /// number. `status.versusRun` has the result, and the report a table. A run that is missing,
     /// unfinished or not comparable (another node, other workloads) causes no failure:
     /// `status.versusRun` says why there is no result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = Rule::new(validation::BASELINE_RUN_RULE).message(validation::BASELINE_RUN_MESSAGE))]
     pub baseline_run_name: Option<String>,
@@ -189,23 +186,19 @@ pub struct BenchmarkRunSpec {
 
     /// The smallest differences that matter in absolute terms. Default: 10 ms for cold starts,
     /// 512 KiB for memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_difference: Option<MinimumDifference>,
 
     /// Measures the baseline a second time, as `baseline-twin`. The twin's trials count as the
     /// baseline's; if the two differ by more than chance, the run is not trustworthy. Costs the
     /// trials of one more variant. Default: true with at least 5 blocks and 2 variants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<bool>,
 
     /// Which node to measure on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
 
     /// Requests and limits of every subject. One setting for all variants, because a comparison
     /// under different limits compares the limits. Default: requests of 100m CPU and 64Mi memory, a
     /// memory limit of 512Mi, and no CPU limit (it would measure throttling).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<SubjectResources>,
 
     /// The ways to execute the service, 1 to 16.
@@ -243,7 +236,6 @@ pub struct BenchmarkRunSpec {
 
     /// Seconds after which a finished run is deleted together with its records and report. Default:
     /// never. An administrator's limit applies if it is shorter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl_seconds_after_finished: Option<u32>,
 }

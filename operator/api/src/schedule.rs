@@ -13,6 +13,7 @@ use crate::run::BenchmarkRunSpec;
 use crate::validation;
 
 /// When to start which run, and how many finished ones to keep.
+#[serde_with::skip_serializing_none]
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[kube(
     group = "wasmbench.dev",
@@ -84,14 +85,12 @@ pub struct BenchmarkScheduleSpec {
     pub schedule: String,
 
     /// Time zone of the schedule, as an IANA name such as `Europe/Berlin`. Default: UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub time_zone: Option<String>,
 
     /// How late a run may start, in seconds, if the operator was down when it was due or `Forbid`
     /// made it wait for an earlier run. After that it is left out. Default: no limit. If several
     /// times were missed, only the last one counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub starting_deadline_seconds: Option<u32>,
 
@@ -109,7 +108,6 @@ pub struct BenchmarkScheduleSpec {
 
     /// Accepts lasting changes whose first run ended before this time: `Regressed` covers only
     /// later ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_changes_before: Option<Time>,
 
     /// Finished runs to keep that succeeded and are trustworthy.
@@ -142,11 +140,11 @@ pub enum ConcurrencyPolicy {
 }
 
 /// A run without its name.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct RunTemplate {
     /// Labels and annotations of the runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TemplateMetadata>,
 
     /// What each run measures.
@@ -178,12 +176,12 @@ pub struct TemplateMetadata {
 }
 
 /// What a schedule has done and does next.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = crate::schema::known_formats)]
 pub struct BenchmarkScheduleStatus {
     /// Generation of the spec that this status describes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
     /// `Accepted`, `Regressed`, and `Stalled` for tools that follow kstatus.
@@ -202,20 +200,16 @@ pub struct BenchmarkScheduleStatus {
     pub active_runs: u32,
 
     /// The scheduled time for which a run was last started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_schedule_time: Option<Time>,
 
     /// When the last run ended that succeeded and is trustworthy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_successful_time: Option<Time>,
 
     /// When the next run is due. Absent while the schedule is suspended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_schedule_time: Option<Time>,
 
     /// The last scheduled time that passed without a run, until a run for it or a later time is
     /// started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOutTime>,
 }
 

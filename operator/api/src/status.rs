@@ -17,12 +17,12 @@ pub use open_loop::OpenLoopPoint;
 pub use rows::{Knee, Omitted, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 
 /// How far the run has progressed and what it found.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = crate::schema::known_formats)]
 pub struct BenchmarkRunStatus {
     /// Generation of the spec that this status describes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
     /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, `Passed` (with expectations), and
@@ -33,40 +33,31 @@ pub struct BenchmarkRunStatus {
     pub conditions: Vec<Condition>,
 
     /// Seed of the order in which cells are measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
 
     /// The variant that the others are compared with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 40))]
     pub baseline: Option<String>,
 
     /// When the first trial was prepared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
 
     /// When the run ended: its report was written, it was refused, or no node matched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<Time>,
 
     /// The node that is measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<MeasuredNode>,
 
     /// How far the run has progressed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
 
     /// The outcome of `spec.precision`, once the run has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<ReachedPrecision>,
 
     /// Which differences the run can find: expected until it ends, then by its own scatter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
 
     /// The result in one line, with a number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
     pub verdict: Option<String>,
 
@@ -96,14 +87,11 @@ pub struct BenchmarkRunStatus {
     pub harness_floor: Vec<HarnessFloor>,
 
     /// What `summary` leaves out of a very large run, to keep the status small. The report has all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_omitted: Option<Omitted>,
     /// How the run compares with `spec.baselineRunName`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_run: Option<VersusRun>,
 
     /// Where the full results are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Results>,
 }
 
@@ -130,6 +118,7 @@ pub struct VersusRun {
 }
 
 /// The node that a run measures.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct MeasuredNode {
@@ -139,12 +128,12 @@ pub struct MeasuredNode {
 
     /// First 12 hex digits of a SHA-256 over what identifies the node as a measuring instrument
     /// (kernel, CPU, runtime, kubelet, ...). Runs with different fingerprints are not compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub fingerprint: Option<String>,
 }
 
 /// How far a run has progressed.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
@@ -155,7 +144,6 @@ pub struct Progress {
     pub total_trials: u32,
 
     /// The maximum number of trials with `spec.precision`, until it is decided how many are needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_trials: Option<u32>,
 
     /// Both counts in readable form, with the estimated time left.
@@ -168,11 +156,11 @@ pub struct Progress {
 
     /// When the run will probably finish, estimated from its spec and the remaining trials.
     /// Excludes repeats of noisy windows, longer warm-ups and time in a queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_completion_time: Option<Time>,
 }
 
 /// The precision that a run with `spec.precision` reached.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ReachedPrecision {
@@ -186,7 +174,6 @@ pub struct ReachedPrecision {
 
     /// How far the widest interval extends from its ratio, as a share: 0.05 for 5 %. Absent without
     /// an interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widest_relative_interval: Option<f64>,
 
     /// The same in words.
@@ -195,17 +182,16 @@ pub struct ReachedPrecision {
 }
 
 /// Which differences a run can find.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
     /// The smallest difference that 80 of 100 such runs find in a primary comparison, as a share:
     /// 0.05 for 5 %. With several comparisons, that of the least precise one. Absent with one
     /// block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_difference: Option<f64>,
 
     /// The assumed scatter of equal trials, as a share. Absent once the run's own scatter is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed_scatter: Option<f64>,
 
     /// The same in words: until the run ends, also if too few blocks are planned to find equals

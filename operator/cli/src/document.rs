@@ -37,6 +37,7 @@ impl Format {
 }
 
 /// A run: the fields that scripts check first, and its whole status.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct RunDocument<'a> {
@@ -49,26 +50,20 @@ pub struct RunDocument<'a> {
     /// Uid, which no other run ever has.
     pub uid: String,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Time>,
     /// What it is doing or how it ended, as one word.
     pub state: &'a str,
     /// Whether it has ended.
     pub finished: bool,
     /// Whether everything was measured; absent while that is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<bool>,
     /// Whether nothing speaks against the numbers; absent without numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
     /// Whether all expectations are met; absent if there are none, or while they are undecided.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     /// The exit code of `get --watch`; absent until the run has ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
     /// The status as in the API; absent until the operator has seen the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<&'a BenchmarkRunStatus>,
 }
 

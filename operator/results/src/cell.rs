@@ -19,6 +19,7 @@ use wasmbench_core::points::measured_at;
 /// One variant under one workload at one sweep point. Spreads are medians with their intervals over
 /// the valid trials, or over the invalid ones if there are no others. A block has one trial.
 /// Percentiles are never averaged: a spread of p99 is the distribution of the trials' own p99.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellSummary {
@@ -31,7 +32,6 @@ pub struct CellSummary {
     /// Connections that carried the load.
     pub connections: u32,
     /// The rate in percent of the subject's own peak; only in the open-loop sweep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_peak: Option<u32>,
     /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
     /// in `invalidBecause`.
@@ -47,54 +47,52 @@ pub struct CellSummary {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_by_status: BTreeMap<i32, u64>,
     /// The share (0 to 1) of requests that may fail; absent where none may.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_error_share: Option<f64>,
     /// The smallest number of successful requests in a valid trial; absent without a valid trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewest_requests: Option<u64>,
     /// Whether every valid trial has the 1000 requests that a p99 needs.
     pub p99_carried: bool,
     /// Successful requests per second.
+    #[serialize_always]
     pub rps: Option<Spread>,
     /// Median latency, in microseconds.
+    #[serialize_always]
     pub p50_microseconds: Option<Spread>,
     /// 90th percentile of latency, in microseconds.
+    #[serialize_always]
     pub p90_microseconds: Option<Spread>,
     /// 99th percentile of latency, in microseconds.
+    #[serialize_always]
     pub p99_microseconds: Option<Spread>,
     /// 99.9th percentile over the requests of all valid trials together, from their merged
     /// histograms, in microseconds. Absent with too few requests, for invalid points, and in the
     /// open-loop sweep, which has its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// CPU time of the subject's pod per request, in microseconds.
+    #[serialize_always]
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
+    #[serialize_always]
     pub memory_bytes: Option<Spread>,
     /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are
     /// service times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopSummary>,
     /// Requests per second that the load generator would reach here if answers cost nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling_rps: Option<f64>,
     /// The largest share (0 to 1) of its available CPUs that the load generator used in a valid
     /// trial.
+    #[serialize_always]
     pub generator_cpu_share_max: Option<f64>,
     /// The largest share (0 to 1) of all CPUs of the node that others than the subject and the load
     /// generator used in a valid trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cpu_share_max: Option<f64>,
     /// The largest share (0 to 1) of all CPUs of the node that went to other virtual machines in a
     /// valid trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share_max: Option<f64>,
     /// Rate times mean latency as a share of the connections; 1 in a closed loop, by Little's law.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit throttled the subject, over all trials; absent if no
     /// trial has this number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
     /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
     /// per trial: V valid, I invalid, F failed, S skipped.

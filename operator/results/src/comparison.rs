@@ -13,6 +13,7 @@ use crate::measure::{Metric, Unit};
 use crate::statistics::Interval;
 
 /// A ratio within blocks, with its interval, in the digits of a summary.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
@@ -20,10 +21,8 @@ pub struct Estimate {
     /// end.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// Blocks in which both were measured.
     pub blocks: u32,
@@ -67,25 +66,22 @@ pub fn factor(logarithm: f64) -> f64 {
 }
 
 /// How much more a variant takes than the baseline, within blocks, in the unit of the measure.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// The mean of the blocks' differences, trimmed by an eighth at each end.
     pub value: f64,
     /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// The smallest difference that matters.
     pub smallest: f64,
     /// The least that a judged and found difference may be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases; absent with
     /// one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }
 
@@ -116,6 +112,7 @@ impl Difference {
 }
 
 /// A measure of a variant as a multiple of the baseline's.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -136,7 +133,6 @@ pub struct Comparison {
     #[serde(flatten)]
     pub estimate: Estimate,
     /// The difference, for measures that are judged by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
     /// The chance of a ratio at least this far from 1, or of a difference at least this far from 0,
     /// between equals.
@@ -146,7 +142,6 @@ pub struct Comparison {
     pub adjusted_p_value: f64,
     /// The factor above 1 by which the baseline's twin may differ from the baseline; absent without
     /// a twin. It describes the node and decides nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -157,15 +152,14 @@ pub struct Comparison {
     /// The least that a found difference may be, as a factor above 1: the near end of the interval,
     /// corrected for its selection among the run's primary or secondary comparisons (Benjamini and
     /// Yekutieli).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor
     /// above 1; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }
 
 /// How the baseline compares with itself in one measure. Never ranked.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct NoiseFloor {
@@ -185,7 +179,6 @@ pub struct NoiseFloor {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub differs: bool,
     /// The end of the interval that is farther from 1, as a factor above 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }
 

@@ -20,6 +20,7 @@ use crate::summary::{RunName, Summary};
 pub const COST_SCHEMA: &str = "wasmbench.dev/cost/v1";
 
 /// What the variants of a run cost.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Costs<'a> {
@@ -28,7 +29,6 @@ pub struct Costs<'a> {
     /// Which run.
     pub run: &'a RunName,
     /// Whether the numbers can be trusted; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
     /// What speaks against the numbers, and what limits them.
     pub doubts: &'a [Doubt],
@@ -43,6 +43,7 @@ pub struct Costs<'a> {
 }
 
 /// A number measured for a variant under a workload, and its cost.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost<'a> {
@@ -56,16 +57,12 @@ pub struct Cost<'a> {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
     /// The measured number, in the unit of the measure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Spread>,
     /// The cost, in the currency of the price.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Spread>,
     /// The number, and thus the cost, as a multiple of the baseline's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<&'a Comparison>,
     /// Why there is no cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 

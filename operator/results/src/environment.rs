@@ -76,17 +76,16 @@ impl Facts {
 }
 
 /// `environment.json`: where and with what a run was measured.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
     /// [`ENVIRONMENT_SCHEMA`].
     pub schema: String,
     /// Name of the node; absent if no trial got that far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// First 12 hex digits of a SHA-256 over the lines `probe.KEY=VALUE` and `node.KEY=VALUE` of
     /// the facts below, sorted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// What the probe found out about the node.
     pub facts: BTreeMap<String, String>,
@@ -110,7 +109,6 @@ pub struct Environment {
     pub generator_cpus: BTreeSet<String>,
     /// Whether subject and load generator had no CPU in common, in every trial for which this is
     /// known; absent if it is known for none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus_disjoint: Option<bool>,
     /// The kernel counters from which the memory numbers come.
     pub memory_sources: BTreeSet<MemorySource>,

@@ -34,6 +34,7 @@ const FIRST_LOOK: u32 = FEWEST_PRECISE_BLOCKS + 1 - STEADY;
 const DIGITS: usize = 3;
 
 /// How precise a run is.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
@@ -45,7 +46,6 @@ pub struct Precision {
     /// Whether the run ends, and why.
     pub outcome: Ending,
     /// The widest interval of all ratios that can still be measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widest: Option<Width>,
     /// The precision in words.
     pub message: String,

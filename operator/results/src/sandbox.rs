@@ -14,28 +14,23 @@ use crate::statistics::Range;
 
 /// The pods of a variant, over the valid trials of all its ranked points: the median trial with the
 /// smallest and the largest. Numbers that were not read are absent.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxSummary {
     /// Name of the variant.
     pub variant: String,
     /// Largest memory since the pod began, including its start, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<Range>,
     /// Memory of the pause container, which is part of the pod's memory, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_bytes: Option<Range>,
     /// Share (0 to 1) of the CPU time spent in the kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_share: Option<Range>,
     /// Voluntary context switches per request: a thread waited for something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voluntary_switches_per_request: Option<Range>,
     /// Involuntary context switches per request: a thread lost its CPU to another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub involuntary_switches_per_request: Option<Range>,
     /// Share (0 to 1) of the windows in which a thread waited for a CPU.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_pressure_share: Option<Range>,
 }
 

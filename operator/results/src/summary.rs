@@ -26,6 +26,7 @@ use crate::shim_use::ShimSummary;
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v2";
 
 /// Everything a run found.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -40,17 +41,14 @@ pub struct Summary {
     /// The result in one line, at most 220 characters.
     pub verdict: String,
     /// Whether the numbers can be trusted; absent if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
     /// What speaks against the numbers, and what limits them.
     pub doubts: Vec<Doubt>,
     /// How the trials ended.
     pub trials: TrialCounts,
     /// When the run was measured; absent without a record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
     /// How precise the ratios are; absent without `spec.precision`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
     /// Ratios to the baseline in all sweeps, by workload, variant and measure.
     pub comparisons: Vec<Comparison>,
@@ -87,7 +85,6 @@ pub struct Summary {
     /// Where and with what the run was measured.
     pub environment: Environment,
     /// What was requested. Absent if it is too large for a report; the run itself has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<BenchmarkRunSpec>,
     /// What reports say about the variants and workloads, even without the spec.
     pub compared: Compared,
@@ -156,13 +153,13 @@ pub struct FailureGroup {
 }
 
 /// The variants, workloads and sweeps in words.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     /// One entry per variant: its name and what it is.
     pub variants: Vec<Named>,
     /// What the twin is, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
     /// One entry per workload: its name, and the request with the right answer.
     pub workloads: Vec<Named>,
@@ -171,7 +168,6 @@ pub struct Compared {
     /// Repetitions of every cell.
     pub blocks: u32,
     /// The smallest difference that matters, as a share of 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_effect: Option<f64>,
 }
 

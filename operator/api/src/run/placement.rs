@@ -65,6 +65,7 @@ impl Network {
 }
 
 /// A taint that is tolerated, with the meaning of a pod's toleration.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
@@ -73,21 +74,17 @@ impl Network {
 )]
 pub struct Toleration {
     /// Key of the taint. Absent with operator `Exists`: every taint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 316), regex(pattern = validation::LABEL_KEY))]
     pub key: Option<String>,
 
     /// `Equal` (default) compares `value`; `Exists` ignores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<TolerationOperator>,
 
     /// Value of the taint, with operator `Equal`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 63), regex(pattern = validation::LABEL_VALUE))]
     pub value: Option<String>,
 
     /// Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Absent: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<TaintEffect>,
 }
 

@@ -12,6 +12,7 @@ pub const MOST_BLOCKS: u32 = 50;
 pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 
 /// How precise a run has to be, and what it may cost.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
@@ -21,7 +22,6 @@ pub struct Precision {
     /// with which equals are mostly found `Equivalent`. Measures judged by their difference (cold
     /// starts, the share that succeeds) must instead be known to half of the smallest difference
     /// that matters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::TARGET_MESSAGE))]
     pub target_relative_interval: Option<String>,

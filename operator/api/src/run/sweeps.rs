@@ -10,40 +10,36 @@ use crate::open_loop::OpenLoop;
 use crate::validation;
 
 /// What is measured: at least one sweep.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::SWEEPS_RULE).message(validation::SWEEPS_MESSAGE))]
 pub struct Sweeps {
     /// Time from the creation of a pod to its first correct answer, one point per number of pods
     /// at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_start: Option<ColdStart>,
 
     /// Latency of a warm subject under very little load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_latency: Option<WarmLatency>,
 
     /// Rate and latency of a loaded subject, one point per number of connections.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
 
     /// Latency at fixed rates, counted from when each request was due, one point per rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
 
     /// Memory of one more instance, and how idle instances affect a busy one. One point, whose
     /// trials climb the whole ladder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<Density>,
 }
 
 /// A fixed number of requests, one after the other on each connection.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct WarmLatency {
     /// Timed requests per trial; more if these take less than 1 second. Default: 1000, or as many
     /// as are answered in 10 seconds if that is fewer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 10, max = 1_000_000))]
     pub requests: Option<u32>,
 

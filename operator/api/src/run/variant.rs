@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::validation;
 
 /// A way to execute the service: a preset of wasmbench, or the user's own container.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
@@ -23,15 +24,12 @@ pub struct Variant {
     pub name: String,
 
     /// One of the variants that wasmbench provides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
 
     /// Settings of the Wasm engine, for presets that offer a choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
 
     /// The user's own service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<OwnContainer>,
 }
 
@@ -103,6 +101,7 @@ pub enum Preset {
 }
 
 /// Settings of a Wasm engine.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Engine {
@@ -114,7 +113,6 @@ pub struct Engine {
     /// `wasmtime-embedded`, `wasmer-cli`, `action-wasmtime` and `action-wasmer`: `Aot` (default) or
     /// `Jit`. `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server`: `Aot` (default) or
     /// `Interpreter`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }
 
@@ -156,6 +154,7 @@ pub enum Allocator {
 
 /// A user's own container. The list of fields is closed on purpose: the right to create a run must
 /// not grant more than that.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnContainer {
@@ -185,7 +184,6 @@ pub struct OwnContainer {
     pub port: u16,
 
     /// `RuntimeClass` that runs the pod, e.g. `wasmtime`. Default: the node's default runtime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 1, max = 253),
         regex(pattern = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
@@ -195,7 +193,6 @@ pub struct OwnContainer {
     /// Part of the log line with which the service reports that it is listening: the time stamp of
     /// the first such line ends the step `listening` of a cold start. Default: the first line of
     /// the log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub listening_line: Option<String>,
 }

@@ -10,6 +10,7 @@ use crate::share::share_of;
 use crate::validation;
 
 /// A request and its correct answer.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"))]
@@ -34,7 +35,6 @@ pub struct Workload {
     /// The share of requests that may fail, in percent from `0.001%` to `50%`; a trial with more is
     /// not part of the numbers. The share that succeeds is compared with the baseline's, and a
     /// tenth of this share is the smallest difference that matters. Default: none may fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 7))]
     #[x_kube(validation = Rule::new(validation::ERROR_SHARE_RULE).message(validation::ERROR_SHARE_MESSAGE))]
     pub max_error_share: Option<String>,
@@ -47,7 +47,6 @@ pub struct Workload {
     /// A function of OpenWhisk's action protocol instead of `path`, for the presets `action-...`:
     /// its code is sent to them with `POST /init`, and each request is a `POST /run` with its
     /// parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
 }
 
@@ -104,6 +103,7 @@ impl Workload {
 
 /// The expected answer. A prefix that belongs to the variant by definition (such as `wasm:` of
 /// `wasmtime-embedded`) is removed before the body is compared.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::EXPECT_RULE).message(validation::EXPECT_MESSAGE).field_path(".body"))]
@@ -114,17 +114,14 @@ pub struct Expectation {
     pub status: u16,
 
     /// The whole body.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub body: Option<String>,
 
     /// What the body begins with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1024))]
     pub body_prefix: Option<String>,
 
     /// What the body ends with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1024))]
     pub body_suffix: Option<String>,
 

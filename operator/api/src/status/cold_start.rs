@@ -7,6 +7,7 @@ use crate::absent::is_zero;
 
 /// Cold starts with one number of pods at once, over the valid trials, or over the invalid ones if
 /// there are no others.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartPoint {
@@ -22,7 +23,6 @@ pub struct ColdStartPoint {
 
     /// Why the point is invalid, the worst reason first. An invalid point is shown but excluded
     /// from comparisons. Absent for a valid point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
@@ -31,21 +31,19 @@ pub struct ColdStartPoint {
 
     /// From the request that creates the pod to the log line with which the service reports that it
     /// is listening, on the node's clock. Absent if no such line was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<ColdStartTime>,
 
     /// From the request that creates the pod to the first correct answer over the pod network,
     /// which cannot come before the API reports the pod's address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<ColdStartTime>,
 
     /// From the first pod's creation to the last pod's first correct answer, in microseconds; only
     /// with more than one pod at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub makespan_microseconds: Option<f64>,
 }
 
 /// How long a start takes.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartTime {
@@ -56,11 +54,11 @@ pub struct ColdStartTime {
     pub p90_microseconds: f64,
 
     /// The time as a multiple of the baseline's, block by block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<ColdStartRatio>,
 }
 
 /// A time as a multiple of the baseline's, compared within each block.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRatio {
@@ -80,19 +78,15 @@ pub struct ColdStartRatio {
 
     /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
     /// without a twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
     /// The difference to the baseline, in microseconds; the verdict is based on it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_microseconds: Option<f64>,
 
     /// Lower end of the difference's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_low_microseconds: Option<f64>,
 
     /// Upper end of the difference's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_high_microseconds: Option<f64>,
 
     /// `Faster`, `Slower`, `Equivalent` (the whole interval of the difference within
@@ -102,7 +96,6 @@ pub struct ColdStartRatio {
     pub verdict: String,
 
     /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
 
@@ -111,6 +104,7 @@ pub struct ColdStartRatio {
 }
 
 /// How long a cold start takes when the service does nothing.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessFloor {
@@ -118,11 +112,9 @@ pub struct HarnessFloor {
     pub concurrency: u32,
 
     /// From the request that creates the pod to the log line that reports that it is listening.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<FloorTime>,
 
     /// From the request that creates the pod to its first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<FloorTime>,
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::absent::is_zero;
 
 /// What one more instance costs.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityStatus {
@@ -17,7 +18,6 @@ pub struct DensityStatus {
     pub failed_trials: u32,
 
     /// Why the result is not compared, as words separated by commas. Absent if it is valid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
@@ -30,7 +30,6 @@ pub struct DensityStatus {
 
     /// Memory of one more instance, including its shim, in bytes: the median over blocks of the
     /// slope.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<f64>,
 
     /// True for a primary measure. Absent for secondary ones, which are corrected separately.
@@ -38,24 +37,19 @@ pub struct DensityStatus {
     pub primary: bool,
 
     /// Memory of one more instance as a multiple of the baseline's, taken within blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
     /// Lower end of the ratio's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
 
     /// Upper end of the ratio's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
     /// `Smaller`, `Larger`, `Equivalent` or `Inconclusive`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,
 
     /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::absent::is_zero;
 
 /// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopPoint {
@@ -20,7 +21,6 @@ pub struct OpenLoopPoint {
     pub failed_trials: u32,
 
     /// Why the point is invalid, as words separated by commas. Absent for a valid point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
@@ -51,24 +51,19 @@ pub struct OpenLoopPoint {
 
     /// The p99 of latency as a multiple of the baseline's at the same percentage, taken within
     /// blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 
     /// Lower end of the ratio's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
 
     /// Upper end of the ratio's 95 % interval. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
     /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,
 
     /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
 }

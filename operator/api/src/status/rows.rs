@@ -11,6 +11,7 @@ use crate::absent::is_zero;
 
 /// The results of one variant under one workload. Numbers of points are medians over the run's
 /// blocks; ratios come with their interval.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryRow {
@@ -29,11 +30,9 @@ pub struct SummaryRow {
     pub cold_start: Vec<ColdStartPoint>,
 
     /// Latency of the warm subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_latency: Option<PointSummary>,
 
     /// Rate and latency of the loaded subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<ThroughputSummary>,
 
     /// Latency at fixed rates, one entry per percentage of the peak.
@@ -43,7 +42,6 @@ pub struct SummaryRow {
     pub open_loop: Vec<OpenLoopPoint>,
 
     /// Memory of one more instance, from more and more instances at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<DensityStatus>,
 
     /// Ratios to the baseline, block by block.
@@ -54,20 +52,18 @@ pub struct SummaryRow {
 }
 
 /// Rate and latency by number of connections.
+#[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ThroughputSummary {
     /// The highest rate of all valid points, in requests per second. Absent if none is valid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rps: Option<f64>,
 
     /// The number of connections at which the peak was reached.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_connections: Option<u32>,
 
     /// The fewest connections with at least 90 % of the peak: the subject is busy there, and more
     /// connections would mostly queue. Variants are compared at the baseline's knee.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<Knee>,
 
     /// One entry per number of connections.
@@ -88,6 +84,7 @@ pub struct Knee {
 }
 
 /// One sweep point: medians over its valid trials, or over the invalid ones if there are no others.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct PointSummary {
@@ -103,7 +100,6 @@ pub struct PointSummary {
 
     /// Why the point is invalid, the worst reason first. An invalid point is shown but excluded
     /// from peaks, knees and comparisons. Absent for a valid point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
@@ -121,15 +117,14 @@ pub struct PointSummary {
 
     /// CPU time of the subject's pod per request, in microseconds. Absent if the probe may not read
     /// the node's cgroups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_microseconds_per_request: Option<f64>,
 
     /// Memory of the subject's pod at the end of the timed window, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<i64>,
 }
 
 /// A metric as a multiple of the baseline's, compared within each block.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Ratio {
@@ -146,16 +141,13 @@ pub struct Ratio {
     pub ratio: f64,
 
     /// Lower end of the 95 % interval of the ratio. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
 
     /// Upper end of the 95 % interval of the ratio. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
     /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
     /// without a twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
     /// `Faster` or `Slower` (rate, time), `Smaller` or `Larger` (CPU, memory), `Equivalent`
@@ -165,7 +157,6 @@ pub struct Ratio {
     pub verdict: String,
 
     /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub untrusted: Option<String>,
 

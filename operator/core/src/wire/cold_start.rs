@@ -33,6 +33,7 @@ pub const fn with_refills(samples: u32) -> u32 {
 
 /// One trial of cold starts. It carries the pod as data: the probe appends numbers to its name and
 /// changes nothing else.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRequest {
@@ -44,7 +45,6 @@ pub struct ColdStartRequest {
     pub samples: u32,
     /// What the node must already have when a pod is created. Samples that found something else are
     /// taken again. Absent: it does not matter and is not checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
     /// Pods that are created at once in each sample.
     pub concurrency: u32,
@@ -55,7 +55,6 @@ pub struct ColdStartRequest {
     /// Path and query of the request.
     pub path: String,
     /// The function that is called instead of `path`; absent for a service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
@@ -66,11 +65,9 @@ pub struct ColdStartRequest {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub containerd: bool,
     /// Part of the log line that announces that the service listens; absent: the first line does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_line: Option<String>,
     /// The request for a subject that does nothing except listen, measured after the samples;
     /// absent if this trial does not measure the harness's floor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Box<Self>>,
 }
 
@@ -82,6 +79,7 @@ impl ColdStartRequest {
 }
 
 /// The outcome of one trial of cold starts.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartDocument {
@@ -90,7 +88,6 @@ pub struct ColdStartDocument {
     /// Version of the probe.
     pub probe_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ProbeFailure>,
     /// All samples in order, the discarded one first.
     pub samples: Vec<ColdSample>,
@@ -99,16 +96,15 @@ pub struct ColdStartDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floor: Vec<ColdSample>,
     /// Why samples of the floor are missing, if some are. The trial counts without them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_failure: Option<ProbeFailure>,
     /// The answer of the last pod.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
     /// The node as the probe saw it.
     pub environment: Environment,
 }
 
 /// Pods that were created at once.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdSample {
@@ -121,14 +117,11 @@ pub struct ColdSample {
     pub wrong_class: bool,
     /// Whether the runtime kept a compiled form of the image before the pods were created; absent
     /// if this could not be checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_before: Option<CompileCache>,
     /// The same after the pods were gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_after: Option<CompileCache>,
     /// What happened to the image's layers; absent unless the image was pulled and containerd
     /// reported it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<PulledLayers>,
     /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
     /// timelines.
@@ -138,7 +131,6 @@ pub struct ColdSample {
     pub clock_shift_nanoseconds: i64,
     /// The node's CPU time while the pods came up; absent if it cannot be read or the pods did not
     /// come up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeSpan>,
     /// The timelines, one per pod.
     pub pods: Vec<ColdPod>,
@@ -183,6 +175,7 @@ pub struct PulledLayers {
 }
 
 /// What the kubelet reported about a pull.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePull {
@@ -191,26 +184,23 @@ pub struct ImagePull {
     /// The same, including the time spent waiting for other pulls.
     pub with_waiting_milliseconds: u64,
     /// Size of the image as the runtime counts it, shared layers included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
 }
 
 /// The timeline of one pod. A moment without evidence is absent, never guessed.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdPod {
     /// Name of the pod.
     pub pod: String,
     /// The resolved image, with its digest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
     /// What the node already had when the pod was created, according to the available evidence.
     /// Absent: there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
     /// What the kubelet reported about the pull of the image; absent if the image was already there
     /// or nothing was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<ImagePull>,
     /// When each step was reached.
     pub steps: BTreeMap<ColdStep, Moment>,
@@ -281,6 +271,7 @@ pub enum ColdStep {
 }
 
 /// When a step was reached.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Moment {
@@ -290,7 +281,6 @@ pub struct Moment {
     pub clock: Clock,
     /// How much earlier the step may have been reached, in nanoseconds. Absent: the moment is an
     /// upper bound of unknown tightness.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty_nanoseconds: Option<u64>,
 }
 

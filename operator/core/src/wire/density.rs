@@ -32,6 +32,7 @@ pub struct DensityRequest {
 }
 
 /// The outcome of one climb.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityDocument {
@@ -43,24 +44,21 @@ pub struct DensityDocument {
     #[serde(default)]
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ProbeFailure>,
     /// The steps that were reached, in order.
     pub steps: Vec<DensityStep>,
     /// Why the climb ended before its last step; absent when it did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<DensityStopped>,
     /// The answer of the last instance that came up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
     /// Image of the instances as it was resolved, with its digest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
     /// The node as the probe saw it.
     pub environment: Environment,
 }
 
 /// One step of the ladder: a number of instances.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityStep {
@@ -74,27 +72,23 @@ pub struct DensityStep {
     /// The load on the first instance while the others idle.
     pub first: TimedWindow,
     /// Which CPUs that instance and the load generator may run on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<CpuLists>,
     /// Memory of all instances together after that load; absent unless it was read for each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<DensityMemory>,
     /// Memory that the node reports as available at the same moment, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_available_bytes: Option<u64>,
 }
 
 /// Memory of a number of pods, in bytes.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityMemory {
     /// Working sets of the pods; if the kernel does not report them, the memory in use.
     pub pods_bytes: u64,
     /// Memory that belongs to the shims alone; absent unless each pod's shim was seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_anonymous_bytes: Option<u64>,
     /// Resident memory of the shims, including file pages that they share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_resident_bytes: Option<u64>,
 }
 

@@ -13,6 +13,7 @@ use crate::wire::open_loop::OpenLoopWindow;
 pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";
 
 /// The outcome of one trial as the probe saw it.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadDocument {
@@ -23,31 +24,23 @@ pub struct LoadDocument {
     /// Version of fortio, as it prints it.
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ProbeFailure>,
     /// From the first attempt to the first correct answer.
     pub readiness: Readiness,
     /// The answer before the load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_before: Option<Answer>,
     /// The answer after the load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_after: Option<Answer>,
     /// The discarded load before the timed window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// The timed window. Present even with a failure, when the load itself ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<TimedWindow>,
     /// Which CPUs the subject and the load generator could use; absent if this cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<CpuLists>,
     /// The most that the load generator reaches on this node; only in trials that were asked to
     /// measure it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling: Option<GeneratorCeiling>,
     /// What the subject says about its engine, after the load; only for variants that claim one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
@@ -153,6 +146,7 @@ pub struct Answer {
 }
 
 /// The discarded load.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Warmup {
@@ -163,7 +157,6 @@ pub struct Warmup {
     /// Requests per second in its last part.
     pub rps: f64,
     /// Whether the rate had settled by its end; absent if its parts are too short to tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<bool>,
     /// Parts that were added because the rate was still changing.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -171,6 +164,7 @@ pub struct Warmup {
 }
 
 /// The timed window.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TimedWindow {
@@ -188,10 +182,8 @@ pub struct TimedWindow {
     pub repeats: u32,
     /// The noisier of two windows, if the node was noisy in the first; this window is the other
     /// one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded: Option<DiscardedWindow>,
     /// Latencies counted from a schedule; only for loads that have one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopWindow>,
     /// What fortio printed, unchanged.
     pub fortio: serde_json::Value,
@@ -200,22 +192,16 @@ pub struct TimedWindow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<serde_json::Value>,
     /// The subject's resources over the window; absent where they cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Meter>,
     /// CPU time of the echo server's pod over the window, in nanoseconds; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_cpu_nanoseconds: Option<u64>,
     /// CPU time of fortio itself over the window, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,
     /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_limit: Option<f64>,
     /// CPU time of the probe itself, without fortio, over the window, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe_cpu_nanoseconds: Option<u64>,
     /// CPU time of the whole node over the window; absent where it cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeCpu>,
 }
 
@@ -228,6 +214,7 @@ impl TimedWindow {
 
 /// A window that was thrown away because the node was noisier in it than in the one that is kept.
 /// Its rate is evidence only: which window is kept depends on the noise alone.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscardedWindow {
@@ -239,18 +226,16 @@ pub struct DiscardedWindow {
     /// Requests per second; all of them were answered as expected.
     pub rps: f64,
     /// CPU time of others as a share (0 to 1) of all CPUs of the node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cpu_share: Option<f64>,
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
     /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_wait_share: Option<f64>,
 }
 
 /// CPU time of all processors of the node together, counted by the kernel in hundredths of a
 /// second.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeCpu {
@@ -258,22 +243,20 @@ pub struct NodeCpu {
     pub busy_nanoseconds: u64,
     /// The part of it that went to interrupts (hard and soft: packets) and that the kernel charges
     /// to no task and thus to no pod; absent if it charges the interrupted task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupts_nanoseconds: Option<u64>,
     /// Wanted by the node but given to other virtual machines, in nanoseconds.
     pub steal_nanoseconds: u64,
     /// For how long at least one runnable task waited for a CPU (PSI, `some`), in nanoseconds;
     /// absent if the kernel does not report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_nanoseconds: Option<u64>,
     /// The same for memory, in nanoseconds: at least one task waited until some was freed or read
     /// back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_nanoseconds: Option<u64>,
 }
 
 /// Resources of the subject's pod over the timed window, from cumulative cgroup counters.
 /// A field that the kernel does not offer is absent, never zero.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Meter {
@@ -282,43 +265,31 @@ pub struct Meter {
     /// CPU time, in nanoseconds.
     pub cpu_nanoseconds: u64,
     /// CPU time in user mode, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_user_nanoseconds: Option<u64>,
     /// CPU time in the kernel, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_system_nanoseconds: Option<u64>,
     /// Memory at the end of the window, page cache included, in bytes.
     pub memory_bytes: u64,
     /// The same without inactive file pages: what the kubelet calls the working set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_bytes: Option<u64>,
     /// The working set when the window began, in bytes: memory was steady if the two are close.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_start_bytes: Option<u64>,
     /// The part of the working set that is in use, in bytes: without pages that the kernel charged
     /// ahead of need.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_held_bytes: Option<u64>,
     /// Largest memory since the pod began, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_peak_bytes: Option<u64>,
     /// Scheduler periods in which a CPU limit stopped the pod.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_nanoseconds: Option<u64>,
     /// The pause container's share of the numbers above.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
     /// What is known about the individual processes of the pod's containers, without pause.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<Processes>,
     /// Time for which the pod waited for resources; only cgroup v2 reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
     /// Processes that worked for the pod outside its cgroup; not part of the numbers above.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
 }
 
@@ -333,13 +304,13 @@ pub struct Pause {
 }
 
 /// Processes of the pod's containers, without pause.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Processes {
     /// How many were alive at the end of the window.
     pub count: u32,
     /// How often their threads gave up a CPU over the window. Absent if there are too many threads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switches>,
 }
 
@@ -358,17 +329,15 @@ pub struct Switches {
 
 /// Time over the window in which at least one thread of the pod waited for a resource (`some` of
 /// the kernel's pressure stall information), in nanoseconds.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Pressure {
     /// For a CPU.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_nanoseconds: Option<u64>,
     /// For memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_nanoseconds: Option<u64>,
     /// For input and output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_nanoseconds: Option<u64>,
 }
 

@@ -8,17 +8,15 @@ use serde::{Deserialize, Serialize};
 
 /// Which CPUs the subject and the load generator may run on, as lists in the kernel's format
 /// (`0-3,8`). A list that could not be read is absent.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
 pub struct CpuLists {
     /// Of the subject's processes together, without the pod's pause process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Of the load generator.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
     /// Whether the two have no CPU in common; absent unless both are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus_disjoint: Option<bool>,
 }
 

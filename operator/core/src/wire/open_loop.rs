@@ -29,6 +29,7 @@ pub struct OpenLoopWindow {
 }
 
 /// The rate that the subject reaches when it is sent requests as fast as it answers them.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Peak {
@@ -37,24 +38,20 @@ pub struct Peak {
     /// Length of the load, in nanoseconds.
     pub duration_nanoseconds: u64,
     /// Requests that were not answered as expected; absent where they were not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
     /// CPU time of fortio itself over the load, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,
     /// CPU time of others as a share (0 to 1) of all CPUs of the node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cpu_share: Option<f64>,
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
     /// Share (0 to 1) of the load in which a task outside the subject's pod waited for memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_wait_share: Option<f64>,
 }
 
 /// Exact percentiles, in microseconds: the smallest time that this many percent of the requests did
 /// not exceed.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Quantiles {
@@ -66,7 +63,6 @@ pub struct Quantiles {
     pub p99_microseconds: f64,
     /// 99.9th percentile; absent with fewer than 10,000 requests, among which single ones would
     /// decide it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// The longest.
     pub max_microseconds: f64,

@@ -365,6 +365,7 @@ impl TryFrom<StoredRecord> for Record {
 }
 
 /// What is known about a subject from the API.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectFacts {
@@ -377,10 +378,8 @@ pub struct SubjectFacts {
     /// Image as it was requested.
     pub image: String,
     /// Image as it was resolved, with its digest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
     /// `RuntimeClass`, if one was requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_class: Option<String>,
     /// Node facts from the API: `kubelet`, `containerRuntime`, `osImage`, `kernel`, ...
     #[serde(default)]

@@ -12,6 +12,7 @@ use crate::wire::action::ActionCall;
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
 
 /// One trial to measure.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadRequest {
@@ -22,7 +23,6 @@ pub struct LoadRequest {
     /// Path and query of the request.
     pub path: String,
     /// The function that is called instead of `path`; absent for a service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
@@ -36,7 +36,6 @@ pub struct LoadRequest {
     /// Uid of the subject's pod, by which its cgroups are found.
     pub pod_uid: String,
     /// Uid of the echo server's pod, if the workload has one: its CPU time counts as the run's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_uid: Option<String>,
     /// Connections that carry the load.
     pub connections: u32,
@@ -55,7 +54,6 @@ pub struct LoadRequest {
     #[serde(default)]
     pub calibrate_generator: bool,
     /// Path at which the subject describes its engine; absent for subjects that claim none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_path: Option<String>,
 }
 

@@ -106,6 +106,7 @@ pub struct VersusBaseline {
 }
 
 /// One metric of one cell as a multiple of what it was in the earlier runs.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellRatio {
@@ -124,7 +125,6 @@ pub struct CellRatio {
     pub after: f64,
     /// Both numbers as multiples of the baseline; absent for the baseline itself, and where the
     /// baseline has no number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<VersusBaseline>,
     /// Whether `ratio` and the fields after it describe the change in the ratio to the baseline,
     /// rather than in the number itself.
@@ -132,30 +132,23 @@ pub struct CellRatio {
     pub is_of_baseline: bool,
     /// The number of other runs of the same thing that show how far runs scatter; absent where the
     /// interval accounts only for the scatter of trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
     /// After as a multiple of before.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent when a side has a single trial. Without a verdict it
     /// accounts only for the scatter of trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// The probability of a ratio at least this far from 1 between equals; absent without a
     /// verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
     /// The p-value adjusted for the number of comparisons (Benjamini and Hochberg); absent without
     /// a verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
     /// The verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Why there is no verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<Unjudged>,
     /// The number of valid trials in the earlier runs.
     pub trials_before: u32,
@@ -177,6 +170,7 @@ pub struct Lost {
 }
 
 /// A run compared with an earlier one.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Across {
@@ -187,7 +181,6 @@ pub struct Across {
     /// The later run.
     pub after: RunName,
     /// The schedule of the later run, if its history was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
     /// Whether the runs were compared although a difference forbids it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

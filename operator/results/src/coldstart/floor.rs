@@ -13,6 +13,7 @@ use crate::statistics::{Spread, median};
 
 /// How long a cold start takes when the service does nothing. Times are in microseconds. Like those
 /// of a variant they are medians, with intervals, over the median pods of the blocks.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessFloor {
@@ -23,10 +24,8 @@ pub struct HarnessFloor {
     /// Pods behind the numbers, without the discarded ones.
     pub pods: u32,
     /// From the request that creates the pod to the log line saying that it listens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_microseconds: Option<Spread>,
     /// From the request that creates the pod to its first answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_microseconds: Option<Spread>,
 }
 

@@ -35,6 +35,7 @@ pub use words::sweep;
 /// One variant under one workload with one number of pods created at once. Times are in
 /// microseconds. The numbers are those of the valid trials, or of the invalid ones if there are no
 /// others.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartCell {
@@ -76,7 +77,6 @@ pub struct ColdStartCell {
     pub judged_samples: u32,
     /// How much earlier the first correct answer may have been possible: the median over the pods
     /// for which this is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_uncertainty_microseconds: Option<f64>,
     /// The largest drift of the wall clock from the monotonic clock in a sample that counts.
     #[serde(default)]
@@ -87,14 +87,11 @@ pub struct ColdStartCell {
     /// to be published, so the service may have been ready before.
     pub first_attempt_answers: u32,
     /// From the request that creates the pod to the log line saying that the service listens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_to_listening: Option<ColdTime>,
     /// From the request that creates the pod to the first correct answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_to_answer: Option<ColdTime>,
     /// From the first request that creates a pod to the last first answer of a sample; only with
     /// more than one pod at once. A spread over blocks, each represented by its median sample.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub makespan_microseconds: Option<Spread>,
     /// When each step was reached.
     pub steps: Vec<StepTime>,
@@ -179,21 +176,18 @@ pub struct StepTime {
 }
 
 /// The medians of one block, and its discarded sample.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdBlock {
     /// Number of the block, counted from 1.
     pub block: u32,
     /// Median time to listening of the pods, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<f64>,
     /// Median time to the first correct answer of the pods, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<f64>,
     /// Median time to listening in the discarded sample, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_listening: Option<f64>,
     /// Median time to the first correct answer in the discarded sample, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_answer: Option<f64>,
 }

@@ -30,6 +30,7 @@ pub use validity::{doubts, mark};
 pub use words::{ended, sweep};
 
 /// One variant under one workload.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityCell {
@@ -49,11 +50,9 @@ pub struct DensityCell {
     pub spoilt: Vec<SpoiltStep>,
     /// Memory of one more instance, in bytes: the slopes of the blocks. Absent unless memory was
     /// read at two steps or more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<Spread>,
     /// By how much the node's available memory shrank per instance, in bytes: the same quantity as
     /// reported by the node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_bytes_per_instance: Option<Spread>,
     /// The steps, by instances.
     pub steps: Vec<DensityStepSummary>,
@@ -93,6 +92,7 @@ impl AnyCell for DensityCell {
 }
 
 /// A number of instances, over all blocks that reached this step: medians with their intervals.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityStepSummary {
@@ -103,13 +103,10 @@ pub struct DensityStepSummary {
     /// From the first creation of the step to the last first correct answer, in microseconds.
     pub all_answered_microseconds: Spread,
     /// Median latency of the first instance while the others idle, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_p50_microseconds: Option<Spread>,
     /// Memory of all pods and the memory that their shims do not share, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandboxes_bytes: Option<Spread>,
     /// The part of it that belongs to the pods.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods_bytes: Option<Spread>,
 }
 
@@ -147,6 +144,7 @@ pub struct DensityEnd {
 }
 
 /// One block.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityBlock {
@@ -155,6 +153,5 @@ pub struct DensityBlock {
     /// The most instances that were measured.
     pub instances: u32,
     /// Slope of memory over instances, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<f64>,
 }

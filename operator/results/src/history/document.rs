@@ -10,6 +10,7 @@ use crate::history::line::{Line, Series, Setting};
 pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
 
 /// The history of a schedule.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
@@ -26,7 +27,6 @@ pub struct History {
     pub changes: Vec<LastingChange>,
     /// When the latest run ended that was folded or dropped; runs up to then may have lost their
     /// names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_until: Option<Timestamp>,
     /// Runs for which not even a folded line is left.
     #[serde(default)]

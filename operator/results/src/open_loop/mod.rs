@@ -19,6 +19,7 @@ pub use words::{achieved, doubt_late, doubt_rate, statement, sweep};
 
 /// A point over its valid trials, or over the invalid ones if there are no others: medians with
 /// their intervals.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopSummary {
@@ -38,7 +39,6 @@ pub struct OpenLoopSummary {
     pub p99_microseconds: Spread,
     /// 99.9th percentile of latency from the schedule, in microseconds; absent unless every trial
     /// has 10,000 requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<Spread>,
     /// Median delay of the generator, in microseconds. It is not part of the latencies.
     pub generator_p50_microseconds: Spread,

@@ -6,6 +6,7 @@ use wasmbench_core::wire::open_loop::OpenLoopWindow;
 
 /// What one trial measured from its schedule; its service times are stored as the latencies that
 /// every load has.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopTrial {
@@ -24,7 +25,6 @@ pub struct OpenLoopTrial {
     /// 99th percentile of latency from the schedule.
     pub p99_microseconds: f64,
     /// 99.9th percentile of latency from the schedule; absent with fewer than 10,000 requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// Median delay of the generator.
     pub generator_p50_microseconds: f64,

@@ -7,6 +7,7 @@ use crate::comparison::{Comparison, Difference};
 use crate::measure::{Measured as _, Metric};
 
 /// The width of the interval of a comparison.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Width {
@@ -18,10 +19,8 @@ pub struct Width {
     pub what: String,
     /// How far the interval reaches from the ratio, as a share: with 0.05, from the ratio / 1.05 to
     /// the ratio x 1.05. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,
     /// How far the interval of the difference reaches, if the difference is judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<DifferenceWidth>,
 }
 
