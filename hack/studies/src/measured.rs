@@ -268,7 +268,9 @@ fn of_cell(summary: &Summary, of_kind: CellOf<'_>) -> Vec<Point> {
 fn doubts(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> BTreeSet<String> {
     let of = |comparison: &Comparison| -> BTreeSet<String> {
         let reasons = comparison.untrusted.iter();
-        reasons.map(|reason| <&str>::from(*reason).to_owned()).collect()
+        reasons
+            .map(|reason| <&str>::from(*reason).to_owned())
+            .collect()
     };
     if let Some(own) = summary.comparison(cell, metric) {
         return of(own);

@@ -1,6 +1,6 @@
 //! Rows of small studies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::measured::{self, Length, Run};
@@ -40,6 +40,7 @@ fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
         values: (1..)
             .zip(values.iter().copied())
             .collect::<BTreeMap<_, _>>(),
+        doubts: BTreeSet::new(),
     };
     let run = Run {
         length: Length::Short,
@@ -245,6 +246,7 @@ studies:
         at: 8,
         variant: variant.into(),
         values: [(1, value), (2, 2.0 * value)].into(),
+        doubts: BTreeSet::new(),
     };
     measured.runs.get_mut("one").unwrap().points = vec![
         point("small", "native", 10.0),

@@ -116,7 +116,11 @@ fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
     assert_eq!(doubted(&run), [false, false]);
     run.doubts[0].breaks_trust = true;
     run.doubts[0].reason = Reason::NodeNoisy;
-    assert_eq!(doubted(&run), [true, true], "against all, as of nobody in particular");
+    assert_eq!(
+        doubted(&run),
+        [true, true],
+        "against all, as of nobody in particular"
+    );
     let mut comparisons = run.comparisons.iter_mut();
     let one = comparisons.find(|c| c.workload == "hello" && c.metric == Metric::ThroughputRps);
     one.unwrap().untrusted = vec![Reason::NodeNoisy];
