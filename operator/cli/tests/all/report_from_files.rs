@@ -1,6 +1,7 @@
 //! `report --records-from`: files saved by kubectl in, the report out, byte for byte as the
 //! operator stored it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wasmbench_api::labels;
 use wasmbench_core::store::{self, Ended};
+use wasmbench_core::version::VERSION;
 use wasmbench_core::wire::record::{Outcome, Record, TrialId};
 use wasmbench_report::files::report_files;
 
@@ -375,6 +377,67 @@ fn a_check_names_the_line_that_was_changed() {
         error.contains("line 2 of summary.csv is 'faster,hello,"),
         "{error}"
     );
+}
+
+/// A run with its records and its report, all as an earlier build stored them.
+fn stored_earlier() -> (TempDir, Value) {
+    let text = include_str!("../fixtures/stored-report.json");
+    let directory = TempDir::new().unwrap();
+    write(directory.path(), "run.json", text);
+    (directory, serde_json::from_str(text).unwrap())
+}
+
+#[test]
+fn a_check_of_a_report_by_an_earlier_build_names_both_builds() {
+    let (directory, _) = stored_earlier();
+    let printed = report(&directory, &["--check"]);
+    assert_eq!(printed.status.code(), Some(1));
+    let error = stderr(&printed);
+    assert!(
+        error.contains("comparisons.csv is missing in it"),
+        "{error}"
+    );
+    let wrote = "The operator 0.1.0 (build 3f2a91c05d7e) wrote it";
+    assert!(error.contains(wrote), "{error}");
+    assert!(
+        error.contains(&format!("this is {VERSION} (build")),
+        "{error}"
+    );
+}
+
+#[test]
+fn records_of_an_earlier_build_give_the_medians_that_it_stored() {
+    let (directory, saved) = stored_earlier();
+    let printed = report(&directory, &["-o", "csv"]);
+    assert!(printed.status.success(), "{}", stderr(&printed));
+    let mut items = saved["items"].as_array().unwrap().iter();
+    let stored = items.find_map(|item| item["data"]["summary.csv"].as_str());
+    let (before, now) = (medians(stored.unwrap()), medians(&stdout(&printed)));
+    assert_eq!(before.len(), 36);
+    for (place, value) in before {
+        assert_eq!(now.get(&place), Some(&value), "{place:?}");
+    }
+}
+
+/// The medians of a `summary.csv`, by variant, connections and column.
+fn medians(csv: &str) -> BTreeMap<[String; 4], String> {
+    let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
+    let head: Vec<String> = lines.next().unwrap().collect();
+    let cells = lines.flat_map(|line| {
+        let line: Vec<String> = line.collect();
+        let of = |name: &str| line[head.iter().position(|n| n == name).unwrap()].clone();
+        let place = ["variant", "sweep", "connections"].map(of);
+        let medians = head
+            .iter()
+            .zip(line)
+            .filter(|(name, value)| name.ends_with("_median") && !value.is_empty());
+        let with_place = medians.map(move |(name, value)| {
+            let [variant, sweep, connections] = place.clone();
+            ([variant, sweep, connections, name.clone()], value)
+        });
+        with_place.collect::<Vec<_>>()
+    });
+    cells.collect()
 }
 
 #[test]
