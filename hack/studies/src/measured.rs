@@ -10,6 +10,7 @@ use wasmbench_results::Summary;
 use wasmbench_results::all_cells::CellOf;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::ratios::pooled;
 
@@ -62,8 +63,8 @@ pub struct Run {
     /// The fewest blocks that one of its comparisons rests on: of a run that was stopped, fewer than
     /// it was to have.
     pub blocks: u32,
-    /// What speaks against the numbers, as one word each: against those of some points, which then
-    /// have it too, or against all of them.
+    /// The reasons to doubt the numbers, one word each. A reason that points list too concerns only
+    /// those points; any other concerns the whole run.
     pub doubts: BTreeSet<String>,
     /// Every value.
     pub points: Vec<Point>,
@@ -85,7 +86,7 @@ pub struct Point {
     pub variant: String,
     /// By block: microseconds, requests per second or bytes.
     pub values: BTreeMap<u32, f64>,
-    /// What speaks against these values, as one word each.
+    /// The reasons to doubt these values, one word each.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub doubts: BTreeSet<String>,
 }
@@ -159,7 +160,7 @@ impl Run {
         places.collect()
     }
 
-    /// What speaks against all numbers: what no point has.
+    /// The reasons that concern the whole run: those that no point lists.
     pub fn doubts_of_all(&self) -> impl Iterator<Item = &String> {
         let of_a_point = |doubt: &&String| {
             let mut points = self.points.iter();
@@ -263,23 +264,25 @@ fn of_cell(summary: &Summary, of_kind: CellOf<'_>) -> Vec<Point> {
     points.filter(|point| !point.values.is_empty()).collect()
 }
 
-/// Why the comparison of a measure of this cell is not to be trusted. Of the baseline: what all
-/// comparisons with it share.
+/// Why this cell, or its comparison with the baseline, is not to be trusted. For the baseline
+/// itself, the reasons that all its comparisons share count as well.
 fn doubts(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> BTreeSet<String> {
-    let of = |comparison: &Comparison| -> BTreeSet<String> {
-        let reasons = comparison.untrusted.iter();
-        reasons
-            .map(|reason| <&str>::from(*reason).to_owned())
-            .collect()
+    let is_of_place = |one: &&Comparison| {
+        (one.metric, one.point, &*one.workload) == (metric, cell.point(), cell.workload())
     };
-    if let Some(own) = summary.comparison(cell, metric) {
-        return of(own);
-    }
-    let with_it = summary.comparisons.iter().filter(|one| {
-        (one.metric, one.point, one.workload.as_str()) == (metric, cell.point(), cell.workload())
-    });
-    let shared = with_it.map(of).reduce(|one, other| &one & &other);
-    shared.unwrap_or_default()
+    let reasons = |one: &Comparison| one.untrusted.iter().copied().collect();
+    let of_comparison: BTreeSet<Reason> = match summary.comparison(cell, metric) {
+        Some(own) => reasons(own),
+        None => {
+            let with_it = summary.comparisons.iter().filter(is_of_place);
+            let shared = with_it.map(reasons).reduce(|one, other| &one & &other);
+            shared.unwrap_or_default()
+        }
+    };
+    let effect = summary.compared.minimum_effect.map_or(0.0, f64::ln_1p);
+    let of_cell = cell.untrusted_because(effect).into_iter();
+    let all = of_cell.chain(of_comparison);
+    all.map(|reason| <&str>::from(reason).to_owned()).collect()
 }
 
 /// Variants that failed, were skipped or are invalid somewhere, each with its reason.

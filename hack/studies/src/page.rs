@@ -39,7 +39,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
-| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `*`: a reason given there speaks against this ratio, or against the whole run. `-`: not measured; the manifest or the list below the table says why |
+| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `*`: one of the reasons after *not trustworthy* above concerns this ratio or its whole run. `-`: not measured; the manifest or the list below the table says why |
 | PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |

@@ -1,6 +1,6 @@
 //! The table of a study for a terminal, and the cells that it shares with the page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use wasmbench_core::units::ratio_number;
@@ -60,12 +60,20 @@ pub fn extent(run: &Run) -> String {
         Length::Full => "the whole manifest",
         Length::Short => "the shortened manifest",
     };
-    let doubts: Vec<&str> = run.doubts.iter().map(String::as_str).collect();
-    let doubts = if doubts.is_empty() {
-        String::new()
-    } else {
-        format!(", not trustworthy: {}", doubts.join(", "))
+    let of_all: BTreeSet<&str> = run.doubts_of_all().map(String::as_str).collect();
+    let of_points = run.points.iter().flat_map(|point| &point.doubts);
+    let of_some = of_points.map(String::as_str);
+    let of_some = of_some.filter(|doubt| !of_all.contains(doubt)).collect();
+    let named = |what: &str, doubts: &BTreeSet<&str>| {
+        let names: Vec<&str> = doubts.iter().copied().collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(", {what}: {}", names.join(", "))
+        }
     };
+    let doubts =
+        named("not trustworthy", &of_all) + &named("some ratios not trustworthy", &of_some);
     format!("{manifest}, {} blocks{doubts}", run.blocks)
 }
 

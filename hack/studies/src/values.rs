@@ -14,7 +14,7 @@ pub struct Ratio {
     pub ratio: f64,
     /// Its 95 % interval over blocks, from two blocks on.
     pub interval: Option<(f64, f64)>,
-    /// Whether something speaks against it, or against the whole run that it is of.
+    /// Whether there is a reason to doubt it, or the whole run that it comes from.
     pub is_doubted: bool,
 }
 

@@ -119,7 +119,7 @@ fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
     assert_eq!(
         doubted(&run),
         [true, true],
-        "against all, as of nobody in particular"
+        "no point lists the reason, so it concerns all of them"
     );
     let mut comparisons = run.comparisons.iter_mut();
     let one = comparisons.find(|c| c.workload == "hello" && c.metric == Metric::ThroughputRps);

@@ -6,14 +6,9 @@ use wasmbench_api::run::{Compile, Variant};
 use crate::variants::presets::{Definition, Front, Mode, of_variant};
 use crate::wire::instrument::EngineFacts;
 
-/// Compiled code takes at most this many times as long as native code for the same work, checks of
-/// time limits included. An interpreter, which runs several of its own instructions for one of the
-/// processor's, takes longer.
-pub const SLOWEST_COMPILED: f64 = 5.0;
-/// The same for V8, where most of the work may be done before the second compiler has taken over:
-/// the first one does not optimise. V8's interpreter takes far longer.
-const SLOWEST_OF_V8: f64 = 15.0;
-/// The member that holds this ratio.
+pub use crate::variants::presets::SLOWEST_COMPILED;
+
+/// The member that says how many times as long as native code it takes for the same work.
 pub const COMPUTE_RATIO: &str = "computeRatio";
 /// The member in which a guest reports how long the same work took, in nanoseconds.
 pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
@@ -46,7 +41,7 @@ pub fn claims(variant: &Variant) -> Vec<Claim> {
     told.chain(front).chain(always).collect()
 }
 
-/// What is true of the engine.
+/// What the row and the settings say about the engine.
 fn statements(definition: &Definition, variant: &Variant) -> Vec<Claim> {
     let settings = variant.engine.unwrap_or_default();
     let engine = definition.engine.map(|engine| ("engine", engine));
@@ -57,8 +52,8 @@ fn statements(definition: &Definition, variant: &Variant) -> Vec<Claim> {
     [engine, mode, allocator].into_iter().flatten().collect()
 }
 
-/// Whether the guest knows its engine only if the shim tells, as our shims do. The record shows that
-/// the pod's `RuntimeClass` was used.
+/// Whether the guest knows its engine only if the shim tells it, as our shims do. The record shows
+/// that the pod's `RuntimeClass` was used.
 const fn is_told_by_shim(definition: &Definition) -> bool {
     definition.runtime_class.is_some()
 }
@@ -107,16 +102,11 @@ fn contradicted_by_speed(
     let interprets = mode.map(|mode| mode == Compile::Interpreter);
     let is_compiled = definition.mode == Mode::CompiledByShim;
     let interprets = interprets.or(is_compiled.then_some(false))?;
-    let slowest = if definition.engine == Some("v8") {
-        SLOWEST_OF_V8
-    } else {
-        SLOWEST_COMPILED
-    };
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
         return Some("how fast it computes is not told".to_owned());
     };
-    match (interprets, ratio > slowest) {
+    match (interprets, ratio > definition.slowest) {
         (false, false) | (true, true) => None,
         (false, true) => Some(format!(
             "it computes {ratio:.0} times as long as native code, as an interpreter does"

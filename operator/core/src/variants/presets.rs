@@ -8,6 +8,13 @@ use crate::config::{Images, OperatorConfig, RuntimeClasses};
 use crate::variants::subject_spec::{GATEWAY_LINE, SubjectSpec, gateway};
 use crate::wire::action::Instances;
 
+/// Compiled code takes at most this many times as long as native code for the same work, checks of
+/// time limits included. An interpreter, which runs several of its own instructions for one of the
+/// processor's, takes longer.
+pub const SLOWEST_COMPILED: f64 = 5.0;
+/// The same for V8, where most of the work may be done before the second compiler has taken over:
+/// the first one does not optimise. V8's interpreter takes far longer.
+const SLOWEST_OF_V8: f64 = 15.0;
 /// The whole effect on an answer of the module through which some presets pass it.
 const BODY_PREFIX: &str = "wasm:";
 /// What wasmtime's own server prints once it listens.
@@ -22,7 +29,7 @@ const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
 const NOT_ALLOWED: &str = "the administrator does not allow the node's network: have hostNetwork.enabled \
     set in the chart, or remove this variant";
 
-/// One of the images; the mode decides where there is one for each.
+/// Picks one of the images; the mode matters only where each mode has an image of its own.
 type Image = fn(&Images, Option<Compile>) -> &String;
 
 /// What a preset is.
@@ -42,13 +49,16 @@ pub struct Definition {
     pub listening_line: &'static str,
     /// What each further function is, if it is called through the action protocol.
     pub actions: Option<Instances>,
-    /// What executes Wasm, as `/engine` names it: `none` for native code, `None` if nobody tells.
+    /// What executes Wasm, as `/engine` names it: `"none"` for native code. `None` if the process
+    /// cannot know.
     pub engine: Option<&'static str>,
     /// What answers requests.
     pub front: Front,
     /// How Wasm is executed.
     pub mode: Mode,
-    /// Whether `engine.allocator` is a choice.
+    /// How many times as long as native code its compiled code may take for the same work.
+    pub slowest: f64,
+    /// Whether the spec may set `engine.allocator`.
     pub has_allocator: bool,
     /// What it cannot do.
     pub cannot: &'static [Cannot],
@@ -68,8 +78,8 @@ pub enum Front {
 /// How a preset executes Wasm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Not at all, or nobody tells.
-    Untold,
+    /// Not at all, or nothing states how.
+    Unstated,
     /// Always like this.
     Always(Compile),
     /// As `engine.compile` says: the first of these unless it is set.
@@ -124,6 +134,7 @@ pub fn definition(preset: Preset) -> Definition {
         // A Node.js process, whose V8 compiles the module each time.
         Preset::V8 => Definition {
             mode: Mode::Always(Compile::Jit),
+            slowest: SLOWEST_OF_V8,
             ..command_line("v8", |images, _| &images.v8)
         },
         // The gateway's own source as a WASI 0.2 component: the price of Wasm in place of a
@@ -154,7 +165,7 @@ pub fn definition(preset: Preset) -> Definition {
         // The same component on a wasmCloud host, with its HTTP server and a NATS server of its own,
         // in an ordinary pod. It is linked to nothing but the HTTP server.
         Preset::Wasmcloud => Definition {
-            cannot: &[Cannot::KeepState, Cannot::AskUpstream],
+            cannot: &[Cannot::AskUpstream, Cannot::KeepState],
             ..guest(|images, _| &images.wasmcloud)
         },
         // The gateway's own source as a WASI 0.1 module with WasmEdge's sockets. The shim interprets
@@ -210,7 +221,8 @@ fn native(image: Image) -> Definition {
         actions: None,
         engine: Some("none"),
         front: Front::Process,
-        mode: Mode::Untold,
+        mode: Mode::Unstated,
+        slowest: SLOWEST_COMPILED,
         has_allocator: false,
         cannot: &[],
     }
@@ -250,10 +262,10 @@ pub fn of_variant(variant: &Variant) -> Option<Definition> {
 }
 
 impl Definition {
-    /// How it executes Wasm with these settings, as far as that is told.
+    /// How it executes Wasm with these settings; `None` where nothing states it.
     pub fn mode(&self, settings: Engine) -> Option<Compile> {
         match self.mode {
-            Mode::Untold | Mode::CompiledByShim => None,
+            Mode::Unstated | Mode::CompiledByShim => None,
             Mode::Always(mode) => Some(mode),
             Mode::Choice([default, _]) => Some(settings.compile.unwrap_or(default)),
         }
@@ -288,7 +300,8 @@ impl Definition {
         }
     }
 
-    /// The choices, for the program in the image. Under a shim, the image itself is the choice.
+    /// The settings as variables for the program in the image. Under a shim, the choice of image
+    /// expresses them instead.
     fn env(&self, settings: Engine) -> Vec<EnvVar> {
         let variable = |name: &str, value: &str| EnvVar {
             name: name.into(),
