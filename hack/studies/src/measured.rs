@@ -271,14 +271,13 @@ fn doubts(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> BTreeSet<Str
         (one.metric, one.point, &*one.workload) == (metric, cell.point(), cell.workload())
     };
     let reasons = |one: &Comparison| one.untrusted.iter().copied().collect();
-    let of_comparison: BTreeSet<Reason> = match summary.comparison(cell, metric) {
-        Some(own) => reasons(own),
-        None => {
-            let with_it = summary.comparisons.iter().filter(is_of_place);
-            let shared = with_it.map(reasons).reduce(|one, other| &one & &other);
-            shared.unwrap_or_default()
-        }
+    let shared = || {
+        let with_it = summary.comparisons.iter().filter(is_of_place);
+        let shared = with_it.map(reasons).reduce(|one, other| &one & &other);
+        shared.unwrap_or_default()
     };
+    let own = summary.comparison(cell, metric).map(reasons);
+    let of_comparison: BTreeSet<Reason> = own.unwrap_or_else(shared);
     let effect = summary.compared.minimum_effect.map_or(0.0, f64::ln_1p);
     let of_cell = cell.untrusted_because(effect).into_iter();
     let all = of_cell.chain(of_comparison);
