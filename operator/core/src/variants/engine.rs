@@ -22,23 +22,15 @@ const MAX_VALUE_CHARS: usize = 40;
 /// A member of `/engine` and what it must say.
 type Claim = (&'static str, &'static str);
 
-/// Members that the variant's `/engine` must have; empty for the user's own container.
-pub fn claims(variant: &Variant) -> Vec<Claim> {
-    let Some(definition) = of_variant(variant) else {
-        return vec![];
-    };
-    let statements = statements(&definition, variant);
-    let told = statements
-        .into_iter()
-        .filter(|_| !is_told_by_shim(&definition));
+/// Members that say what answers requests, and how it was built.
+fn program(definition: &Definition) -> impl Iterator<Item = Claim> {
     let front = match definition.front {
         Front::Process => None,
         Front::CommandLine => Some(("frontend", "cli")),
         Front::Guest => Some(("guest", "wasm32-wasi")),
     };
     // All of our images are built with optimisation.
-    let always = [("profile", "release")];
-    told.chain(front).chain(always).collect()
+    front.into_iter().chain([("profile", "release")])
 }
 
 /// What the row and the settings say about the engine.
@@ -58,12 +50,13 @@ const fn is_told_by_shim(definition: &Definition) -> bool {
     definition.runtime_class.is_some()
 }
 
-/// How the process's statement contradicts the variant's claims; `None` if it does not.
+/// How the process's statement contradicts the variant's claims; `None` if it does not, and for the
+/// user's own container, which claims nothing.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     let definition = of_variant(variant)?;
-    let by_shim = statements(&definition, variant).into_iter();
-    let by_shim = by_shim.filter(|_| is_told_by_shim(&definition));
-    let by_shim = by_shim.filter(|(member, _)| says.contains_key(*member));
+    let may_lack = is_told_by_shim(&definition);
+    let stated = statements(&definition, variant).into_iter();
+    let stated = stated.filter(|(member, _)| !may_lack || says.contains_key(*member));
     let differs = |(member, claimed): Claim| {
         let said = says.get(member).map(String::as_str);
         let said = match said {
@@ -73,7 +66,7 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
         };
         Some(format!("{member} is {said} instead of {claimed}"))
     };
-    let claims = claims(variant).into_iter().chain(by_shim);
+    let claims = stated.chain(program(&definition));
     let found = claims.filter_map(differs);
     let found: Vec<String> = found
         .chain(contradicted_by_speed(&definition, variant, says))
