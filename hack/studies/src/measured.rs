@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
+use wasmbench_core::wire::record::Point as CellPoint;
 use wasmbench_results::Summary;
-use wasmbench_results::all_cells::CellOf;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::{AnyCell, Detail};
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::density::DensityDetail;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::load::LoadDetail;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::ratios::pooled;
 
 use crate::figure::Figure;
@@ -212,9 +214,7 @@ impl Measured {
 
 /// The values of a run; those of points that are not ranked are left out.
 fn points(summary: &Summary) -> Vec<Point> {
-    let ranked = summary
-        .cells_of_kinds()
-        .filter(|cell| cell.any().is_ranked());
+    let ranked = summary.all_cells().filter(|cell| cell.ranked);
     let all = ranked.flat_map(|cell| of_cell(summary, cell));
     let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
     let of_baseline = points.iter_mut().filter(|p| p.variant == summary.baseline);
@@ -227,36 +227,43 @@ fn points(summary: &Summary) -> Vec<Point> {
 }
 
 /// What studies have of a cell, and at how many connections or instances. A climb is there with its last step.
-fn figures_of(cell: CellOf<'_>) -> (&'static [Figure], u32) {
-    match cell {
-        CellOf::Load(cell) => match cell.sweep {
-            Sweep::WarmLatency => (&[Figure::WarmP50], cell.connections),
-            Sweep::Throughput => (
-                &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
-                cell.connections,
-            ),
-            // No study has a load with a schedule.
-            Sweep::OpenLoop => (&[], cell.connections),
-        },
-        CellOf::ColdStart(cell) => (&[Figure::ColdStart, Figure::Ready], cell.concurrency),
-        CellOf::Density(cell) => (
+fn figures_of(cell: &AnyCell) -> (&'static [Figure], u32) {
+    match cell.point() {
+        CellPoint::WarmLatency => (
+            &[Figure::WarmP50],
+            of_kind(cell, |load: &LoadDetail| Some(load.connections)),
+        ),
+        CellPoint::Throughput { connections } => (
+            &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
+            connections,
+        ),
+        // No study has a load with a schedule.
+        CellPoint::OpenLoop { .. } => (&[], 0),
+        CellPoint::ColdStart { concurrency } => (&[Figure::ColdStart, Figure::Ready], concurrency),
+        CellPoint::Density => (
             &[Figure::MemoryPerInstance],
-            cell.steps.last().map_or(0, |step| step.instances),
+            of_kind(cell, |climbs: &DensityDetail| {
+                Some(climbs.steps.last()?.instances)
+            }),
         ),
     }
 }
 
-fn of_cell(summary: &Summary, of_kind: CellOf<'_>) -> Vec<Point> {
-    let cell = of_kind.any();
-    let (figures, at) = figures_of(of_kind);
-    let series = cell.series().into_iter();
+/// A number of a cell of this kind; 0 without one.
+fn of_kind<D: Detail>(cell: &AnyCell, of: impl Fn(&D) -> Option<u32>) -> u32 {
+    cell.detail.of_kind().and_then(of).unwrap_or_default()
+}
+
+fn of_cell(summary: &Summary, cell: &AnyCell) -> Vec<Point> {
+    let (figures, at) = figures_of(cell);
+    let series = cell.detail.series().into_iter();
     let points = series.filter_map(|(metric, values)| {
         let figure = figures.iter().find(|figure| figure.metric() == metric)?;
         Some(Point {
             figure: *figure,
-            workload: cell.workload().to_owned(),
+            workload: cell.workload.clone(),
             at,
-            variant: cell.variant().to_owned(),
+            variant: cell.variant.clone(),
             values,
             doubts: doubts(summary, cell, metric),
         })
@@ -266,9 +273,9 @@ fn of_cell(summary: &Summary, of_kind: CellOf<'_>) -> Vec<Point> {
 
 /// Why this cell, or its comparison with the baseline, is not to be trusted. For the baseline
 /// itself, the reasons that all its comparisons share count as well.
-fn doubts(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> BTreeSet<String> {
+fn doubts(summary: &Summary, cell: &AnyCell, metric: Metric) -> BTreeSet<String> {
     let is_of_place = |one: &&Comparison| {
-        (one.metric, one.point, &*one.workload) == (metric, cell.point(), cell.workload())
+        (one.metric, one.point, &*one.workload) == (metric, cell.point(), &*cell.workload)
     };
     let reasons = |one: &Comparison| one.untrusted.iter().copied().collect();
     let shared = || {
@@ -291,9 +298,9 @@ fn without_values(summary: &Summary) -> Vec<Without> {
         reason: cut(&format!("{}: {}", group.reason, group.message)),
     });
     let invalid = summary.all_cells().flat_map(|cell| {
-        let reasons = cell.invalid_because().iter();
+        let reasons = cell.invalid_because.iter();
         reasons.map(|reason| Without {
-            variant: cell.variant().to_owned(),
+            variant: cell.variant.clone(),
             reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
         })
     });

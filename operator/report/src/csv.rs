@@ -2,13 +2,12 @@
 //! `comparisons.csv` one per ratio to the baseline. Units are in the headers; a number that could
 //! not be measured is an empty field.
 
-use strum::IntoEnumIterator as _;
-use wasmbench_core::wire::evidence::Kind;
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::all_cells::CellOf;
-use wasmbench_results::cell::CellSummary;
-use wasmbench_results::cells::extremes;
+use wasmbench_results::cell::AnyCell;
+use wasmbench_results::coldstart::ColdStartDetail;
+use wasmbench_results::density::DensityDetail;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::load::{LoadDetail, extremes};
 use wasmbench_results::open_loop::OpenLoopSummary;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
@@ -18,13 +17,8 @@ use crate::sheet::Sheet;
 
 /// `summary.csv`.
 pub fn summary_csv(summary: &Summary) -> String {
-    let sheet = of_any_cell(Sheet::of(summary.cells_of_kinds()));
-    let with_kind = |sheet, kind| match kind {
-        Kind::Load => of_load(sheet),
-        Kind::ColdStart => of_cold_start(sheet),
-        Kind::Density => of_density(sheet),
-    };
-    Kind::iter().fold(sheet, with_kind).csv()
+    let sheet = of_any_cell(Sheet::of(summary.all_cells()));
+    of_density(of_cold_start(of_load(sheet))).csv()
 }
 
 /// `comparisons.csv`.
@@ -62,38 +56,50 @@ fn joined(reasons: &[Reason]) -> String {
     reasons.join(" ")
 }
 
-type Cells<'a> = Sheet<'a, CellOf<'a>>;
+type Cells<'a> = Sheet<'a, &'a AnyCell>;
+
+fn load<'a>(row: &&'a AnyCell) -> Option<&'a LoadDetail> {
+    row.detail.of_kind()
+}
+
+fn cold_start<'a>(row: &&'a AnyCell) -> Option<&'a ColdStartDetail> {
+    row.detail.of_kind()
+}
+
+fn density<'a>(row: &&'a AnyCell) -> Option<&'a DensityDetail> {
+    row.detail.of_kind()
+}
 
 /// Adds the columns that every cell has.
 fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
     sheet
-        .left("variant", |row| row.any().variant().to_owned())
-        .left("workload", |row| row.any().workload().to_owned())
-        .left("sweep", |row| sweep(row.any().point()))
-        .right("connections", |row| row.load().map(|cell| cell.connections))
-        .left("ranked", |row| row.any().is_ranked())
-        .left("invalid_because", |row| joined(row.any().invalid_because()))
-        .right("trials_planned", |row| row.any().counts().planned)
-        .right("trials_valid", |row| row.any().counts().valid)
-        .right("trials_invalid", |row| row.any().counts().invalid)
-        .right("trials_failed", |row| row.any().counts().failed)
-        .right("trials_skipped", |row| row.any().counts().skipped)
-        .right("trials_missing", |row| row.any().counts().missing)
-        .right("trials_repeated", |row| row.any().counts().repeated)
+        .left("variant", |row| row.variant.clone())
+        .left("workload", |row| row.workload.clone())
+        .left("sweep", |row| sweep(row.point()))
+        .right("connections", |row| load(row).map(|cell| cell.connections))
+        .left("ranked", |row| row.ranked)
+        .left("invalid_because", |row| joined(&row.invalid_because))
+        .right("trials_planned", |row| row.counts.planned)
+        .right("trials_valid", |row| row.counts.valid)
+        .right("trials_invalid", |row| row.counts.invalid)
+        .right("trials_failed", |row| row.counts.failed)
+        .right("trials_skipped", |row| row.counts.skipped)
+        .right("trials_missing", |row| row.counts.missing)
+        .right("trials_repeated", |row| row.counts.repeated)
 }
 
 fn of_load(sheet: Cells<'_>) -> Cells<'_> {
     sheet
-        .right("requests_failed", |row| row.load().map(|cell| cell.errors))
-        .right("requests_per_trial_min", |row| row.load()?.fewest_requests)
-        .left("p99_carried", |row| row.load().map(|cell| cell.p99_carried))
-        .right("throttled_periods", |row| row.load()?.throttled_periods)
+        .right("requests_failed", |row| load(row).map(|cell| cell.errors))
+        .right("requests_per_trial_min", |row| load(row)?.fewest_requests)
+        .left("p99_carried", |row| load(row).map(|cell| cell.p99_carried))
+        .right("throttled_periods", |row| load(row)?.throttled_periods)
         .right("generator_cpu_share_of_node_max", |row| {
-            row.load()?.generator_cpu_share_max
+            load(row)?.generator_cpu_share_max
         })
         .for_each(NUMBERS, |sheet, (name, of_cell, of_trial)| {
-            let ends = move |row: &CellOf<'_>| extremes(&row.load()?.trials, of_trial);
-            spread(sheet, name, move |row| of_cell(row.load()?))
+            let ends = move |row: &&AnyCell| extremes(&load(row)?.trials, of_trial);
+            spread(sheet, name, move |row| of_cell(load(row)?))
                 .right(format!("{name}_min"), move |row| {
                     ends(row).map(|(min, _)| min)
                 })
@@ -101,40 +107,38 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
                     ends(row).map(|(_, max)| max)
                 })
         })
-        .right("percent_of_peak", |row| row.load()?.percent_of_peak)
+        .right("percent_of_peak", |row| load(row)?.percent_of_peak)
         .right("achieved_share_min", |row| {
-            Some(row.load()?.open_loop?.achieved_share_min)
+            Some(load(row)?.open_loop?.achieved_share_min)
         })
         .for_each(SCHEDULED, |sheet, (name, of)| {
-            spread(sheet, name, move |row| {
-                of(row.load()?.open_loop.as_ref()?)
-            })
+            spread(sheet, name, move |row| of(load(row)?.open_loop.as_ref()?))
         })
         .right("all_requests_p999_microseconds", |row| {
-            row.load()?.p999_microseconds
+            load(row)?.p999_microseconds
         })
 }
 
 fn of_cold_start(sheet: Cells<'_>) -> Cells<'_> {
     let sheet = sheet.right("pods_at_once", |row| {
-        row.cold_start().map(|cell| cell.concurrency)
+        cold_start(row).map(|cell| cell.concurrency)
     });
     let sheet = spread(sheet, "listening_microseconds", |row| {
-        let time = row.cold_start()?.create_to_listening.as_ref()?;
+        let time = cold_start(row)?.create_to_listening.as_ref()?;
         Some(time.p50_microseconds)
     });
     let sheet = spread(sheet, "answer_microseconds", |row| {
-        let time = row.cold_start()?.create_to_answer.as_ref()?;
+        let time = cold_start(row)?.create_to_answer.as_ref()?;
         Some(time.p50_microseconds)
     });
     spread(sheet, "makespan_microseconds", |row| {
-        row.cold_start()?.makespan_microseconds
+        cold_start(row)?.makespan_microseconds
     })
 }
 
 fn of_density(sheet: Cells<'_>) -> Cells<'_> {
     spread(sheet, "bytes_per_instance", |row| {
-        row.density()?.bytes_per_instance
+        density(row)?.bytes_per_instance
     })
 }
 
@@ -144,7 +148,7 @@ type Part = fn(Spread) -> f64;
 fn spread<'a>(
     sheet: Cells<'a>,
     name: &str,
-    of: impl Fn(&CellOf<'a>) -> Option<Spread> + Copy + 'a,
+    of: impl Fn(&&'a AnyCell) -> Option<Spread> + Copy + 'a,
 ) -> Cells<'a> {
     let ends: [(&str, Part); 3] = [
         ("median", |spread| spread.median),
@@ -159,7 +163,7 @@ fn spread<'a>(
 /// A metric of a load: its name, its spread, and where trials have it.
 type OfLoad = (
     &'static str,
-    fn(&CellSummary) -> Option<Spread>,
+    fn(&LoadDetail) -> Option<Spread>,
     fn(&Metrics) -> Option<f64>,
 );
 

@@ -43,8 +43,7 @@ fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
     let invalid = |variant: &str| {
         let mut cells = summary.all_cells();
         cells.find_map(|cell| {
-            let is_there = cell.variant() == variant && cell.workload() == workload;
-            let because = because(cell).filter(|_| is_there)?;
+            let because = because(cell).filter(|_| cell.is_of(variant, workload))?;
             Some(format!(
                 "{} is invalid: {because}",
                 cell.place_among_sweeps()

@@ -2,11 +2,12 @@
 //! digit: if they were rounded again, they would differ from those in the report.
 
 use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
-use wasmbench_results::any_cell::AnyCell;
-use wasmbench_results::cell::CellSummary;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::{knee, peak};
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
@@ -29,24 +30,31 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
 }
 
 fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
-    let of_both = |v: &str, w: &str| v == variant && w == workload;
-    let is_tried = |cell: &dyn AnyCell| {
-        let counts = cell.counts();
-        of_both(cell.variant(), cell.workload()) && counts.missing < counts.planned
+    let is_tried = |cell: &AnyCell| {
+        let TrialCounts {
+            missing, planned, ..
+        } = cell.counts;
+        cell.is_of(variant, workload) && missing < planned
     };
-    let loads = summary.cells.iter().filter(|cell| is_tried(*cell));
-    let loads: Vec<&CellSummary> = loads.collect();
-    let starts = summary.cold_starts.iter().filter(|cell| is_tried(*cell));
+    let loads = summary.cells.iter().filter(|cell| is_tried(cell.any()));
+    let loads: Vec<&LoadCell> = loads.collect();
+    let starts = summary
+        .cold_starts
+        .iter()
+        .filter(|cell| is_tried(cell.any()));
     let starts: Vec<&ColdStartCell> = starts.collect();
-    let mut climbs = summary.density.iter().filter(|cell| is_tried(*cell));
+    let mut climbs = summary.density.iter().filter(|cell| is_tried(cell.any()));
     let density = climbs.find_map(|cell| density::status(summary, cell));
     if loads.is_empty() && starts.is_empty() && density.is_none() {
         return None;
     }
-    let mut warm = loads.iter().filter(|cell| cell.sweep == Sweep::WarmLatency);
+    let mut warm = loads
+        .iter()
+        .filter(|cell| cell.detail.sweep == Sweep::WarmLatency);
     // Ratios of other sweeps belong to their points.
     let ratios = summary.comparisons.iter().filter(|one| {
-        of_both(&one.variant, &one.workload) && of_loads().any(|metric| metric == one.metric)
+        let is_of_both = one.variant == variant && one.workload == workload;
+        is_of_both && of_loads().any(|metric| metric == one.metric)
     });
     Some(SummaryRow {
         variant: variant.to_owned(),
@@ -60,42 +68,44 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     })
 }
 
-fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSummary> {
-    let points = cells.iter().filter(|cell| cell.sweep == Sweep::Throughput);
+fn throughput(summary: &Summary, cells: &[&LoadCell]) -> Option<ThroughputSummary> {
+    let points = cells
+        .iter()
+        .filter(|cell| cell.detail.sweep == Sweep::Throughput);
     let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
     let first = cells.first()?;
     let (variant, workload) = (&first.variant, &first.workload);
     let best = peak(&summary.cells, variant, workload);
     (!points.is_empty()).then(|| ThroughputSummary {
-        peak_rps: best.and_then(|best| Some(best.rps?.median)),
-        at_connections: best.map(|best| best.connections),
+        peak_rps: best.and_then(|best| Some(best.detail.rps?.median)),
+        at_connections: best.map(|best| best.detail.connections),
         knee: knee(&summary.cells, variant, workload).and_then(|cell| {
             Some(Knee {
-                connections: cell.connections,
-                rps: cell.rps?.median,
+                connections: cell.detail.connections,
+                rps: cell.detail.rps?.median,
             })
         }),
         points,
     })
 }
 
-fn point(cell: &CellSummary) -> Option<PointSummary> {
+fn point(cell: &LoadCell) -> Option<PointSummary> {
     let median = |spread: Option<Spread>| spread.map(|spread| spread.median);
     #[expect(
         clippy::cast_possible_truncation,
         reason = "bytes of memory are below 2^53"
     )]
-    let memory_bytes = median(cell.memory_bytes).map(|bytes| bytes as i64);
+    let memory_bytes = median(cell.detail.memory_bytes).map(|bytes| bytes as i64);
     Some(PointSummary {
-        connections: cell.connections,
+        connections: cell.detail.connections,
         trials: cell.counts.valid,
         failed_trials: cell.counts.unused(),
         invalid: invalid(&cell.invalid_because),
-        rps: median(cell.rps)?,
-        p50_microseconds: median(cell.p50_microseconds)?,
-        p90_microseconds: median(cell.p90_microseconds)?,
-        p99_microseconds: median(cell.p99_microseconds)?,
-        cpu_microseconds_per_request: median(cell.cpu_microseconds_per_request),
+        rps: median(cell.detail.rps)?,
+        p50_microseconds: median(cell.detail.p50_microseconds)?,
+        p90_microseconds: median(cell.detail.p90_microseconds)?,
+        p99_microseconds: median(cell.detail.p99_microseconds)?,
+        cpu_microseconds_per_request: median(cell.detail.cpu_microseconds_per_request),
         memory_bytes,
     })
 }

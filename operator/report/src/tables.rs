@@ -7,11 +7,10 @@ use strum::IntoEnumIterator as _;
 use wasmbench_core::points::measured_at;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::any_cell::AnyCell as _;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Judged, Measured as _, Metric, Sweep};
 use wasmbench_results::power;
 use wasmbench_results::statistics::Spread;
@@ -147,44 +146,53 @@ pub fn with_mark(variant: &str, baseline: &str) -> String {
 /// The points of one workload, one row per variant and sweep point.
 pub fn points(summary: &Summary, workload: &str) -> Table {
     let closed = summary.cells.iter();
-    let closed = closed.filter(|cell| cell.workload == workload && cell.sweep != Sweep::OpenLoop);
-    let interval = |cell: &CellSummary, spread: Option<Spread>, unit: fn(f64) -> String| {
+    let closed =
+        closed.filter(|cell| cell.workload == workload && cell.detail.sweep != Sweep::OpenLoop);
+    let interval = |cell: &LoadCell, spread: Option<Spread>, unit: fn(f64) -> String| {
         interval(cell.counts.valid, spread, unit)
     };
     Sheet::of(closed)
-        .counting(|cell| cell.is_ranked())
+        .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| {
             on_the_curve(cell, knee(&summary.cells, &cell.variant, workload))
         })
-        .left("Sweep", |cell| sweep_name(cell.sweep))
-        .right("Connections", |cell| cell.connections)
+        .left("Sweep", |cell| sweep_name(cell.detail.sweep))
+        .right("Connections", |cell| cell.detail.connections)
         .right("Valid", |cell| valid(cell.counts))
-        .measured("Requests/s", |cell| median(cell.rps, units::rate))
-        .measured("Interval", |cell| interval(cell, cell.rps, units::rate))
+        .measured("Requests/s", |cell| median(cell.detail.rps, units::rate))
+        .measured("Interval", |cell| {
+            interval(cell, cell.detail.rps, units::rate)
+        })
         .measured("Per core", |cell| {
-            let cpu = cell.cpu_microseconds_per_request?.median;
+            let cpu = cell.detail.cpu_microseconds_per_request?.median;
             (cpu > 0.0).then(|| units::rate(1e6 / cpu))
         })
-        .measured("p50", |cell| median(cell.p50_microseconds, units::micros))
+        .measured("p50", |cell| {
+            median(cell.detail.p50_microseconds, units::micros)
+        })
         .measured("Interval", |cell| {
-            interval(cell, cell.p50_microseconds, units::micros)
+            interval(cell, cell.detail.p50_microseconds, units::micros)
         })
         .measured("p90", |cell| {
-            let p90 = median(cell.p90_microseconds, units::micros)?;
-            Some(marked(p90, cell.p90_carried()))
+            let p90 = median(cell.detail.p90_microseconds, units::micros)?;
+            Some(marked(p90, cell.detail.p90_carried()))
         })
         .measured("p99", |cell| {
-            let p99 = median(cell.p99_microseconds, units::micros)?;
-            Some(marked(p99, cell.p99_carried))
+            let p99 = median(cell.detail.p99_microseconds, units::micros)?;
+            Some(marked(p99, cell.detail.p99_carried))
         })
-        .measured("p99.9", |cell| cell.p999_microseconds.map(units::micros))
+        .measured("p99.9", |cell| {
+            cell.detail.p999_microseconds.map(units::micros)
+        })
         .measured("CPU/req", |cell| {
-            median(cell.cpu_microseconds_per_request, units::micros)
+            median(cell.detail.cpu_microseconds_per_request, units::micros)
         })
-        .measured("Memory", |cell| median(cell.memory_bytes, units::bytes))
+        .measured("Memory", |cell| {
+            median(cell.detail.memory_bytes, units::bytes)
+        })
         .measured("Generator CPU", |cell| {
-            cell.generator_cpu_share_max.map(units::percent)
+            cell.detail.generator_cpu_share_max.map(units::percent)
         })
         .measured("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
         .table()
@@ -207,8 +215,8 @@ pub fn valid(counts: TrialCounts) -> String {
 }
 
 /// Little's law at the knee: connections = rate x mean latency.
-fn at_knee(cell: &CellSummary) -> String {
-    let busy = cell.connections_busy.map(units::percent);
+fn at_knee(cell: &LoadCell) -> String {
+    let busy = cell.detail.connections_busy.map(units::percent);
     busy.map_or_else(
         || "valid, knee".to_owned(),
         |busy| format!("valid, knee ({busy} of the connections busy)"),
@@ -216,15 +224,15 @@ fn at_knee(cell: &CellSummary) -> String {
 }
 
 /// The rate as a share of the rate that the load generator reaches when responses cost nothing.
-fn of_ceiling(cell: &CellSummary) -> Option<f64> {
-    Some(cell.rps?.median / cell.generator_ceiling_rps?)
+fn of_ceiling(cell: &LoadCell) -> Option<f64> {
+    Some(cell.detail.rps?.median / cell.detail.generator_ceiling_rps?)
 }
 
 /// Where the point lies on the curve. Beyond the knee the queue grows but the rate hardly does:
 /// those points are shown, but nothing is compared there.
-fn on_the_curve(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
-    let knee = knee.filter(|knee| knee.sweep == cell.sweep && cell.is_ranked());
-    match knee.map(|knee| cell.connections.cmp(&knee.connections)) {
+fn on_the_curve(cell: &LoadCell, knee: Option<&LoadCell>) -> String {
+    let knee = knee.filter(|knee| knee.detail.sweep == cell.detail.sweep && cell.ranked);
+    match knee.map(|knee| cell.detail.connections.cmp(&knee.detail.connections)) {
         Some(Ordering::Equal) => at_knee(cell),
         Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
         Some(Ordering::Less) | None => standing(cell),
@@ -243,7 +251,7 @@ pub fn sweep_name(sweep: Sweep) -> &'static str {
 /// The first `limit` trials with their numbers, by cell and block.
 pub fn trials(summary: &Summary, limit: usize) -> Table {
     let all = summary.cells.iter();
-    let all = all.flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
+    let all = all.flat_map(|cell| cell.detail.trials.iter().map(move |trial| (cell, trial)));
     Sheet::of(all.take(limit))
         .left("Trial", |(cell, trial)| {
             let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());

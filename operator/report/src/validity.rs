@@ -1,7 +1,7 @@
 //! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
 use wasmbench_core::units::cut;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 
 /// The title of the column, which is next to the name.
@@ -10,17 +10,17 @@ pub const VALIDITY: &str = "Validity";
 const MAX_REASONS_CHARS: usize = 128;
 
 /// `valid`, `INVALID: Throttled`, `not measured`. A table shows no numbers for an invalid cell.
-pub fn standing(cell: &dyn AnyCell) -> String {
+pub fn standing(cell: &AnyCell) -> String {
     match because(cell) {
-        _ if cell.is_ranked() => "valid".to_owned(),
+        _ if cell.ranked => "valid".to_owned(),
         Some(reasons) => format!("INVALID: {reasons}"),
         None => "not measured".to_owned(),
     }
 }
 
 /// Why a cell is invalid, in words; `None` if there is no reason.
-pub fn because(cell: &dyn AnyCell) -> Option<String> {
-    words(cell.invalid_because())
+pub fn because(cell: &AnyCell) -> Option<String> {
+    words(&cell.invalid_because)
 }
 
 /// The reasons, shortened for a status.

@@ -1,181 +1,195 @@
-//! One variant under one workload at one sweep point: all its trials together.
+//! A cell of any sweep: one variant under one workload at one point. What all cells have stands in
+//! [`CellSummary`], what only one kind has in its [`Detail`]. Code that compares, counts or lists
+//! cells takes [`AnyCell`], and is thus written once for all of them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::wire::record::Point;
+use wasmbench_core::wire::record::{Cell, Point};
 
-use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
-use crate::measure::{Measured as _, Metric, Sweep};
-use crate::noise_limit::are_too_many;
-use crate::open_loop::OpenLoopSummary;
-use crate::statistics::Spread;
-use crate::steady;
-use crate::trial::{Trial, carries, valid};
-use wasmbench_core::points::measured_at;
+use crate::measure::Metric;
 
-/// One variant under one workload at one sweep point. Spreads are medians with their intervals over
-/// the valid trials, or over the invalid ones if there are no others. A block has one trial.
-/// Percentiles are never averaged: a spread of p99 is the distribution of the trials' own p99.
-#[serde_with::skip_serializing_none]
+/// One variant under one workload at one point: all its trials together.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct CellSummary {
+pub struct CellSummary<D: ?Sized> {
     /// Name of the variant.
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// The sweep.
-    pub sweep: Sweep,
-    /// Connections that carried the load.
-    pub connections: u32,
-    /// The rate in percent of the subject's own peak; only in the open-loop sweep.
-    pub percent_of_peak: Option<u32>,
-    /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
-    /// in `invalidBecause`.
+    /// Whether the cell takes part in comparisons: it has a valid trial and no reason in
+    /// `invalidBecause`.
     pub ranked: bool,
-    /// Why the point is invalid.
+    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts. Empty for
+    /// a valid cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
     /// How the trials ended.
     pub counts: TrialCounts,
-    /// Failed requests of all trials.
-    pub errors: u64,
-    /// Failed requests of the timed windows by status; -1 stands for requests without an answer.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub errors_by_status: BTreeMap<i32, u64>,
-    /// The share (0 to 1) of requests that may fail; absent where none may.
-    pub max_error_share: Option<f64>,
-    /// The smallest number of successful requests in a valid trial; absent without a valid trial.
-    pub fewest_requests: Option<u64>,
-    /// Whether every valid trial has the 1000 requests that a p99 needs.
-    pub p99_carried: bool,
-    /// Successful requests per second.
-    #[serialize_always]
-    pub rps: Option<Spread>,
-    /// Median latency, in microseconds.
-    #[serialize_always]
-    pub p50_microseconds: Option<Spread>,
-    /// 90th percentile of latency, in microseconds.
-    #[serialize_always]
-    pub p90_microseconds: Option<Spread>,
-    /// 99th percentile of latency, in microseconds.
-    #[serialize_always]
-    pub p99_microseconds: Option<Spread>,
-    /// 99.9th percentile over the requests of all valid trials together, from their merged
-    /// histograms, in microseconds. Absent with too few requests, for invalid points, and in the
-    /// open-loop sweep, which has its own.
-    pub p999_microseconds: Option<f64>,
-    /// CPU time of the subject's pod per request, in microseconds.
-    #[serialize_always]
-    pub cpu_microseconds_per_request: Option<Spread>,
-    /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
-    #[serialize_always]
-    pub memory_bytes: Option<Spread>,
-    /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are
-    /// service times.
-    pub open_loop: Option<OpenLoopSummary>,
-    /// Requests per second that the load generator would reach here if answers cost nothing.
-    pub generator_ceiling_rps: Option<f64>,
-    /// The largest share (0 to 1) of its available CPUs that the load generator used in a valid
-    /// trial.
-    #[serialize_always]
-    pub generator_cpu_share_max: Option<f64>,
-    /// The largest share (0 to 1) of all CPUs of the node that others than the subject and the load
-    /// generator used in a valid trial.
-    pub others_cpu_share_max: Option<f64>,
-    /// The largest share (0 to 1) of all CPUs of the node that went to other virtual machines in a
-    /// valid trial.
-    pub steal_share_max: Option<f64>,
-    /// Rate times mean latency as a share of the connections; 1 in a closed loop, by Little's law.
-    pub connections_busy: Option<f64>,
-    /// Scheduler periods in which a CPU limit throttled the subject, over all trials; absent if no
-    /// trial has this number.
-    pub throttled_periods: Option<u64>,
-    /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
-    /// per trial: V valid, I invalid, F failed, S skipped.
-    #[serde(with = "crate::trial_columns")]
-    pub trials: Vec<Trial>,
+    /// What only cells of its kind have.
+    #[serde(flatten)]
+    pub detail: D,
 }
 
-impl CellSummary {
-    /// Whether every valid trial has enough requests for the percentile that leaves one request in
-    /// `one_in` beyond it; false without a valid trial.
-    pub fn carries(&self, one_in: u64) -> bool {
-        self.fewest_requests
-            .is_some_and(|requests| carries(requests, one_in))
+/// A cell of any kind.
+pub type AnyCell = CellSummary<dyn Detail>;
+
+/// The numbers of a cell by block; a block without the number is left out.
+pub type ByBlock = BTreeMap<u32, f64>;
+
+/// What only cells of one kind have.
+pub trait Detail: Any {
+    /// The point of the sweep.
+    fn point(&self) -> Point;
+
+    /// The measures of the cell, each with one number per valid block. Measures that rest on too
+    /// few requests, or that depend on the cluster and not on the variant, are left out.
+    fn series(&self) -> Vec<(Metric, ByBlock)>;
+
+    /// Whether the node was noisy in more of the measurements than a comparison tolerates; `false`
+    /// where noise does not move what is compared.
+    fn is_noisy(&self) -> bool {
+        false
     }
 
-    /// The valid trials during which the node was noisy.
-    pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
-        valid(&self.trials).filter(|trial| trial.metrics.noise.is_over_limit())
+    /// Whether it is unknown if the node was noisy, although it could have been determined.
+    fn is_noise_unknown(&self) -> bool {
+        false
     }
 
-    /// Whether every valid trial has the 100 requests that a p90 needs.
-    pub fn p90_carried(&self) -> bool {
-        self.carries(10)
+    /// Whether the measured rate still changed within the windows, by more than a comparison with
+    /// this minimum effect tolerates.
+    fn is_unsteady(&self, _minimum_effect: f64) -> bool {
+        false
     }
 }
 
-impl AnyCell for CellSummary {
-    fn variant(&self) -> &str {
-        &self.variant
+impl dyn Detail {
+    /// The detail as that of a kind, if it is of this kind.
+    pub fn of_kind<D: Detail>(&self) -> Option<&D> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl<D: Detail> CellSummary<D> {
+    /// The cell without its kind.
+    pub fn any(&self) -> &AnyCell {
+        self
+    }
+}
+
+impl<D> CellSummary<D> {
+    /// A cell that is invalid for these reasons, or valid without any.
+    pub fn new(cell: Cell, counts: TrialCounts, detail: D, invalid_because: Vec<Reason>) -> Self {
+        Self {
+            variant: cell.variant,
+            workload: cell.workload,
+            ranked: counts.valid > 0 && invalid_because.is_empty(),
+            invalid_because,
+            counts,
+            detail,
+        }
+    }
+}
+
+impl<D: Detail + ?Sized> CellSummary<D> {
+    /// The point of the sweep.
+    pub fn point(&self) -> Point {
+        self.detail.point()
     }
 
-    fn workload(&self) -> &str {
-        &self.workload
-    }
-
-    fn point(&self) -> Point {
-        match self.sweep {
-            Sweep::WarmLatency => Point::WarmLatency,
-            Sweep::Throughput => Point::Throughput {
-                connections: self.connections,
-            },
-            Sweep::OpenLoop => Point::OpenLoop {
-                percent_of_peak: self.percent_of_peak.unwrap_or_default(),
-            },
+    /// Variant, workload and point together.
+    pub fn cell(&self) -> Cell {
+        Cell {
+            variant: self.variant.clone(),
+            workload: self.workload.clone(),
+            point: self.point(),
         }
     }
 
-    fn counts(&self) -> TrialCounts {
-        self.counts
+    /// Whether it is the cell of `variant` under `workload` at `point`.
+    pub fn is_at(&self, variant: &str, workload: &str, point: Point) -> bool {
+        self.is_of(variant, workload) && self.point() == point
     }
 
-    fn invalid_because(&self) -> &[Reason] {
-        &self.invalid_because
+    /// Whether some trials are valid while others failed or were skipped: the missing ones may be
+    /// the slow ones.
+    pub const fn is_partly_measured(&self) -> bool {
+        self.counts.valid > 0 && self.counts.failed + self.counts.skipped > 0
     }
 
-    fn is_noisy(&self) -> bool {
-        let noisy = u32::try_from(self.noisy_trials().count()).unwrap_or(u32::MAX);
-        are_too_many(noisy, self.counts.valid)
+    /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
+    /// effect that matters.
+    pub fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
+        let against = [
+            (Reason::TrialsFailed, self.is_partly_measured()),
+            (Reason::NodeNoisy, self.detail.is_noisy()),
+            (Reason::NoiseUnknown, self.detail.is_noise_unknown()),
+            (Reason::NotSteady, self.detail.is_unsteady(minimum_effect)),
+        ];
+        let against = against.into_iter().filter(|(_, is_so)| *is_so);
+        against.map(|(reason, _)| reason).collect()
     }
 
-    fn is_unsteady(&self, minimum_effect: f64) -> bool {
-        steady::trend(&self.trials).is_some_and(|trend| steady::moves(&trend, minimum_effect))
+    /// The place of the cell, for people: `embedded on hello at 50 connections`.
+    pub fn place(&self) -> String {
+        place(&self.variant, &self.workload, self.point())
     }
 
-    fn is_noise_unknown(&self) -> bool {
-        valid(&self.trials).any(|trial| trial.metrics.noise.others.is_none())
+    /// The place in a list over all sweeps: `cold starts of embedded on hello`.
+    pub fn place_among_sweeps(&self) -> String {
+        format!("{}{}", of_sweep(self.point()), self.place())
+    }
+}
+
+impl<D: ?Sized> CellSummary<D> {
+    /// Whether it is a cell of `variant` under `workload`.
+    pub fn is_of(&self, variant: &str, workload: &str) -> bool {
+        self.variant == variant && self.workload == workload
     }
 
-    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
-        let metrics = measured_at(self.point());
-        let may_fail = self.max_error_share.is_some();
-        let is_carried = |metric: &&Metric| {
-            if **metric == Metric::Succeeded && !may_fail {
-                return false;
-            }
-            let one_in = metric.measure().one_in;
-            one_in.is_none_or(|one_in| self.carries(one_in))
-        };
-        let by_block = |metric: &Metric| {
-            let numbers =
-                valid(&self.trials).filter_map(|t| Some((t.block, t.metrics.of(*metric)?)));
-            (*metric, numbers.collect())
-        };
-        metrics.iter().filter(is_carried).map(by_block).collect()
+    /// Whether `reason` makes the cell invalid.
+    pub fn is_invalid_by(&self, reason: Reason) -> bool {
+        self.invalid_because.contains(&reason)
+    }
+}
+
+/// The cells under one workload.
+pub fn under<'a, D>(cells: &'a [CellSummary<D>], workload: &str) -> Vec<&'a CellSummary<D>> {
+    let cells = cells.iter();
+    cells.filter(|cell| cell.workload == workload).collect()
+}
+
+/// The cells of one variant under one workload that take part in comparisons.
+pub fn ranked<'a, D>(
+    cells: &'a [CellSummary<D>],
+    variant: &'a str,
+    workload: &'a str,
+) -> impl DoubleEndedIterator<Item = &'a CellSummary<D>> {
+    let cells = cells.iter().filter(|cell| cell.ranked);
+    cells.filter(move |cell| cell.is_of(variant, workload))
+}
+
+/// Where something was measured, for people: `embedded on hello, 4 pods at once`.
+pub fn place(variant: &str, workload: &str, point: Point) -> String {
+    let at = match point {
+        Point::WarmLatency => " (warm latency)".to_owned(),
+        Point::Throughput { connections } => format!(" at {connections} connections"),
+        Point::OpenLoop { percent_of_peak } => format!(" at {percent_of_peak} % of its peak"),
+        Point::ColdStart { concurrency: 1 } | Point::Density => String::new(),
+        Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
+    };
+    format!("{variant} on {workload}{at}")
+}
+
+/// The prefix of a place in a list over all sweeps; empty for loads, whose place shows the sweep.
+pub const fn of_sweep(point: Point) -> &'static str {
+    match point {
+        Point::ColdStart { .. } => "cold starts of ",
+        Point::Density => "density of ",
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => "",
     }
 }

@@ -12,20 +12,16 @@ use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Record, TrialId};
 
 use crate::all_cells::Cells;
-use crate::cell::CellSummary;
-use crate::coldstart::ColdStartCell;
 use crate::counts::TrialCounts;
-use crate::density::DensityCell;
 use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
 use crate::period::Period;
-use crate::ratios::smallest_start;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::variant_validity::{VariantValidity, wrong_engines};
 use crate::{
-    answers, cells, coldstart, compare, density, expectations, failures, invalid, precision,
-    recorded, sandbox, shim_use, trust, verdict, words,
+    answers, coldstart, compare, density, expectations, failures, load, precision, recorded,
+    sandbox, shim_use, trust, verdict, words,
 };
 
 /// The run that records belong to.
@@ -197,7 +193,7 @@ impl Collector {
         doubts.extend(density::doubts(&cells.density));
         trust::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
-        cells.all().for_each(|cell| trials.add(cell.counts()));
+        cells.all().for_each(|cell| trials.add(cell.counts));
         let (failures, failures_not_listed) = failures::failures(measured, observations);
         let mut summary = Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
@@ -236,24 +232,16 @@ impl Collector {
 
     /// The cells of all sweeps, with the reasons why they are invalid.
     fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
-        let ceilings = cells::ceilings(&self.observations);
+        let ceilings = load::ceilings(&self.observations);
         let recorded = recorded::recorded(spec, &self.observations);
-        let loads = recorded.iter();
-        let loads = loads.filter_map(|one| cells::cell(spec, one, against, &ceilings));
-        let mut loads: Vec<CellSummary> = loads.collect();
-        invalid::mark(&mut loads, against);
-        let cold_starts = recorded.iter();
-        let cold_starts = cold_starts.filter_map(|one| coldstart::cell(spec, one, against));
-        let mut cold_starts: Vec<ColdStartCell> = cold_starts.collect();
-        coldstart::mark(&mut cold_starts, against, smallest_start(spec));
-        let density = recorded.iter();
-        let density = density.filter_map(|one| density::cell(spec, one, against));
-        let mut density: Vec<DensityCell> = density.collect();
-        density::mark(&mut density, against);
+        let each = || recorded.iter();
+        let loads = each().filter_map(|one| load::cell(spec, one, against, &ceilings));
+        let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, against));
+        let density = each().filter_map(|one| density::cell(spec, one, against));
         Cells {
-            loads,
-            cold_starts,
-            density,
+            loads: loads.collect(),
+            cold_starts: cold_starts.collect(),
+            density: density.collect(),
         }
     }
 }

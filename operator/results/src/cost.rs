@@ -6,11 +6,11 @@ use serde::Serialize;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::Point;
 
-use crate::any_cell::AnyCell;
-use crate::cell::CellSummary;
+use crate::cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::knee;
 use crate::doubt::Doubt;
+use crate::load::{LoadCell, LoadDetail};
 use crate::measure::{Metric, Sweep};
 use crate::node_price::NodePrice;
 use crate::statistics::Spread;
@@ -74,8 +74,8 @@ impl<'a> Costs<'a> {
             if dense {
                 instance(summary, variant, workload)
             } else {
-                loaded(summary, (variant, workload, Metric::Memory), |cell| {
-                    cell.memory_bytes
+                loaded(summary, (variant, workload, Metric::Memory), |load| {
+                    load.memory_bytes
                 })
             }
         };
@@ -88,7 +88,7 @@ impl<'a> Costs<'a> {
             node,
             million_requests: each(summary, |variant, workload| {
                 let what = (variant, workload, Metric::CpuPerRequest);
-                loaded(summary, what, |cell| cell.cpu_microseconds_per_request)
+                loaded(summary, what, |load| load.cpu_microseconds_per_request)
                     .priced(|cpu| node.of_million_requests(cpu))
             }),
             instance_month: each(summary, |variant, workload| {
@@ -130,20 +130,20 @@ fn each<'a>(summary: &'a Summary, of: impl Fn(&'a str, &'a str) -> Cost<'a>) -> 
 fn loaded<'a>(
     summary: &'a Summary,
     what: (&'a str, &'a str, Metric),
-    number: impl Fn(&CellSummary) -> Option<Spread>,
+    number: impl Fn(&LoadDetail) -> Option<Spread>,
 ) -> Cost<'a> {
     let cell = cell(summary, what.0, what.1);
-    let measured = cell.and_then(number);
-    let cell = cell.map(|cell| cell as &dyn AnyCell);
+    let measured = cell.and_then(|cell| number(&cell.detail));
+    let cell = cell.map(|cell| cell as &AnyCell);
     cost(summary, what, cell, measured)
 }
 
 /// The memory that one more idle instance holds.
 fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Cost<'a> {
     let mut cells = summary.density.iter();
-    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload);
-    let measured = cell.and_then(|cell| cell.bytes_per_instance);
-    let cell = cell.map(|cell| cell as &dyn AnyCell);
+    let cell = cells.find(|cell| cell.is_of(variant, workload));
+    let measured = cell.and_then(|cell| cell.detail.bytes_per_instance);
+    let cell = cell.map(|cell| cell as &AnyCell);
     let what = (variant, workload, Metric::MemoryPerInstance);
     cost(summary, what, cell, measured)
 }
@@ -151,12 +151,12 @@ fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Co
 fn cost<'a>(
     summary: &'a Summary,
     (variant, workload, metric): (&'a str, &'a str, Metric),
-    cell: Option<&dyn AnyCell>,
+    cell: Option<&AnyCell>,
     measured: Option<Spread>,
 ) -> Cost<'a> {
     let missing = match (cell, measured) {
         (None, _) => Some("not measured".to_owned()),
-        (Some(cell), _) if !cell.is_ranked() => Some(why(cell)),
+        (Some(cell), _) if !cell.ranked => Some(why(cell)),
         (Some(_), None) => Some("not read".to_owned()),
         (Some(_), Some(_)) => None,
     };
@@ -172,8 +172,8 @@ fn cost<'a>(
     }
 }
 
-fn why(cell: &dyn AnyCell) -> String {
-    let reasons = cell.invalid_because().iter();
+fn why(cell: &AnyCell) -> String {
+    let reasons = cell.invalid_because.iter();
     let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
     if reasons.is_empty() {
         "not measured".to_owned()
@@ -185,21 +185,25 @@ fn why(cell: &dyn AnyCell) -> String {
 /// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, or at the
 /// variant's own if the baseline has none. Without a throughput sweep it is the warm-latency cell,
 /// or else the open-loop cell with the highest rate.
-fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a CellSummary> {
+fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a LoadCell> {
     let of = |of: &str| {
         let cells = summary.cells.iter();
-        let cells = cells.filter(|cell| cell.workload == workload);
-        let cells = cells.filter(|cell| cell.variant == of);
-        cells.collect::<Vec<&CellSummary>>()
+        let cells = cells.filter(|cell| cell.is_of(of, workload));
+        cells.collect::<Vec<&LoadCell>>()
     };
     let own = of(variant);
-    let at = |sweep: Sweep| own.iter().filter(move |cell| cell.sweep == sweep).copied();
+    let at = |sweep: Sweep| {
+        own.iter()
+            .filter(move |cell| cell.detail.sweep == sweep)
+            .copied()
+    };
     if at(Sweep::Throughput).next().is_some() {
         let knee = knee(&summary.cells, &summary.baseline, workload)
             .or_else(|| knee(&summary.cells, variant, workload));
-        let knee = knee.map(|knee| knee.connections);
-        return at(Sweep::Throughput).find(|cell| knee.is_none_or(|knee| cell.connections == knee));
+        let knee = knee.map(|knee| knee.detail.connections);
+        return at(Sweep::Throughput)
+            .find(|cell| knee.is_none_or(|knee| cell.detail.connections == knee));
     }
     let warm = at(Sweep::WarmLatency).next();
-    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.percent_of_peak))
+    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.detail.percent_of_peak))
 }

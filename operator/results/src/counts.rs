@@ -31,6 +31,11 @@ impl TrialCounts {
         self.invalid + self.failed + self.skipped
     }
 
+    /// Whether there is a measurement, valid or not.
+    pub const fn is_measured(&self) -> bool {
+        self.valid + self.invalid > 0
+    }
+
     /// Adds the counts of another cell.
     pub fn add(&mut self, other: Self) {
         self.planned += other.planned;

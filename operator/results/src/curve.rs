@@ -1,6 +1,6 @@
 //! The throughput curve of a variant: where its rate is highest, and where it bends.
 
-use crate::cell::CellSummary;
+use crate::load::LoadCell;
 use crate::measure::Sweep;
 
 /// The share of the peak's rate that a knee reaches. The missing tenth is more than medians
@@ -10,11 +10,7 @@ pub const KNEE_SHARE: f64 = 0.9;
 
 /// The ranked throughput point of a variant with the highest median rate; among equal rates, the
 /// one with the fewest connections.
-pub fn peak<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
-    workload: &str,
-) -> Option<&'a CellSummary> {
+pub fn peak<'a>(cells: &'a [LoadCell], variant: &str, workload: &str) -> Option<&'a LoadCell> {
     loaded(cells, variant, workload).reduce(|best, cell| {
         if median_rate(cell) > median_rate(best) {
             cell
@@ -26,27 +22,23 @@ pub fn peak<'a>(
 
 /// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the
 /// peak's median rate: the subject is busy, and more connections would mostly queue.
-pub fn knee<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
-    workload: &str,
-) -> Option<&'a CellSummary> {
+pub fn knee<'a>(cells: &'a [LoadCell], variant: &str, workload: &str) -> Option<&'a LoadCell> {
     let enough = KNEE_SHARE * median_rate(peak(cells, variant, workload)?);
     loaded(cells, variant, workload)
         .filter(|cell| median_rate(cell) >= enough)
-        .min_by_key(|cell| cell.connections)
+        .min_by_key(|cell| cell.detail.connections)
 }
 
 fn loaded<'a>(
-    cells: &'a [CellSummary],
+    cells: &'a [LoadCell],
     variant: &str,
     workload: &str,
-) -> impl Iterator<Item = &'a CellSummary> {
+) -> impl Iterator<Item = &'a LoadCell> {
     cells.iter().filter(move |c| {
-        c.ranked && c.sweep == Sweep::Throughput && c.variant == variant && c.workload == workload
+        c.ranked && c.detail.sweep == Sweep::Throughput && c.is_of(variant, workload)
     })
 }
 
-fn median_rate(cell: &CellSummary) -> f64 {
-    cell.rps.map_or(0.0, |rps| rps.median)
+fn median_rate(cell: &LoadCell) -> f64 {
+    cell.detail.rps.map_or(0.0, |rps| rps.median)
 }

@@ -21,7 +21,6 @@ use wasmbench_core::units::cut;
 
 use crate::all_cells::Cells;
 use crate::answers::Mismatch;
-use crate::any_cell::AnyCell;
 use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
@@ -114,7 +113,7 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
     let differ = evidence.mismatches.iter();
     let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
     let wrong = evidence.cells.loads.iter().filter(|cell| {
-        cell.trials.iter().any(|trial| {
+        cell.detail.trials.iter().any(|trial| {
             trial.state == TrialState::Failed
                 && trial.reason.as_deref().and_then(Reason::of_trial)
                     == Some(Reason::ResponseMismatch)
@@ -165,9 +164,9 @@ fn too_few_samples(
     (percentile, one_in, below): (&str, u64, Option<u64>),
 ) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let carries_below = below.is_none_or(|below| cell.carries(below));
-        let is_short = cell.counts.valid > 0 && !cell.carries(one_in) && carries_below;
-        let requests = cell.fewest_requests.unwrap_or_default();
+        let carries_below = below.is_none_or(|below| cell.detail.carries(below));
+        let is_short = cell.counts.valid > 0 && !cell.detail.carries(one_in) && carries_below;
+        let requests = cell.detail.fewest_requests.unwrap_or_default();
         is_short.then(|| format!("{} ({requests})", cell.place()))
     })?;
     let needed = REQUESTS_BEYOND_PERCENTILE * one_in;
@@ -182,7 +181,10 @@ fn too_few_samples(
 
 fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let periods = cell.throttled_periods.filter(|periods| *periods > 0)?;
+        let periods = cell
+            .detail
+            .throttled_periods
+            .filter(|periods| *periods > 0)?;
         Some(format!("{} ({periods} periods)", cell.place()))
     })?;
     Some(doubt(
@@ -209,11 +211,6 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// The places of the `cells` for which `place` returns text; `None` if there are none.
 pub(super) fn places<C>(cells: &[C], place: impl Fn(&C) -> Option<String>) -> Option<String> {
     listed(cells.iter().filter_map(place), MAX_PLACES, ", ")
-}
-
-/// Whether `reason` makes the cell invalid.
-pub(super) fn is_against(reason: Reason, cell: &dyn AnyCell) -> bool {
-    cell.invalid_because().contains(&reason)
 }
 
 /// The first `limit` items, and how many more there are; `None` without items.

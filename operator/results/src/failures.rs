@@ -7,7 +7,6 @@ use wasmbench_api::status::SkippedVariant;
 use wasmbench_core::units::cut;
 use wasmbench_core::wire::record::{Outcome, TrialId};
 
-use crate::any_cell::AnyCell;
 use crate::observation::Observation;
 use crate::summary::{FailureGroup, Named, Summary};
 
@@ -78,8 +77,8 @@ fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
     for workload in &summary.compared.workloads {
         let cells = summary.all_cells();
         let cells = cells
-            .filter(|cell| cell.variant() == variant && cell.workload() == workload.name)
-            .map(AnyCell::counts);
+            .filter(|cell| cell.is_of(variant, &workload.name))
+            .map(|cell| cell.counts);
         let (failed, measured) = cells.fold((0, 0), |(failed, measured), counts| {
             (
                 failed + counts.failed,
@@ -99,7 +98,7 @@ fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
 pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
     let unmeasured = summary.compared.variants.iter().filter(|variant| {
         let mut cells = summary.all_cells();
-        !cells.any(|cell| cell.variant() == variant.name && cell.is_measured())
+        !cells.any(|cell| cell.variant == variant.name && cell.counts.is_measured())
     });
     let skipped = unmeasured.filter_map(|variant| {
         let group = summary

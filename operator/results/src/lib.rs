@@ -2,9 +2,9 @@
 //!
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window
 //! measured), [`trial`] (the numbers of one record), [`observation`] (what a summary needs from
-//! it), [`collect`] (records to a [`summary::Summary`], by way of [`recorded`] and [`cells`],
-//! [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells
-//! have in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
+//! it), [`collect`] (records to a [`summary::Summary`], by way of [`recorded`], [`cell`] and
+//! [`all_cells`] (what cells have in common), [`load`], [`coldstart`] and [`density`],
+//! [`open_loop`], [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
 //! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
 //! (what the run costs at a node's price).
@@ -14,11 +14,9 @@
 
 pub mod all_cells;
 pub mod answers;
-pub mod any_cell;
 pub mod bodies;
 pub mod ceiling;
 pub mod cell;
-pub mod cells;
 mod clock;
 pub mod coldstart;
 pub mod collect;
@@ -37,8 +35,8 @@ pub mod fortio;
 mod generator;
 pub mod histogram;
 pub mod history;
-pub mod invalid;
 pub mod judge;
+pub mod load;
 pub mod measure;
 pub mod node_price;
 mod noise_limit;

@@ -7,9 +7,10 @@ use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
 use wasmbench_core::wire::record::Point;
 
 use crate::all_cells::Cells;
-use crate::any_cell::AnyCell;
+use crate::cell::AnyCell;
 use crate::curve::knee;
 use crate::doubt::Reason;
+use crate::load::LoadCell;
 use crate::measure::{Judged, Measured as _, Metric, Unit};
 use crate::primary::Place;
 use crate::statistics::ratio::paired_differences;
@@ -112,7 +113,7 @@ impl Ratio<'_> {
 
 /// The numbers of one measure of one cell, by block.
 struct Series<'a> {
-    cell: &'a dyn AnyCell,
+    cell: &'a AnyCell,
     metric: Metric,
     by_block: BTreeMap<u32, f64>,
 }
@@ -121,44 +122,43 @@ impl Series<'_> {
     fn is_same_point(&self, other: &Self) -> bool {
         self.metric == other.metric
             && self.cell.point() == other.cell.point()
-            && self.cell.workload() == other.cell.workload()
+            && self.cell.workload == other.cell.workload
     }
 }
 
 /// All ratios of a run, by workload, then variant, then measure.
 pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> Vec<Ratio<'a>> {
-    let of_cell = |cell: &'a dyn AnyCell| {
-        let series = cell.series().into_iter();
+    let of_cell = |cell: &'a AnyCell| {
+        let series = cell.detail.series().into_iter();
         series.map(move |(metric, by_block)| Series {
             cell,
             metric,
             by_block,
         })
     };
-    let ranked = cells.all().filter(|cell| cell.is_ranked());
+    let ranked = cells.all().filter(|cell| cell.ranked);
     let all: Vec<Series<'_>> = ranked.flat_map(of_cell).collect();
     let (bases, others): (Vec<Series<'_>>, Vec<Series<'_>>) = all
         .into_iter()
-        .partition(|series| series.cell.variant() == baseline);
+        .partition(|series| series.cell.variant == baseline);
     let base_of = |one: &Series<'_>| {
         let base = bases.iter().find(|base| base.is_same_point(one))?;
-        let is_twin =
-            |other: &&Series<'_>| other.cell.variant() == TWIN && other.is_same_point(one);
+        let is_twin = |other: &&Series<'_>| other.cell.variant == TWIN && other.is_same_point(one);
         let twin = others.iter().find(is_twin);
-        let twin = twin.filter(|_| one.cell.variant() != TWIN);
+        let twin = twin.filter(|_| one.cell.variant != TWIN);
         let both = [Some(base), twin].into_iter().flatten();
-        let cells: Vec<&dyn AnyCell> = both.map(|series| series.cell).collect();
+        let cells: Vec<&AnyCell> = both.map(|series| series.cell).collect();
         let numbers = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
         Some((numbers, cells))
     };
     let mut found = vec![];
     for workload in &spec.workloads {
-        let knee = knee(&cells.loads, baseline, &workload.name).map(AnyCell::point);
+        let knee = knee(&cells.loads, baseline, &workload.name).map(LoadCell::point);
         for variant in &spec.variants {
             let mut of_both: Vec<Ratio<'_>> = others
                 .iter()
-                .filter(|one| one.cell.variant() == variant.name)
-                .filter(|one| one.cell.workload() == workload.name)
+                .filter(|one| one.cell.variant == variant.name)
+                .filter(|one| one.cell.workload == workload.name)
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
                 .filter_map(|one| {
                     let (base, cells) = base_of(one)?;
@@ -186,7 +186,7 @@ fn ratio<'a>(
     (spec, workload): (&BenchmarkRunSpec, &Workload),
     one: &Series<'a>,
     base: &BTreeMap<u32, f64>,
-    base_cells: &[&dyn AnyCell],
+    base_cells: &[&AnyCell],
 ) -> Option<Ratio<'a>> {
     let smallest = smallest_difference(spec, workload, one.metric);
     let effect = minimum_effect(spec);
@@ -201,8 +201,8 @@ fn ratio<'a>(
     }
     Some(Ratio {
         untrusted: untrusted.into_iter().collect(),
-        variant: one.cell.variant(),
-        workload: one.cell.workload(),
+        variant: &one.cell.variant,
+        workload: &one.cell.workload,
         point: one.cell.point(),
         metric: one.metric,
         interval: Interval::of(&per_block)?,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;
 
-use crate::cell::CellSummary;
+use crate::load::LoadCell;
 use crate::pod_use::SandboxUse;
 use crate::shim_use::of_variant;
 use crate::statistics::Range;
@@ -35,7 +35,7 @@ pub struct SandboxSummary {
 }
 
 /// One row per variant with numbers about its pods, in the order of the spec.
-pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxSummary> {
+pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<SandboxSummary> {
     let variants = spec.variants.iter().map(|variant| variant.name.as_str());
     variants
         .map(|variant| {

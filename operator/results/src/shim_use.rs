@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;
 
-use crate::cell::CellSummary;
+use crate::load::LoadCell;
 use crate::pod_use::ShimUse;
 use crate::statistics::Range;
 use crate::trial::{Trial, valid};
@@ -27,7 +27,7 @@ pub struct ShimSummary {
 }
 
 /// One row per variant whose shims were read, in the order of the spec.
-pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary> {
+pub fn shims(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<ShimSummary> {
     let variants = spec.variants.iter().map(|variant| variant.name.as_str());
     variants
         .filter_map(|variant| {
@@ -47,10 +47,10 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
 }
 
 /// What was read in the valid trials of all ranked points of a variant.
-pub fn of_variant<T>(cells: &[CellSummary], variant: &str, of: fn(&Trial) -> Option<T>) -> Vec<T> {
+pub fn of_variant<T>(cells: &[LoadCell], variant: &str, of: fn(&Trial) -> Option<T>) -> Vec<T> {
     let cells = cells
         .iter()
         .filter(|cell| cell.variant == variant && cell.ranked);
-    let trials = cells.flat_map(|cell| valid(&cell.trials));
+    let trials = cells.flat_map(|cell| valid(&cell.detail.trials));
     trials.filter_map(of).collect()
 }

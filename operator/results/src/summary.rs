@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
 
-use crate::all_cells::{self, CellOf};
-use crate::any_cell::AnyCell;
-use crate::cell::CellSummary;
+use crate::all_cells;
+use crate::cell::AnyCell;
 use crate::coldstart::{ColdStartCell, HarnessFloor};
 use crate::comparison::{Comparison, NoiseFloor};
 use crate::counts::TrialCounts;
@@ -16,6 +15,7 @@ use crate::density::DensityCell;
 use crate::doubt::Doubt;
 use crate::environment::Environment;
 use crate::expectations::Decision;
+use crate::load::LoadCell;
 use crate::measure::Metric;
 use crate::period::Period;
 use crate::precision::Precision;
@@ -59,7 +59,7 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_floors: Vec<NoiseFloor>,
     /// Loads: one entry per variant, workload and sweep point, in the order of the spec.
-    pub cells: Vec<CellSummary>,
+    pub cells: Vec<LoadCell>,
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
@@ -91,33 +91,23 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The cells of all sweeps, each with its kind.
-    pub fn cells_of_kinds(&self) -> impl Iterator<Item = CellOf<'_>> {
-        all_cells::all(&self.cells, &self.cold_starts, &self.density)
-    }
-
     /// The cells of all sweeps.
-    pub fn all_cells(&self) -> impl Iterator<Item = &dyn AnyCell> {
-        self.cells_of_kinds().map(CellOf::any)
+    pub fn all_cells(&self) -> impl Iterator<Item = &AnyCell> {
+        all_cells::all(&self.cells, &self.cold_starts, &self.density)
     }
 
     /// A measure of a cell as a multiple of the baseline's; `None` for the baseline, and if the
     /// measure is not compared there.
-    pub fn comparison(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&Comparison> {
+    pub fn comparison(&self, cell: &AnyCell, metric: Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|found| {
-            found.metric == metric
-                && found.point == cell.point()
-                && found.variant == cell.variant()
-                && found.workload == cell.workload()
+            found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
         })
     }
 
     /// The noise floor of a measure at the point of a cell; `None` without a twin.
-    pub fn noise_floor(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&NoiseFloor> {
+    pub fn noise_floor(&self, cell: &AnyCell, metric: Metric) -> Option<&NoiseFloor> {
         self.noise_floors.iter().find(|found| {
-            found.metric == metric
-                && found.point == cell.point()
-                && found.workload == cell.workload()
+            found.metric == metric && found.point == cell.point() && found.workload == cell.workload
         })
     }
 }

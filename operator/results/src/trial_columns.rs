@@ -10,6 +10,7 @@ use crate::open_loop;
 use crate::open_loop::trial::OpenLoopTrial;
 use crate::trial::{Discarded, Metrics, Trial, TrialState};
 
+#[serde_with::serde_as]
 #[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Columns {
@@ -18,6 +19,7 @@ struct Columns {
     /// One letter per trial: V valid, I invalid, F failed, S skipped.
     states: String,
     /// By block, for trials that are not valid.
+    #[serde_as(as = "BTreeMap<serde_with::DisplayFromStr, _>")]
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     reasons: BTreeMap<u32, String>,
     requests: Vec<u64>,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::record::{Cell, TrialId};
 
-use crate::any_cell::AnyCell;
+use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::environment::Drift;
 use crate::observation::Observation;
@@ -70,16 +70,17 @@ impl VariantValidity<'_> {
         found.map(|(reason, _)| reason)
     }
 
-    /// Everything that speaks against `cell`: those of its `own` reasons that hold and, if the cell
-    /// was measured, what the run shows against its variant.
-    pub fn all_against(
+    /// Why `cell` is invalid: those of its `own` reasons that hold and, if it was measured, what
+    /// the run shows against its variant.
+    pub fn invalid_because(
         self,
-        cell: &dyn AnyCell,
+        cell: &Cell,
+        counts: TrialCounts,
         own: impl IntoIterator<Item = (Reason, bool)>,
     ) -> Vec<Reason> {
         let own = own.into_iter().filter(|(_, is_so)| *is_so);
-        let of_run = self.reasons(cell.variant(), cell.workload());
-        let of_run = of_run.filter(|_| cell.is_measured());
+        let of_run = self.reasons(&cell.variant, &cell.workload);
+        let of_run = of_run.filter(|_| counts.is_measured());
         let all: BTreeSet<Reason> = own.map(|(reason, _)| reason).chain(of_run).collect();
         all.into_iter().collect()
     }

@@ -5,7 +5,7 @@ mod statement;
 use strum::EnumCount as _;
 use wasmbench_core::units::{self, cut};
 
-use crate::any_cell::{AnyCell, ranked};
+use crate::cell::{AnyCell, ranked};
 use crate::comparison::Comparison;
 use crate::curve::peak;
 use crate::failures::{flaky_variants, skipped_variants};
@@ -59,9 +59,9 @@ fn left_out(summary: &Summary) -> Vec<String> {
     let why = |variant: &Named| {
         let mut cells = summary
             .all_cells()
-            .filter(|cell| cell.variant() == variant.name);
+            .filter(|cell| cell.variant == variant.name);
         let reason: &str = cells
-            .find_map(|cell| cell.invalid_because().first().copied())?
+            .find_map(|cell| cell.invalid_because.first().copied())?
             .into();
         Some(format!("{} left out ({reason})", variant.name))
     };
@@ -144,19 +144,19 @@ fn absolutes(summary: &Summary) -> Vec<String> {
         for variant in &summary.compared.variants {
             let (variant, workload) = (variant.name.as_str(), workload.name.as_str());
             let mut loads = ranked(&summary.cells, variant, workload);
-            let warm = loads.find(|cell| cell.sweep == Sweep::WarmLatency);
+            let warm = loads.find(|cell| cell.detail.sweep == Sweep::WarmLatency);
             let rps = peak(&summary.cells, variant, workload).and_then(|cell| {
-                let rate = units::rate(cell.rps?.median);
+                let rate = units::rate(cell.detail.rps?.median);
                 Some(format!(
                     "{rate} requests/s at {} connections",
-                    cell.connections
+                    cell.detail.connections
                 ))
             });
-            let p50 = warm.and_then(|cell| cell.p50_microseconds);
+            let p50 = warm.and_then(|cell| cell.detail.p50_microseconds);
             let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
             let mut loads = ranked(&summary.cells, variant, workload);
-            let open = loads.rfind(|cell| cell.sweep == Sweep::OpenLoop);
-            let open = open.and_then(open_loop::statement);
+            let open = loads.rfind(|cell| cell.detail.sweep == Sweep::OpenLoop);
+            let open = open.and_then(|cell| open_loop::statement(&cell.detail));
             let found = rps.into_iter().chain(p50).chain(open);
             let cold = cold_start(summary, variant, workload);
             let one_more = one_more(summary, variant, workload);
@@ -175,9 +175,9 @@ fn absolutes(summary: &Summary) -> Vec<String> {
 /// How long a pod takes to start, by its log line if there is one, otherwise by its first answer.
 fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.cold_starts, variant, workload).next()?;
-    let listening = cell.create_to_listening.as_ref();
+    let listening = cell.detail.create_to_listening.as_ref();
     let listening = listening.map(|time| (time, Metric::ColdStartListening));
-    let answer = cell.create_to_answer.as_ref();
+    let answer = cell.detail.create_to_answer.as_ref();
     let (time, metric) = listening.or(answer.map(|time| (time, Metric::ColdStartAnswer)))?;
     let median = units::micros(time.p50_microseconds.median);
     Some(format!("{} {median}", metric.at(cell.point())))
@@ -185,7 +185,7 @@ fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.density, variant, workload).next()?;
-    let bytes = units::bytes(cell.bytes_per_instance?.median);
+    let bytes = units::bytes(cell.detail.bytes_per_instance?.median);
     Some(format!("{bytes} per instance"))
 }
 
@@ -194,7 +194,7 @@ fn why_no_comparison(summary: &Summary) -> String {
         return "no primary measure is valid".to_owned();
     }
     let baseline = &summary.baseline;
-    let is_ranked = |cell: &dyn AnyCell| cell.is_ranked() && cell.variant() == baseline;
+    let is_ranked = |cell: &AnyCell| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
         format!("nothing valid beside {baseline}")
     } else {

@@ -133,7 +133,7 @@ fn a_cold_start_is_compared_to_its_first_answer() {
     let rows = rows(&published.studies[0], Some(&measured));
     let row = rows.iter().find(|row| row.here == Some("hare")).unwrap();
     let cells = starts.cold_starts.iter();
-    let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.concurrency == 4);
+    let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.detail.concurrency == 4);
     let cell = cells.next().unwrap();
     let wanted = starts.comparison(cell, Metric::ColdStartAnswer);
     let wanted = wanted.unwrap().estimate.ratio;

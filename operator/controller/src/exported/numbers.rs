@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_results::Summary;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};
 use wasmbench_results::statistics::median;
@@ -149,11 +149,9 @@ fn ratio(owner: &Owner, one: &Comparison) -> Vec<Sample> {
 
 /// The measured value of a variant in the compared cell, in the base unit.
 fn absolute(owner: &Owner, summary: &Summary, one: &Comparison, variant: &str) -> Option<Sample> {
-    let is_there = |cell: &&dyn AnyCell| {
-        cell.variant() == variant && cell.workload() == one.workload && cell.point() == one.point
-    };
+    let is_there = |cell: &&AnyCell| cell.is_at(variant, &one.workload, one.point);
     let cell = summary.all_cells().find(is_there)?;
-    let mut series = cell.series().into_iter();
+    let mut series = cell.detail.series().into_iter();
     let (_, by_block) = series.find(|(metric, _)| *metric == one.metric)?;
     let value = median(by_block.into_values())?;
     let (family, value) = in_base_unit(one.metric, value);

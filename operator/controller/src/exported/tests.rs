@@ -49,6 +49,7 @@ fn comparison(variant: &str) -> Value {
 fn cell(variant: &str, bytes: f64) -> Value {
     json!({
         "variant": variant, "workload": "hello",
+        "ranked": true,
         "counts": { "planned": 3, "valid": 3, "invalid": 0, "failed": 0, "skipped": 0, "missing": 0 },
         "steps": [],
         "blocks": [{ "block": 1, "instances": 2, "bytesPerInstance": bytes }],

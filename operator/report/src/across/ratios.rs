@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_core::rounding::{P_DIGITS, round_significant};
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
 use wasmbench_results::history::Scatter;
@@ -277,11 +277,11 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
-    let of_cell = |cell: &dyn AnyCell| -> Vec<Sample> {
+    let of_cell = |cell: &AnyCell| -> Vec<Sample> {
         let unjudged = is_beyond_knee(cell, earlier).then_some(Unjudged::BeyondKnee);
         let is_untrusted = !cell.untrusted_because(effect).is_empty();
         let place = Place::of(cell);
-        let series = cell.series().into_iter();
+        let series = cell.detail.series().into_iter();
         let sample = |(metric, by_block)| Sample {
             unjudged,
             is_untrusted,
@@ -293,7 +293,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
         };
         series.map(sample).collect()
     };
-    let ranked = summary.all_cells().filter(|cell| cell.is_ranked());
+    let ranked = summary.all_cells().filter(|cell| cell.ranked);
     let all = ranked.flat_map(of_cell);
     let all = all.filter(|sample| !sample.values.is_empty());
     let (twins, mut all): (Vec<Sample>, Vec<Sample>) =
@@ -321,20 +321,20 @@ pub fn places(summary: &Summary) -> Vec<Place> {
 /// Whether a point has more connections than the knee of the earlier run's baseline. Beyond it the
 /// queue grows but the rate hardly does, and nothing is judged there within a run either. If the
 /// baseline has no valid point, the variant's own knee counts.
-fn is_beyond_knee(cell: &dyn AnyCell, earlier: &Summary) -> bool {
+fn is_beyond_knee(cell: &AnyCell, earlier: &Summary) -> bool {
     let Point::Throughput { connections } = cell.point() else {
         return false;
     };
-    let knee = |variant: &str| knee(&earlier.cells, variant, cell.workload());
-    let knee = knee(&earlier.baseline).or_else(|| knee(cell.variant()));
-    knee.is_some_and(|knee| connections > knee.connections)
+    let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
+    let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
+    knee.is_some_and(|knee| connections > knee.detail.connections)
 }
 
 impl Place {
-    fn of(cell: &dyn AnyCell) -> Self {
+    fn of(cell: &AnyCell) -> Self {
         Self {
-            variant: cell.variant().to_owned(),
-            workload: cell.workload().to_owned(),
+            variant: cell.variant.clone(),
+            workload: cell.workload.clone(),
             point: cell.point(),
         }
     }

@@ -7,7 +7,7 @@ use super::terminal::tilde;
 use strum::IntoEnumIterator as _;
 use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::under;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::statistics::{self, Spread};
@@ -50,8 +50,7 @@ pub fn section(summary: &Summary) -> String {
         let _ = write!(text, "\n{FLOOR}\n{}", floors.markdown());
     }
     for workload in &summary.compared.workloads {
-        let of_workload = |cell: &&ColdStartCell| cell.workload == workload.name;
-        let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+        let cells = under(&summary.cold_starts, &workload.name);
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
         text.push_str(&late_answers(&cells));
@@ -70,8 +69,7 @@ pub fn section(summary: &Summary) -> String {
 
 /// The tables of one workload, each with its title; none without cold starts.
 pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
-    let of_workload = |cell: &&ColdStartCell| cell.workload == workload;
-    let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+    let cells = under(&summary.cold_starts, workload);
     let mut tables = vec![
         ("Cold start", times(&cells)),
         (
@@ -96,7 +94,10 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
 fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartCell>> {
     let mut points: BTreeMap<u32, Vec<&ColdStartCell>> = BTreeMap::new();
     for cell in cells {
-        points.entry(cell.concurrency).or_default().push(cell);
+        points
+            .entry(cell.detail.concurrency)
+            .or_default()
+            .push(cell);
     }
     points
 }
@@ -105,9 +106,9 @@ fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartC
 fn late_answers(cells: &[&ColdStartCell]) -> String {
     let late = cells
         .iter()
-        .filter(|cell| cell.answers_wait_for_the_cluster());
+        .filter(|cell| cell.detail.answers_wait_for_the_cluster());
     let line = |cell: &&ColdStartCell| {
-        let (first, pods) = (cell.first_attempt_answers, cell.pods);
+        let (first, pods) = (cell.detail.first_attempt_answers, cell.detail.pods);
         escape(&format!(
             "{}, answer: {first} of {pods} pods were answered at the first attempt. That time is the \
              cluster's and is not compared: see listening",
@@ -149,39 +150,47 @@ fn times(cells: &[&ColdStartCell]) -> Table {
     let p50 = |time: &Option<ColdTime>| time.as_ref().map(|time| time.p50_microseconds);
     let p90 = |time: &Option<ColdTime>| time.as_ref().map(tilde);
     Sheet::of(cells)
-        .counting(|cell| cell.is_ranked())
+        .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
-        .left(VALIDITY, |cell| standing(**cell))
-        .right("At once", |cell| cell.concurrency)
+        .left(VALIDITY, |cell| standing(cell.any()))
+        .right("At once", |cell| cell.detail.concurrency)
         .right("Valid", |cell| valid(cell.counts))
-        .right("Pods", |cell| cell.pods)
-        .right("First attempt", |cell| count(cell.first_attempt_answers))
-        .measured("Listening p50", |cell| {
-            median(p50(&cell.create_to_listening))
+        .right("Pods", |cell| cell.detail.pods)
+        .right("First attempt", |cell| {
+            count(cell.detail.first_attempt_answers)
         })
-        .measured("Interval", |cell| interval(p50(&cell.create_to_listening)))
-        .measured("p90", |cell| p90(&cell.create_to_listening))
-        .measured("Answer p50", |cell| median(p50(&cell.create_to_answer)))
-        .measured("Interval", |cell| interval(p50(&cell.create_to_answer)))
-        .measured("p90", |cell| p90(&cell.create_to_answer))
-        .measured("Makespan", |cell| median(cell.makespan_microseconds))
+        .measured("Listening p50", |cell| {
+            median(p50(&cell.detail.create_to_listening))
+        })
+        .measured("Interval", |cell| {
+            interval(p50(&cell.detail.create_to_listening))
+        })
+        .measured("p90", |cell| p90(&cell.detail.create_to_listening))
+        .measured("Answer p50", |cell| {
+            median(p50(&cell.detail.create_to_answer))
+        })
+        .measured("Interval", |cell| {
+            interval(p50(&cell.detail.create_to_answer))
+        })
+        .measured("p90", |cell| p90(&cell.detail.create_to_answer))
+        .measured("Makespan", |cell| median(cell.detail.makespan_microseconds))
         .measured("Discarded listening", |cell| {
-            let blocks = cell.blocks.iter();
+            let blocks = cell.detail.blocks.iter();
             let discarded = blocks.filter_map(|block| block.discarded_listening);
             statistics::median(discarded).map(units::micros)
         })
-        .right("Wrong class", |cell| count(cell.wrong_class_samples))
+        .right("Wrong class", |cell| count(cell.detail.wrong_class_samples))
         .left("Compiled before", |cell| compiled_before(cell))
-        .right("Unverified", |cell| count(cell.unverified_samples))
+        .right("Unverified", |cell| count(cell.detail.unverified_samples))
         .table()
 }
 
 /// `6 warm`, `1 cold, 5 warm`, `6 unknown`; `None` where nothing is ever compiled.
 fn compiled_before(cell: &ColdStartCell) -> Option<String> {
-    let told = cell.compiled_before.iter();
+    let told = cell.detail.compiled_before.iter();
     let told = told.filter(|(found, _)| **found != CompileCache::NothingToCompile);
     let told = told.map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
-    let unknown = cell.compile_cache_unknown;
+    let unknown = cell.detail.compile_cache_unknown;
     let unknown = (unknown > 0).then(|| format!("{unknown} unknown"));
     let all: Vec<String> = told.chain(unknown).collect();
     (!all.is_empty()).then(|| all.join(", "))
@@ -191,18 +200,18 @@ fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
     let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
     let is_compared = |cell: &&ColdStartCell| {
         let mut each = metrics.into_iter();
-        each.any(|metric| versus_baseline::words(summary, *cell, metric).is_some())
+        each.any(|metric| versus_baseline::words(summary, cell.any(), metric).is_some())
     };
     Sheet::of(cells.iter().copied().filter(is_compared))
         .left("Variant", |cell| cell.variant.clone())
-        .right("At once", |cell| cell.concurrency)
+        .right("At once", |cell| cell.detail.concurrency)
         .for_each(metrics, |sheet, metric| {
             sheet
                 .right(metric.measure().title, move |cell| {
-                    versus_baseline::words(summary, *cell, metric)
+                    versus_baseline::words(summary, cell.any(), metric)
                 })
                 .left("Each block", move |cell| {
-                    versus_baseline::each_block(summary, *cell, metric)
+                    versus_baseline::each_block(summary, cell.any(), metric)
                 })
         })
         .table()
@@ -211,7 +220,7 @@ fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
 /// One row per step, one column per variant.
 fn steps(cells: &[&ColdStartCell]) -> Table {
     let of = |cell: &ColdStartCell, step: ColdStep| {
-        let mut steps = cell.steps.iter();
+        let mut steps = cell.detail.steps.iter();
         steps.find(|found| found.step == step).cloned()
     };
     let clock = |step: ColdStep| {
@@ -226,7 +235,7 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         })
         .for_each(cells, |sheet, cell| {
             sheet.right(cell.variant.as_str(), move |step| {
-                let time = of(cell, *step).filter(|_| cell.is_ranked());
+                let time = of(cell, *step).filter(|_| cell.ranked);
                 time.map(|time| units::micros(time.p50_microseconds))
             })
         })

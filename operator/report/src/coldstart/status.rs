@@ -3,7 +3,6 @@
 use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
 };
-use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::measure::Metric;
@@ -42,15 +41,18 @@ fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
         let found = found.as_ref();
         found.map(|found| time(summary, cell, metric, found))
     };
-    (cell.is_measured() || invalid.is_some()).then(|| ColdStartPoint {
-        concurrency: cell.concurrency,
+    (cell.counts.is_measured() || invalid.is_some()).then(|| ColdStartPoint {
+        concurrency: cell.detail.concurrency,
         trials: cell.counts.valid,
         failed_trials: cell.counts.unused(),
         invalid,
-        samples: cell.pods / cell.concurrency.max(1),
-        listening: of(Metric::ColdStartListening, &cell.create_to_listening),
-        answer: of(Metric::ColdStartAnswer, &cell.create_to_answer),
-        makespan_microseconds: cell.makespan_microseconds.map(|spread| spread.median),
+        samples: cell.detail.pods / cell.detail.concurrency.max(1),
+        listening: of(Metric::ColdStartListening, &cell.detail.create_to_listening),
+        answer: of(Metric::ColdStartAnswer, &cell.detail.create_to_answer),
+        makespan_microseconds: cell
+            .detail
+            .makespan_microseconds
+            .map(|spread| spread.median),
     })
 }
 

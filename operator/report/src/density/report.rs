@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units;
-use wasmbench_results::any_cell::AnyCell as _;
+use wasmbench_results::cell::under;
 use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
@@ -34,8 +34,7 @@ pub fn section(summary: &Summary) -> String {
     }
     let mut text = format!("## Density\n\n{INTRODUCTION}");
     for workload in &summary.compared.workloads {
-        let of_workload = |cell: &&DensityCell| cell.workload == workload.name;
-        let cells: Vec<&DensityCell> = summary.density.iter().filter(of_workload).collect();
+        let cells = under(&summary.density, &workload.name);
         let name = escape(&workload.name);
         let _ = write!(
             text,
@@ -76,8 +75,7 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
 
 /// The tables of one workload, each with its title; a table without rows is empty.
 pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
-    let of_workload = |cell: &&DensityCell| cell.workload == workload;
-    let cells: Vec<&DensityCell> = summary.density.iter().filter(of_workload).collect();
+    let cells = under(&summary.density, workload);
     [
         (
             "Density, memory of one more instance",
@@ -89,30 +87,34 @@ pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
 
 fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
     Sheet::of(cells)
-        .counting(|cell| cell.is_ranked())
+        .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
-        .left(VALIDITY, |cell| standing(**cell))
+        .left(VALIDITY, |cell| standing(cell.any()))
         .right("Valid", |cell| valid(cell.counts))
         .measured("Per instance", |cell| {
-            median(cell.bytes_per_instance, units::bytes)
+            median(cell.detail.bytes_per_instance, units::bytes)
         })
         .measured("Interval", |cell| {
-            interval(cell.counts.valid, cell.bytes_per_instance, units::bytes)
+            interval(
+                cell.counts.valid,
+                cell.detail.bytes_per_instance,
+                units::bytes,
+            )
         })
         .measured("By the node", |cell| {
-            median(cell.node_bytes_per_instance, units::bytes)
+            median(cell.detail.node_bytes_per_instance, units::bytes)
         })
         .right(format!("Versus {}", summary.baseline), |cell| {
-            versus_baseline::words(summary, **cell, Metric::MemoryPerInstance)
+            versus_baseline::words(summary, cell.any(), Metric::MemoryPerInstance)
         })
         .table()
 }
 
 fn steps(cells: &[&DensityCell]) -> Table {
     let steps = cells.iter();
-    let steps = steps.flat_map(|cell| cell.steps.iter().map(move |step| (cell, step)));
+    let steps = steps.flat_map(|cell| cell.detail.steps.iter().map(move |step| (cell, step)));
     Sheet::of(steps)
-        .counting(|(cell, _)| cell.is_ranked())
+        .counting(|(cell, _)| cell.ranked)
         .left("Variant", |(cell, _)| cell.variant.clone())
         .right("Instances", |(_, step)| step.instances)
         .right("Blocks", |(_, step)| step.trials)

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::{Better, Measured as _, Metric, Unit};
 use wasmbench_results::summary::Summary;
@@ -97,7 +97,7 @@ fn lines(point: &ValidPoint<'_>) -> String {
 
 /// `Hello/variant=embedded/connections=50`. The last part never ends in a dash and a number, which
 /// would be read as a number of processors.
-fn name(cell: &dyn AnyCell) -> String {
+fn name(cell: &AnyCell) -> String {
     let at = match cell.point() {
         Point::WarmLatency => "sweep=warmLatency".to_owned(),
         Point::Throughput { connections } => format!("connections={connections}"),
@@ -105,8 +105,8 @@ fn name(cell: &dyn AnyCell) -> String {
         Point::ColdStart { concurrency } => format!("podsAtOnce={concurrency}"),
         Point::Density => "sweep=density".to_owned(),
     };
-    let workload = capitalised(&encoded(cell.workload()));
-    format!("{workload}/variant={}/{at}", encoded(cell.variant()))
+    let workload = capitalised(&encoded(&cell.workload));
+    format!("{workload}/variant={}/{at}", encoded(&cell.variant))
 }
 
 /// Go's own tools require a capital letter after `Benchmark`.

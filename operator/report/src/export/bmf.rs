@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::units::cut;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};
 use wasmbench_results::statistics::Spread;
@@ -56,8 +56,8 @@ pub fn left_out(summary: &Summary) -> Option<String> {
     })
 }
 
-fn name(cell: &dyn AnyCell) -> String {
-    let (variant, workload, point) = (cell.variant(), cell.workload(), cell.point());
+fn name(cell: &AnyCell) -> String {
+    let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());
     cut(&format!("{variant}/{workload}/{point}"), MAX_NAME_CHARS)
 }
 

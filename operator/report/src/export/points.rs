@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::run::TWIN;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
@@ -13,7 +13,7 @@ use wasmbench_results::trust;
 /// A valid point with its numbers.
 pub struct ValidPoint<'a> {
     /// The cell of the point.
-    pub cell: &'a dyn AnyCell,
+    pub cell: &'a AnyCell,
     /// Its measures, with the number of each valid block; every number is finite.
     pub series: Vec<(Metric, BTreeMap<u32, f64>)>,
     /// Why not to trust the numbers, although they are valid.
@@ -27,11 +27,11 @@ pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
     let effect = effect.map_or(0.0, libm::log1p);
     let of_run: BTreeSet<Reason> = trust::of_run(summary).collect();
     let cells = summary.all_cells();
-    let valid = cells.filter(|cell| cell.is_ranked() && cell.variant() != TWIN);
+    let valid = cells.filter(|cell| cell.ranked && cell.variant != TWIN);
     valid
         .map(|cell| ValidPoint {
             cell,
-            series: finite(cell.series()),
+            series: finite(cell.detail.series()),
             untrusted: cell
                 .untrusted_because(effect)
                 .into_iter()

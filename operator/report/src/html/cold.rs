@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::under;
 use wasmbench_results::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
 use wasmbench_results::summary::Summary;
 
@@ -30,13 +30,12 @@ type Of = fn(&ColdBlock) -> Option<f64>;
 
 /// The plots of one workload; none without cold starts.
 pub fn plots(summary: &Summary, workload: &str, id: &str, detail: Points) -> Vec<Plot> {
-    let of_workload = |cell: &&ColdStartCell| cell.workload == workload;
-    let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+    let cells = under(&summary.cold_starts, workload);
     if cells.is_empty() {
         return vec![];
     }
     let of_listening = |cell: &&ColdStartCell| {
-        let time = cell.create_to_listening.as_ref();
+        let time = cell.detail.create_to_listening.as_ref();
         lane(
             summary,
             cell,
@@ -46,7 +45,7 @@ pub fn plots(summary: &Summary, workload: &str, id: &str, detail: Points) -> Vec
         )
     };
     let of_answer = |cell: &&ColdStartCell| {
-        let time = cell.create_to_answer.as_ref();
+        let time = cell.detail.create_to_answer.as_ref();
         lane(summary, cell, time, |b| b.answer, |b| b.discarded_answer)
     };
     let listening: Vec<Lane> = cells.iter().map(of_listening).collect();
@@ -80,7 +79,7 @@ pub fn plots(summary: &Summary, workload: &str, id: &str, detail: Points) -> Vec
 }
 
 fn name(cell: &ColdStartCell) -> String {
-    match cell.concurrency {
+    match cell.detail.concurrency {
         1 => cell.variant.clone(),
         more => format!("{} x{more}", cell.variant),
     }
@@ -105,11 +104,11 @@ fn lane(
                 block.block,
                 units::micros(value)
             ),
-            counts: counts && cell.is_ranked(),
-            is_out_with_its_point: counts && !cell.is_ranked(),
+            counts: counts && cell.ranked,
+            is_out_with_its_point: counts && !cell.ranked,
         })
     };
-    let dots = cell.blocks.iter().flat_map(|block| {
+    let dots = cell.detail.blocks.iter().flat_map(|block| {
         let of_pods = format!("median of its pods{because}");
         let counted = dot(block, counted(block), true, &of_pods);
         let discarded = dot(
@@ -125,7 +124,7 @@ fn lane(
         look: look(summary, &cell.variant),
         dots: dots.collect(),
         spread: time.map(|time| time.p50_microseconds),
-        is_ranked: cell.is_ranked() && time.is_some(),
+        is_ranked: cell.ranked && time.is_some(),
         invalid,
         mark: "",
         missing: without_numbers(cell.counts),
@@ -146,7 +145,7 @@ fn is_of_the_start(step: ColdStep) -> bool {
 
 /// The median times of all steps, one row per cell, numbered in the order of the legend.
 fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> String {
-    let times = cells.iter().flat_map(|cell| &cell.steps);
+    let times = cells.iter().flat_map(|cell| &cell.detail.steps);
     let values = times.filter(|time| is_of_the_start(time.step));
     let scale = Scale::fit(
         values.map(|time| time.p50_microseconds).chain([0.0]),
@@ -205,7 +204,7 @@ fn moment(
 }
 
 fn numbered(cell: &ColdStartCell) -> impl Iterator<Item = (usize, &StepTime)> {
-    cell.steps.iter().filter_map(|time| {
+    cell.detail.steps.iter().filter_map(|time| {
         let order = ColdStep::iter().filter(|step| is_of_the_start(*step));
         let place = order.into_iter().position(|step| step == time.step)?;
         Some((place + 1, time))

@@ -1,7 +1,7 @@
 //! The plot of density: what each climb of the ladder found for one more instance.
 
 use wasmbench_core::units;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::cell::under;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::summary::Summary;
 
@@ -21,8 +21,7 @@ const AXIS: Axis = Axis {
 
 /// The plot of one workload; `None` if no climb has a memory reading.
 pub fn plot(summary: &Summary, workload: &str, id: &str, detail: Points) -> Option<Plot> {
-    let of_workload = |cell: &&DensityCell| cell.workload == workload;
-    let cells = summary.density.iter().filter(of_workload);
+    let cells = under(&summary.density, workload).into_iter();
     let lanes: Vec<Lane> = cells.map(|cell| lane(summary, cell)).collect();
     if lanes.iter().all(|lane| lane.dots.is_empty()) {
         return None;
@@ -39,7 +38,7 @@ fn lane(summary: &Summary, cell: &DensityCell) -> Lane {
     let invalid = point_invalid(&cell.invalid_because);
     let because = invalid.as_ref();
     let because = because.map_or_else(String::new, |why| format!(", {why}"));
-    let dots = cell.blocks.iter().filter_map(|block| {
+    let dots = cell.detail.blocks.iter().filter_map(|block| {
         let value = block.bytes_per_instance.filter(|bytes| is_drawn(*bytes))?;
         Some(Dot {
             value,
@@ -50,8 +49,8 @@ fn lane(summary: &Summary, cell: &DensityCell) -> Lane {
                 block.instances,
                 units::bytes(value)
             ),
-            counts: cell.is_ranked(),
-            is_out_with_its_point: !cell.is_ranked(),
+            counts: cell.ranked,
+            is_out_with_its_point: !cell.ranked,
         })
     });
     Lane {
@@ -59,9 +58,10 @@ fn lane(summary: &Summary, cell: &DensityCell) -> Lane {
         look: look(summary, &cell.variant),
         dots: dots.collect(),
         spread: cell
+            .detail
             .bytes_per_instance
             .filter(|spread| is_drawn(spread.low)),
-        is_ranked: cell.is_ranked(),
+        is_ranked: cell.ranked,
         invalid,
         mark: "",
         missing: without_numbers(cell.counts),

@@ -2,9 +2,9 @@
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::units;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::statistics::{Spread, median};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::trial::{Metrics, Trial, TrialState};
@@ -74,15 +74,15 @@ impl Quantity {
         }
     }
 
-    fn spread(self, cell: &CellSummary) -> Option<Spread> {
+    fn spread(self, cell: &LoadCell) -> Option<Spread> {
         match self {
-            Self::Rate => cell.rps,
-            Self::P50 => cell.p50_microseconds,
-            Self::P99 => cell.p99_microseconds,
-            Self::ScheduledP50 => cell.open_loop.map(|found| found.p50_microseconds),
-            Self::ScheduledP99 => cell.open_loop.map(|found| found.p99_microseconds),
-            Self::Cpu => cell.cpu_microseconds_per_request,
-            Self::Memory => cell.memory_bytes,
+            Self::Rate => cell.detail.rps,
+            Self::P50 => cell.detail.p50_microseconds,
+            Self::P99 => cell.detail.p99_microseconds,
+            Self::ScheduledP50 => cell.detail.open_loop.map(|found| found.p50_microseconds),
+            Self::ScheduledP99 => cell.detail.open_loop.map(|found| found.p99_microseconds),
+            Self::Cpu => cell.detail.cpu_microseconds_per_request,
+            Self::Memory => cell.detail.memory_bytes,
         }
     }
 }
@@ -170,11 +170,11 @@ pub fn look(summary: &Summary, variant: &str) -> Look {
 }
 
 /// The lane of `cell` for `quantity`.
-pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
+pub fn lane(summary: &Summary, cell: &LoadCell, quantity: Quantity) -> Lane {
     let label = quantity.axis().label;
     let invalid = point_invalid(&cell.invalid_because);
     let (mut dots, mut without) = (vec![], vec![]);
-    for trial in &cell.trials {
+    for trial in &cell.detail.trials {
         match quantity.of(&trial.metrics).filter(|value| is_drawn(*value)) {
             Some(value) => {
                 let is_valid = trial.state == TrialState::Valid;
@@ -192,7 +192,7 @@ pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
         }
     }
     let is_p99 = matches!(quantity, Quantity::P99 | Quantity::ScheduledP99);
-    let carried = !is_p99 || cell.p99_carried;
+    let carried = !is_p99 || cell.detail.p99_carried;
     Lane {
         name: cell.variant.clone(),
         look: look(summary, &cell.variant),

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::wire::record::AnySweep;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::curve::knee;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::summary::Summary;
 
@@ -111,8 +111,8 @@ fn legend(summary: &Summary) -> String {
 
 /// The plots of one sweep under one workload.
 fn loads(summary: &Summary, workload: &str, sweep: Sweep, id: &str, detail: Detail) -> Vec<Plot> {
-    let of_sweep = |cell: &&CellSummary| cell.workload == workload && cell.sweep == sweep;
-    let cells: Vec<&CellSummary> = summary.cells.iter().filter(of_sweep).collect();
+    let of_sweep = |cell: &&LoadCell| cell.workload == workload && cell.detail.sweep == sweep;
+    let cells: Vec<&LoadCell> = summary.cells.iter().filter(of_sweep).collect();
     if cells.is_empty() {
         return vec![];
     }
@@ -154,12 +154,12 @@ const OPEN: [(Quantity, &str); 2] = [
 fn load(
     summary: &Summary,
     workload: &str,
-    cells: &[&CellSummary],
+    cells: &[&LoadCell],
     (quantity, title): (Quantity, &'static str),
     id: &str,
     detail: Detail,
 ) -> Option<Plot> {
-    let lanes: Vec<(&CellSummary, Lane)> = cells
+    let lanes: Vec<(&LoadCell, Lane)> = cells
         .iter()
         .map(|cell| (*cell, lane(summary, cell, quantity)))
         .collect();
@@ -169,7 +169,7 @@ fn load(
     }
     let first = amount(cells.first()?);
     let is_curve = cells.iter().any(|cell| amount(cell) != first);
-    let is_open = cells.first()?.sweep == Sweep::OpenLoop;
+    let is_open = cells.first()?.detail.sweep == Sweep::OpenLoop;
     let (load, unit) = if is_open {
         ("percent of each variant's own peak", "% of the peak")
     } else {
@@ -182,7 +182,12 @@ fn load(
     let svg = if is_curve {
         let knee = knee(&summary.cells, &summary.baseline, workload)
             .filter(|_| quantity == Quantity::Rate)
-            .map(|cell| (cell.connections, format!("knee of {}", summary.baseline)));
+            .map(|cell| {
+                (
+                    cell.detail.connections,
+                    format!("knee of {}", summary.baseline),
+                )
+            });
         curve::plot(id, title, (axis, load), &curves(lanes), knee, detail.points)
     } else {
         let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
@@ -198,13 +203,15 @@ fn load(
 
 /// The amount of load on the horizontal axis: the percentage of the peak for a load with a rate,
 /// otherwise the connections.
-fn amount(cell: &CellSummary) -> u32 {
-    cell.percent_of_peak.unwrap_or(cell.connections)
+fn amount(cell: &LoadCell) -> u32 {
+    cell.detail
+        .percent_of_peak
+        .unwrap_or(cell.detail.connections)
 }
 
 /// Notes on what the lanes do not show. A note that applies at several amounts of load appears
 /// once, with those amounts and their unit.
-fn notes(lanes: &[(&CellSummary, Lane)], unit: Option<&str>) -> Vec<String> {
+fn notes(lanes: &[(&LoadCell, Lane)], unit: Option<&str>) -> Vec<String> {
     let mut said: Vec<(String, Vec<String>)> = vec![];
     for (cell, lane) in lanes {
         let Some(note) = lane.note() else { continue };
@@ -221,7 +228,7 @@ fn notes(lanes: &[(&CellSummary, Lane)], unit: Option<&str>) -> Vec<String> {
     said.into_iter().map(written).collect()
 }
 
-fn curves(lanes: Vec<(&CellSummary, Lane)>) -> Vec<Curve> {
+fn curves(lanes: Vec<(&LoadCell, Lane)>) -> Vec<Curve> {
     let mut curves: Vec<Curve> = vec![];
     for (cell, lane) in lanes {
         let point = (amount(cell), lane);

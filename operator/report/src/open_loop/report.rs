@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, marked};
-use wasmbench_results::any_cell::AnyCell as _;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
@@ -27,7 +26,7 @@ in neither latency. A point of which a trial kept less than 98 % of its rate is 
 
 /// The section; empty for a run without such a load.
 pub fn section(summary: &Summary) -> String {
-    let of_sweep = |cell: &CellSummary| cell.sweep == Sweep::OpenLoop;
+    let of_sweep = |cell: &LoadCell| cell.detail.sweep == Sweep::OpenLoop;
     if !summary.cells.iter().any(of_sweep) {
         return String::new();
     }
@@ -47,39 +46,42 @@ pub fn section(summary: &Summary) -> String {
     text
 }
 
-fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'a CellSummary> {
+fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'a LoadCell> {
     let cells = summary.cells.iter();
-    cells.filter(move |cell| cell.sweep == Sweep::OpenLoop && cell.workload == workload)
+    cells.filter(move |cell| cell.detail.sweep == Sweep::OpenLoop && cell.workload == workload)
 }
 
 /// The points of one workload.
 pub fn points(summary: &Summary, workload: &str) -> Table {
     let service = |time: Option<Spread>| median(time, units::micros);
-    let scheduled = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
-        median(cell.open_loop.as_ref().map(of), units::micros)
+    let scheduled = |cell: &LoadCell, of: fn(&OpenLoopSummary) -> Spread| {
+        median(cell.detail.open_loop.as_ref().map(of), units::micros)
     };
-    let interval = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
-        let found = cell.open_loop.as_ref().map(of);
+    let interval = |cell: &LoadCell, of: fn(&OpenLoopSummary) -> Spread| {
+        let found = cell.detail.open_loop.as_ref().map(of);
         interval(cell.counts.valid, found, units::micros)
     };
     Sheet::of(cells(summary, workload))
-        .counting(|cell| cell.is_ranked())
+        .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| validity(cell))
         .right("Of peak", |cell| of_peak(cell))
         .right("Valid", |cell| valid(cell.counts))
         .measured("Peak/s", |cell| {
-            Some(units::rate(cell.open_loop?.peak_rps.median))
+            Some(units::rate(cell.detail.open_loop?.peak_rps.median))
         })
         .measured("Requested/s", |cell| {
-            Some(units::rate(cell.open_loop?.requested_rps.median))
+            Some(units::rate(cell.detail.open_loop?.requested_rps.median))
         })
         .measured("Achieved", |cell| {
-            Some(achieved(cell.open_loop?.achieved_share_min))
+            Some(achieved(cell.detail.open_loop?.achieved_share_min))
         })
-        .measured("Service p50", |cell| service(cell.p50_microseconds))
+        .measured("Service p50", |cell| service(cell.detail.p50_microseconds))
         .measured("p99", |cell| {
-            Some(marked(service(cell.p99_microseconds)?, cell.p99_carried))
+            Some(marked(
+                service(cell.detail.p99_microseconds)?,
+                cell.detail.p99_carried,
+            ))
         })
         .measured("From schedule p50", |cell| {
             scheduled(cell, |found| found.p50_microseconds)
@@ -89,20 +91,22 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         })
         .measured("p90", |cell| {
             let p90 = scheduled(cell, |found| found.p90_microseconds)?;
-            Some(marked(p90, cell.p90_carried()))
+            Some(marked(p90, cell.detail.p90_carried()))
         })
         .measured("p99", |cell| {
             let p99 = scheduled(cell, |found| found.p99_microseconds)?;
-            Some(marked(p99, cell.p99_carried))
+            Some(marked(p99, cell.detail.p99_carried))
         })
         .measured("Interval", |cell| {
             interval(cell, |found| found.p99_microseconds)
         })
         .measured("p99.9", |cell| {
-            Some(units::micros(cell.open_loop?.p999_microseconds?.median))
+            Some(units::micros(
+                cell.detail.open_loop?.p999_microseconds?.median,
+            ))
         })
         .measured("Waited", |cell| {
-            Some(units::percent(cell.open_loop?.waited_share.median))
+            Some(units::percent(cell.detail.open_loop?.waited_share.median))
         })
         .measured("Generator late", |cell| {
             scheduled(cell, |found| found.generator_p99_microseconds)
@@ -110,12 +114,12 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .table()
 }
 
-fn of_peak(cell: &CellSummary) -> String {
-    format!("{} %", cell.percent_of_peak.unwrap_or_default())
+fn of_peak(cell: &LoadCell) -> String {
+    format!("{} %", cell.detail.percent_of_peak.unwrap_or_default())
 }
 
-fn validity(cell: &CellSummary) -> String {
-    let found = cell.open_loop.filter(|_| cell.is_ranked());
+fn validity(cell: &LoadCell) -> String {
+    let found = cell.detail.open_loop.filter(|_| cell.ranked);
     if found.is_some_and(|found| found.may_be_the_generators()) {
         "valid, generator later than the latency".to_owned()
     } else {
@@ -124,13 +128,13 @@ fn validity(cell: &CellSummary) -> String {
 }
 
 fn ratios(summary: &Summary, workload: &str) -> Table {
-    let p50 = |cell: &CellSummary| summary.comparison(cell, Metric::OpenLoopP50);
+    let p50 = |cell: &LoadCell| summary.comparison(cell, Metric::OpenLoopP50);
     Sheet::of(cells(summary, workload).filter(|cell| p50(cell).is_some()))
         .left("Variant", |cell| cell.variant.clone())
         .right("Of peak", |cell| of_peak(cell))
         .right("p50", |cell| p50(cell).map(Comparison::words))
         .right("p99", |cell| {
-            versus_baseline::words(summary, *cell, Metric::OpenLoopP99)
+            versus_baseline::words(summary, cell.any(), Metric::OpenLoopP99)
         })
         .right("Blocks", |cell| {
             p50(cell).map(|found| found.estimate.blocks.to_string())

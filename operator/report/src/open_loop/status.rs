@@ -1,23 +1,25 @@
 //! Loads on a schedule in the rows of the status.
 
 use wasmbench_api::status::OpenLoopPoint;
-use wasmbench_results::cell::CellSummary;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
 use crate::validity::invalid;
 
 /// The points of a row, by rate.
-pub fn points_of_row(summary: &Summary, cells: &[&CellSummary]) -> Vec<OpenLoopPoint> {
-    let of_sweep = cells.iter().filter(|cell| cell.sweep == Sweep::OpenLoop);
+pub fn points_of_row(summary: &Summary, cells: &[&LoadCell]) -> Vec<OpenLoopPoint> {
+    let of_sweep = cells
+        .iter()
+        .filter(|cell| cell.detail.sweep == Sweep::OpenLoop);
     of_sweep.filter_map(|cell| point(summary, cell)).collect()
 }
 
-fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
-    let found = cell.open_loop?;
+fn point(summary: &Summary, cell: &LoadCell) -> Option<OpenLoopPoint> {
+    let found = cell.detail.open_loop?;
     let compared = summary.comparison(cell, Metric::OpenLoopP99);
     Some(OpenLoopPoint {
-        percent_of_peak: cell.percent_of_peak?,
+        percent_of_peak: cell.detail.percent_of_peak?,
         trials: cell.counts.valid,
         failed_trials: cell.counts.unused(),
         invalid: invalid(&cell.invalid_because),
@@ -25,8 +27,8 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         achieved_percent: (found.achieved_share_min * 1000.0).floor() / 10.0,
         p50_microseconds: found.p50_microseconds.median,
         p99_microseconds: found.p99_microseconds.median,
-        service_p99_microseconds: cell.p99_microseconds?.median,
-        p99_not_carried: !cell.p99_carried,
+        service_p99_microseconds: cell.detail.p99_microseconds?.median,
+        p99_not_carried: !cell.detail.p99_carried,
         primary: compared.is_some_and(|c| c.primary),
         ratio: compared.map(|c| c.estimate.ratio),
         low: compared.and_then(|c| c.estimate.low),

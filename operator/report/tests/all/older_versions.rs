@@ -51,7 +51,7 @@ fn duets(run: &RunInput) -> Vec<Record> {
 fn trials_of<'a>(summary: &'a Summary, variant: &'a str) -> impl Iterator<Item = &'a Trial> {
     let cells = summary.cells.iter();
     let cells = cells.filter(move |cell| cell.variant == variant);
-    cells.flat_map(|cell| &cell.trials)
+    cells.flat_map(|cell| &cell.detail.trials)
 }
 
 #[test]
@@ -192,13 +192,16 @@ fn records_of_the_first_version_of_each_sweep_give_their_numbers() {
     let summary = summarize(&run, &records);
     assert_eq!((summary.trials.valid, summary.trials.planned), (3, 3));
     let start = &summary.cold_starts[0];
-    let [listening, answer] = [&start.create_to_listening, &start.create_to_answer]
-        .map(|time| time.as_ref().unwrap().p50_microseconds.median);
+    let [listening, answer] = [
+        &start.detail.create_to_listening,
+        &start.detail.create_to_answer,
+    ]
+    .map(|time| time.as_ref().unwrap().p50_microseconds.median);
     assert_eq!((listening, answer), (85_000.0, 125_000.0));
-    let load = summary.cells[0].open_loop.expect("an open loop");
+    let load = summary.cells[0].detail.open_loop.expect("an open loop");
     let (p50, p99) = (load.p50_microseconds, load.p99_microseconds);
     assert_eq!((p50.median, p99.median), (300.0, 2500.0));
-    let slope = summary.density[0].bytes_per_instance;
+    let slope = summary.density[0].detail.bytes_per_instance;
     assert_eq!(slope.map(|slope| slope.median), Some(5_000_000.0));
     let report = &report_files(&run, &records).unwrap()["report.md"];
     for section in ["## Cold start", "## Open loop", "## Density"] {

@@ -81,7 +81,7 @@ fn a_peak_that_is_quiet_or_has_only_a_rate_is_no_matter() {
     let records: Vec<Record> = (1..=5).map(|block| record(block, &old)).collect();
     let summary = summarize(&run(), &records);
     assert_eq!(summary.cells[0].invalid_because, []);
-    assert_eq!(summary.cells[0].others_cpu_share_max, Some(0.0125));
+    assert_eq!(summary.cells[0].detail.others_cpu_share_max, Some(0.0125));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn times_of_single_requests_are_exact_whatever_buckets_the_histogram_has() {
     let records: Vec<Record> = (1..=5).map(in_one_bucket).collect();
     let summary = summarize(&run(), &records);
     assert_eq!(summary.cells[0].invalid_because, []);
-    let median = summary.cells[0].p50_microseconds.unwrap().median;
+    let median = summary.cells[0].detail.p50_microseconds.unwrap().median;
     assert!((median - 100.0).abs() < 1e-9, "{median}");
 }
 
@@ -107,7 +107,7 @@ fn times_of_single_requests_are_exact_whatever_buckets_the_histogram_has() {
 fn one_failed_request_at_the_peak_makes_the_point_invalid() {
     let summary = with_peak(1, &json!({"failed": 20}));
     assert_eq!(summary.cells[0].invalid_because, [Reason::ErrorsInLoad]);
-    assert_eq!(summary.cells[0].errors, 20);
+    assert_eq!(summary.cells[0].detail.errors, 20);
     assert_eq!(summary.trustworthy, Some(false));
 }
 

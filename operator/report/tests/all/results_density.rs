@@ -7,7 +7,6 @@ use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 use wasmbench_report::cost::cost_text;
 use wasmbench_report::files::report_files;
-use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::cost::Costs;
 use wasmbench_results::density::DensityCell;
@@ -71,6 +70,7 @@ fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
     let (run, records) = records();
     let summary = summarize(&run, &records);
     let light = cell_of(&summary, "light")
+        .detail
         .bytes_per_instance
         .unwrap()
         .median
@@ -80,6 +80,7 @@ fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
         "{light}: 10.03 and 4 of the shim"
     );
     let node = cell_of(&summary, "light")
+        .detail
         .node_bytes_per_instance
         .unwrap()
         .median
@@ -187,7 +188,13 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
     let summary = summarize(&run, &records);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.counts.failed), (5, 0));
-    assert_eq!((heavy.stopped[0].reached, heavy.stopped[0].trials), (5, 5));
+    assert_eq!(
+        (
+            heavy.detail.stopped[0].reached,
+            heavy.detail.stopped[0].trials
+        ),
+        (5, 5)
+    );
     let report = &report_files(&run, &records).unwrap()["report.md"];
     assert!(
         report.contains("stopped at 5 of 10 instances in 5 block(s)"),
@@ -205,10 +212,10 @@ fn without_memory_there_is_no_slope_and_the_rest_stays() {
     }
     let summary = summarize(&run, &records);
     let light = cell_of(&summary, "light");
-    assert_eq!(light.bytes_per_instance, None);
+    assert_eq!(light.detail.bytes_per_instance, None);
     assert_eq!(heavys_ratio(&summary), None);
-    assert_eq!(light.steps.len(), 4);
-    assert!(light.steps[0].first_p50_microseconds.is_some());
+    assert_eq!(light.detail.steps.len(), 4);
+    assert!(light.detail.steps[0].first_p50_microseconds.is_some());
 }
 
 #[test]
@@ -228,8 +235,8 @@ fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::EngineModeMismatch]);
     assert_eq!(heavys_ratio(&summary), None);
-    assert!(heavy.bytes_per_instance.is_some(), "it is shown");
-    assert!(cell_of(&summary, "light").is_ranked());
+    assert!(heavy.detail.bytes_per_instance.is_some(), "it is shown");
+    assert!(cell_of(&summary, "light").ranked);
 }
 
 #[test]
@@ -241,7 +248,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     assert_eq!(summary.density.len(), 2);
     for cell in &summary.density {
         assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
-        assert!(cell.bytes_per_instance.is_some(), "it is shown");
+        assert!(cell.detail.bytes_per_instance.is_some(), "it is shown");
     }
     assert_eq!(summary.comparisons, []);
     let report = &report_files(&run, &changed).unwrap()["report.md"];
@@ -258,7 +265,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
         }
     }
     let summary = summarize(&run, &changed);
-    assert!(cell_of(&summary, "light").is_ranked());
+    assert!(cell_of(&summary, "light").ranked);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::EnvironmentDrifted]);
     assert_eq!(heavys_ratio(&summary), None);

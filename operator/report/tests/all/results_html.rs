@@ -86,7 +86,12 @@ fn every_trial_with_a_number_is_a_point_of_each_of_its_plots() {
         .collect();
     let mut trials = 0;
     for cell in &summary.cells {
-        for trial in cell.trials.iter().filter(|t| t.metrics.rps.is_some()) {
+        for trial in cell
+            .detail
+            .trials
+            .iter()
+            .filter(|t| t.metrics.rps.is_some())
+        {
             trials += 1;
             let label = format!(
                 "{}, block {} (trial {})",

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::{html, markdown, status_rows};
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::{RunInput, Summary, summarize};
 
@@ -46,11 +46,11 @@ fn change(records: &mut [Record], of: (&str, u32), change: impl Fn(&mut OpenLoop
     }
 }
 
-fn cell<'a>(summary: &'a Summary, variant: &str, percent: u32) -> &'a CellSummary {
+fn cell<'a>(summary: &'a Summary, variant: &str, percent: u32) -> &'a LoadCell {
     summary
         .cells
         .iter()
-        .find(|cell| cell.variant == variant && cell.percent_of_peak == Some(percent))
+        .find(|cell| cell.variant == variant && cell.detail.percent_of_peak == Some(percent))
         .unwrap()
 }
 
@@ -66,17 +66,17 @@ fn points_have_service_times_and_latencies_from_the_schedule_side_by_side() {
         summary
             .cells
             .iter()
-            .all(|cell| cell.sweep == Sweep::OpenLoop)
+            .all(|cell| cell.detail.sweep == Sweep::OpenLoop)
     );
     let cell = cell(&summary, "native", 90);
     assert!(cell.ranked, "{:?}", cell.invalid_because);
-    let service = cell.p99_microseconds.unwrap().median;
-    let scheduled = cell.open_loop.unwrap().p99_microseconds.median;
+    let service = cell.detail.p99_microseconds.unwrap().median;
+    let scheduled = cell.detail.open_loop.unwrap().p99_microseconds.median;
     assert!(
         (scheduled / service - 3.0).abs() < 0.01,
         "{scheduled} {service}"
     );
-    let found = cell.open_loop.unwrap();
+    let found = cell.detail.open_loop.unwrap();
     let share = found.requested_rps.median / found.peak_rps.median;
     assert!((share - 0.9).abs() < 1e-4, "{share}");
 }
@@ -264,7 +264,7 @@ fn a_summary_reads_back_with_every_trial() {
     let text = serde_json::to_string(&summary).unwrap();
     let read: Summary = serde_json::from_str(&text).unwrap();
     let times = |summary: &Summary| -> Vec<Value> {
-        let trials = summary.cells.iter().flat_map(|cell| &cell.trials);
+        let trials = summary.cells.iter().flat_map(|cell| &cell.detail.trials);
         trials
             .map(|trial| serde_json::to_value(trial.metrics.open_loop).unwrap())
             .collect()

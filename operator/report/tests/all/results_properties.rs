@@ -8,7 +8,6 @@ use wasmbench_core::wire::document::DiscardedWindow;
 use wasmbench_core::wire::open_loop::Quantiles;
 use wasmbench_core::wire::record::{Outcome, Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
-use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::trial::TrialState;
@@ -80,7 +79,7 @@ proptest! {
         let summary = summarize(&loads(), &records(&fates));
         prop_assert!(!summary.cells.is_empty());
         for cell in &summary.cells {
-            let errors = cell.trials.iter().any(|trial| trial.metrics.errors > 0);
+            let errors = cell.detail.trials.iter().any(|trial| trial.metrics.errors > 0);
             prop_assert_eq!(errors, cell.invalid_because.contains(&Reason::ErrorsInLoad));
             prop_assert!(!(errors && cell.ranked));
             let compared = summary.comparisons.iter().any(|c| {
@@ -96,11 +95,11 @@ proptest! {
         prop_assert!(!summary.cells.is_empty());
         let (mut points, mut rates) = (0, 0);
         for cell in summary.cells {
-            let medians = [cell.p50_microseconds, cell.p90_microseconds, cell.p99_microseconds];
+            let medians = [cell.detail.p50_microseconds, cell.detail.p90_microseconds, cell.detail.p99_microseconds];
             let medians: Vec<f64> = medians.iter().flatten().map(|spread| spread.median).collect();
             prop_assert!(medians.is_sorted());
             points += usize::from(medians.len() > 1);
-            let Some(found) = cell.open_loop else { continue };
+            let Some(found) = cell.detail.open_loop else { continue };
             rates += 1;
             let scheduled = [found.p50_microseconds, found.p90_microseconds, found.p99_microseconds];
             prop_assert!(scheduled.map(|spread| spread.median).is_sorted());
@@ -114,11 +113,11 @@ proptest! {
         prop_assert!(!summary.cells.is_empty());
         let mut trials_at_rates = 0;
         for cell in summary.cells {
-            let is_open = cell.sweep == Sweep::OpenLoop;
-            prop_assert_eq!(cell.percent_of_peak.is_some(), is_open);
-            prop_assert!(is_open || cell.open_loop.is_none());
+            let is_open = cell.detail.sweep == Sweep::OpenLoop;
+            prop_assert_eq!(cell.detail.percent_of_peak.is_some(), is_open);
+            prop_assert!(is_open || cell.detail.open_loop.is_none());
             // Each of the cell's valid trials has numbers from the schedule.
-            let valid = cell.trials.iter().filter(|trial| trial.state == TrialState::Valid);
+            let valid = cell.detail.trials.iter().filter(|trial| trial.state == TrialState::Valid);
             prop_assert!(!is_open || valid.clone().all(|trial| trial.metrics.open_loop.is_some()));
             trials_at_rates += if is_open { valid.count() } else { 0 };
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 
 use wasmbench_report::status_rows::status_rows;
-use wasmbench_results::cell::CellSummary;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::summarize;
 
 use crate::results_support::{all_measured, run};
@@ -19,15 +19,15 @@ fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
     });
     assert_eq!(points.clone().count(), 8);
     for (row, point) in points {
-        let is_mine = |c: &&CellSummary| {
+        let is_mine = |c: &&LoadCell| {
             (&c.variant, &c.workload) == (&row.variant, &row.workload)
-                && c.connections == point.connections
+                && c.detail.connections == point.connections
         };
         let cell = summary.cells.iter().find(is_mine).unwrap();
-        assert_eq!(point.rps, cell.rps.unwrap().median);
+        assert_eq!(point.rps, cell.detail.rps.unwrap().median);
         assert_eq!(
             point.p99_microseconds,
-            cell.p99_microseconds.unwrap().median
+            cell.detail.p99_microseconds.unwrap().median
         );
     }
     let told: Vec<f64> = rows

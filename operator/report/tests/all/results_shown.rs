@@ -167,7 +167,7 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
             marks,
             "{shown}"
         );
-        let said = statement(&summary.cells[0]).unwrap();
+        let said = statement(&summary.cells[0].detail).unwrap();
         assert_eq!(said.contains(" ~"), marks > 0, "{said}");
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
         assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");
@@ -222,7 +222,7 @@ fn what_nobody_counted_is_absent_and_never_zero() {
     let mut old = json.clone();
     old["cells"][0]["fewestRequests"] = json!(0);
     let old: Summary = serde_json::from_value(old).unwrap();
-    assert_eq!(old.cells[0].fewest_requests, Some(0));
+    assert_eq!(old.cells[0].detail.fewest_requests, Some(0));
 
     let report = &files["report.md"];
     let mut rows = report.lines();

@@ -8,12 +8,15 @@ use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::variants::engine;
 use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::{Cell, Point};
+use wasmbench_core::wire::record::Point;
 
+use crate::cell::CellSummary;
 use crate::coldstart::noise::{self, NodeUse};
-use crate::coldstart::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
-use crate::counts::TrialCounts;
+use crate::coldstart::{
+    ColdBlock, ColdStartCell, ColdStartDetail, ColdTime, ColdTrial, StepTime, validity,
+};
 use crate::observation::Observation;
+use crate::ratios::smallest_start;
 use crate::recorded::Recorded;
 use crate::statistics::{Spread, median};
 use crate::trial::carries;
@@ -45,7 +48,7 @@ pub fn cell(
     // An image that is pulled anew is compiled anew.
     let is_pulled = sweep.class == ColdStartClass::NodeCold;
     let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(recorded.variant);
-    Some(ColdStartCell {
+    let detail = ColdStartDetail {
         compile_cache_unknown: if may_be_compiled {
             samples.saturating_sub(told)
         } else {
@@ -53,8 +56,11 @@ pub fn cell(
         },
         wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
         wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
-        ..summarise(cell, concurrency, counts, &shown)
-    })
+        ..summarise(concurrency, &shown)
+    };
+    let own = validity::reasons(&detail, smallest_start(spec));
+    let invalid = against.invalid_because(&cell, counts, own);
+    Some(CellSummary::new(cell, counts, detail, invalid))
 }
 
 /// The number of samples for which it is known whether a compiled form of the image was kept.
@@ -62,12 +68,7 @@ fn told(trial: &ColdTrial) -> u32 {
     trial.compiled_before.values().sum()
 }
 
-fn summarise(
-    cell: Cell,
-    concurrency: u32,
-    counts: TrialCounts,
-    blocks: &Blocks<'_>,
-) -> ColdStartCell {
+fn summarise(concurrency: u32, blocks: &Blocks<'_>) -> ColdStartDetail {
     let makespans = blocks.values();
     let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
     let uncertainties = blocks.values();
@@ -79,14 +80,10 @@ fn summarise(
     for (found, samples) in blocks.values().flat_map(|trial| &trial.compiled_before) {
         *compiled_before.entry(*found).or_default() += samples;
     }
-    ColdStartCell {
+    ColdStartDetail {
         compiled_before,
         compile_cache_unknown: 0,
-        variant: cell.variant,
-        workload: cell.workload,
         concurrency,
-        counts,
-        invalid_because: vec![],
         wrong_class_trials: 0,
         wrong_class_samples: 0,
         unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),

@@ -19,9 +19,7 @@ use wasmbench_api::absent::is_zero;
 use wasmbench_core::wire::cold_start::{Clock, ColdStep, CompileCache};
 use wasmbench_core::wire::record::Point;
 
-use crate::any_cell::AnyCell;
-use crate::counts::TrialCounts;
-use crate::doubt::Reason;
+use crate::cell::{ByBlock, CellSummary, Detail};
 use crate::measure::Metric;
 use crate::noise_limit::are_too_many;
 use crate::statistics::Spread;
@@ -29,28 +27,20 @@ use crate::statistics::Spread;
 pub use cells::cell;
 pub use floor::{HarnessFloor, floors};
 pub use trial::{ColdTrial, of_document};
-pub use validity::{doubts, mark};
+pub use validity::doubts;
 pub use words::sweep;
 
-/// One variant under one workload with one number of pods created at once. Times are in
-/// microseconds. The numbers are those of the valid trials, or of the invalid ones if there are no
-/// others.
+/// A cell of cold starts: one number of pods created at once.
+pub type ColdStartCell = CellSummary<ColdStartDetail>;
+
+/// What only cells of cold starts have. Times are in microseconds. The numbers are those of the
+/// valid trials, or of the invalid ones if there are no others.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct ColdStartCell {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
+pub struct ColdStartDetail {
     /// Pods that were created at once.
     pub concurrency: u32,
-    /// How the trials ended.
-    pub counts: TrialCounts,
-    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts. Empty for
-    /// a valid cell.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub invalid_because: Vec<Reason>,
     /// Measured trials with fewer samples than requested, because others were of the wrong class.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_class_trials: u32,
@@ -99,7 +89,7 @@ pub struct ColdStartCell {
     pub blocks: Vec<ColdBlock>,
 }
 
-impl ColdStartCell {
+impl ColdStartDetail {
     /// Whether more than half of the pods answered at the first attempt. How much earlier they
     /// could have answered is unknown, so the time to the answer is a property of the cluster and
     /// not of the variant.
@@ -108,27 +98,11 @@ impl ColdStartCell {
     }
 }
 
-impl AnyCell for ColdStartCell {
-    fn variant(&self) -> &str {
-        &self.variant
-    }
-
-    fn workload(&self) -> &str {
-        &self.workload
-    }
-
+impl Detail for ColdStartDetail {
     fn point(&self) -> Point {
         Point::ColdStart {
             concurrency: self.concurrency,
         }
-    }
-
-    fn counts(&self) -> TrialCounts {
-        self.counts
-    }
-
-    fn invalid_because(&self) -> &[Reason] {
-        &self.invalid_because
     }
 
     /// Counts samples instead of trials. Among few samples a single noisy one is no sign of a
@@ -137,7 +111,7 @@ impl AnyCell for ColdStartCell {
         self.noisy_samples > 1 && are_too_many(self.noisy_samples, self.judged_samples)
     }
 
-    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+    fn series(&self) -> Vec<(Metric, ByBlock)> {
         let blocks = || self.blocks.iter();
         let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
         let answers = blocks().filter(|_| !self.answers_wait_for_the_cluster());

@@ -2,11 +2,10 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
-use crate::coldstart::ColdStartCell;
+use crate::cell::Detail as _;
+use crate::coldstart::{ColdStartCell, ColdStartDetail};
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
-use crate::variant_validity::VariantValidity;
+use crate::doubts::{self, NOISY_REMEDY, doubt, note};
 
 /// The prefix of places.
 const OF: &str = "cold starts of ";
@@ -16,23 +15,20 @@ const FINE_MICROSECONDS: f64 = 1000.0;
 /// width that `precision` aims for.
 const SHARE_OF_DIFFERENCE: f64 = 0.5;
 
-/// Adds to each point the reasons why it is excluded from comparisons. `smallest` is the smallest
+/// Why a point may be excluded from comparisons, and whether it is. `smallest` is the smallest
 /// difference of starts that matters, in microseconds.
-pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, smallest: f64) {
-    for cell in cells {
-        let own = [
-            (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
-            (Reason::ClockTooCoarse, is_too_coarse(cell, smallest)),
-        ];
-        cell.invalid_because = against.all_against(cell, own);
-    }
+pub fn reasons(starts: &ColdStartDetail, smallest: f64) -> [(Reason, bool); 2] {
+    [
+        (Reason::CacheClassViolated, starts.wrong_class_trials > 0),
+        (Reason::ClockTooCoarse, is_too_coarse(starts, smallest)),
+    ]
 }
 
 /// Whether the times of a point may be wrong by more than its comparison tolerates.
-fn is_too_coarse(cell: &ColdStartCell, smallest: f64) -> bool {
+fn is_too_coarse(starts: &ColdStartDetail, smallest: f64) -> bool {
     let bearable = (smallest * SHARE_OF_DIFFERENCE).max(FINE_MICROSECONDS);
-    let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
-    unsure.max(cell.clock_shift_microseconds) > bearable
+    let unsure = starts.answer_uncertainty_microseconds.unwrap_or_default();
+    unsure.max(starts.clock_shift_microseconds) > bearable
 }
 
 /// What speaks against the numbers, and what limits them.
@@ -50,10 +46,14 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
 
 fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
-        let (trials, samples) = (cell.wrong_class_trials, cell.wrong_class_samples);
+        let (trials, samples) = (
+            cell.detail.wrong_class_trials,
+            cell.detail.wrong_class_samples,
+        );
         let what =
             format!("{trials} trials without enough samples, {samples} samples of the wrong class");
-        is_against(Reason::CacheClassViolated, cell).then_some(what)
+        cell.is_invalid_by(Reason::CacheClassViolated)
+            .then_some(what)
     })?;
     Some(doubt(
         Reason::CacheClassViolated,
@@ -67,7 +67,7 @@ fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
-        let samples = cell.unverified_samples;
+        let samples = cell.detail.unverified_samples;
         (samples > 0).then(|| format!("{samples} samples"))
     })?;
     Some(note(
@@ -80,7 +80,7 @@ fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
     let unknown = doubts::places(cells, |cell| {
-        (cell.compile_cache_unknown > 0).then(|| cell.place())
+        (cell.detail.compile_cache_unknown > 0).then(|| cell.place())
     })?;
     Some(note(
         Reason::CacheClassViolated,
@@ -95,8 +95,10 @@ fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
-        let (noisy, all) = (cell.noisy_samples, cell.judged_samples);
-        cell.is_noisy().then(|| format!("{noisy} of {all} samples"))
+        let (noisy, all) = (cell.detail.noisy_samples, cell.detail.judged_samples);
+        cell.detail
+            .is_noisy()
+            .then(|| format!("{noisy} of {all} samples"))
     })?;
     Some(doubt(
         Reason::NodeNoisy,
@@ -109,8 +111,8 @@ fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
-        let samples = cell.pods / cell.concurrency.max(1);
-        let unknown = samples.saturating_sub(cell.judged_samples);
+        let samples = cell.detail.pods / cell.detail.concurrency.max(1);
+        let unknown = samples.saturating_sub(cell.detail.judged_samples);
         (unknown > 0).then(|| format!("{unknown} of {samples} samples"))
     })?;
     Some(note(
@@ -126,10 +128,13 @@ fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
-        let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
-        let [unsure, shift] = [unsure, cell.clock_shift_microseconds].map(units::micros);
+        let unsure = cell
+            .detail
+            .answer_uncertainty_microseconds
+            .unwrap_or_default();
+        let [unsure, shift] = [unsure, cell.detail.clock_shift_microseconds].map(units::micros);
         let what = format!("answers {unsure} unsure, clock set by {shift}");
-        is_against(Reason::ClockTooCoarse, cell).then_some(what)
+        cell.is_invalid_by(Reason::ClockTooCoarse).then_some(what)
     })?;
     Some(doubt(
         Reason::ClockTooCoarse,

@@ -3,7 +3,7 @@
 use wasmbench_core::units;
 
 use super::{Comparison, Difference, Estimate};
-use crate::any_cell::place;
+use crate::cell::place;
 use crate::measure::{Judged, Measured as _, Metric, Unit};
 
 /// A rate below this ratio is worded as how many times fewer it is.

@@ -2,13 +2,16 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::{Cell, Point};
+use wasmbench_core::wire::record::Point;
 
-use crate::counts::TrialCounts;
+use crate::cell::CellSummary;
 use crate::density::blocks::{Blocks, by_instances};
 use crate::density::disturbed_steps::spoilt;
 use crate::density::trial::Reached;
-use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
+use crate::density::{
+    DensityBlock, DensityCell, DensityDetail, DensityEnd, DensityStepSummary, DensityTrial,
+    validity,
+};
 use crate::observation::Observation;
 use crate::recorded::Recorded;
 use crate::statistics::Spread;
@@ -29,27 +32,20 @@ pub fn cell(
     let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::density);
     let (counts, shown) = recorded.shown(&all, |_| !wrong);
-    Some(DensityCell {
+    let detail = DensityDetail {
         spoilt: spoilt(&all),
-        ..summarise(
-            cell,
-            counts,
-            &shown,
-            ladder.last().copied().unwrap_or_default(),
-        )
-    })
+        ..summarise(&shown, ladder.last().copied().unwrap_or_default())
+    };
+    let invalid = against.invalid_because(&cell, counts, validity::reasons(&detail));
+    Some(CellSummary::new(cell, counts, detail, invalid))
 }
 
-fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {
+fn summarise(blocks: &Blocks<'_>, planned: u32) -> DensityDetail {
     let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
         Spread::of(blocks.values().filter_map(|trial| of(trial)))
             .map(|spread| spread.map(round_number))
     };
-    DensityCell {
-        variant: cell.variant,
-        workload: cell.workload,
-        counts,
-        invalid_because: vec![],
+    DensityDetail {
         spoilt: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),

@@ -61,7 +61,11 @@ fn errors(steps: &[&Reached]) -> String {
 /// The steps of a cell that are disturbed by `reason`: `at 5 instances in 2 block(s), 31 % used by
 /// others`; empty if there are none.
 pub fn words(cell: &DensityCell, reason: Reason) -> String {
-    let steps = cell.spoilt.iter().filter(|step| step.reason == reason);
+    let steps = cell
+        .detail
+        .spoilt
+        .iter()
+        .filter(|step| step.reason == reason);
     let step = |step: &SpoiltStep| {
         let (instances, trials, message) = (step.instances, step.trials, &step.message);
         format!("at {instances} instances in {trials} block(s), {message}")

@@ -12,38 +12,28 @@ pub mod trial;
 mod validity;
 mod words;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use wasmbench_core::wire::density::DensityStopReason;
 use wasmbench_core::wire::record::Point;
 
-use crate::any_cell::AnyCell;
-use crate::counts::TrialCounts;
+use crate::cell::{ByBlock, CellSummary, Detail};
 use crate::doubt::Reason;
 use crate::measure::Metric;
 use crate::statistics::Spread;
 
 pub use cells::cell;
 pub use trial::{DensityTrial, of_document};
-pub use validity::{doubts, mark};
+pub use validity::doubts;
 pub use words::{ended, sweep};
 
-/// One variant under one workload.
+/// A cell of density.
+pub type DensityCell = CellSummary<DensityDetail>;
+
+/// What only cells of density have.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct DensityCell {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// How the trials ended.
-    pub counts: TrialCounts,
-    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts. Empty for
-    /// a valid cell.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub invalid_because: Vec<Reason>,
+pub struct DensityDetail {
     /// Steps at which requests failed or something other than the variant was measured too, over
     /// all measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,28 +53,12 @@ pub struct DensityCell {
     pub blocks: Vec<DensityBlock>,
 }
 
-impl AnyCell for DensityCell {
-    fn variant(&self) -> &str {
-        &self.variant
-    }
-
-    fn workload(&self) -> &str {
-        &self.workload
-    }
-
+impl Detail for DensityDetail {
     fn point(&self) -> Point {
         Point::Density
     }
 
-    fn counts(&self) -> TrialCounts {
-        self.counts
-    }
-
-    fn invalid_because(&self) -> &[Reason] {
-        &self.invalid_because
-    }
-
-    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+    fn series(&self) -> Vec<(Metric, ByBlock)> {
         let blocks = self.blocks.iter();
         let slopes = blocks.filter_map(|block| Some((block.block, block.bytes_per_instance?)));
         vec![(Metric::MemoryPerInstance, slopes.collect())]

@@ -1,25 +1,19 @@
 //! Which cells of density are invalid, and what speaks against the numbers.
 
-use crate::any_cell::AnyCell;
-use crate::density::DensityCell;
 use crate::density::disturbed_steps::words;
+use crate::density::{DensityCell, DensityDetail};
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, doubt, is_against, note};
-use crate::variant_validity::VariantValidity;
+use crate::doubts::{self, doubt, note};
 
 /// The prefix of places.
 const OF: &str = "density of ";
 
-/// Adds to each cell the reasons why it is excluded from comparisons.
-pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
-    for cell in cells {
-        let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
-        let own = [
-            (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
-            (Reason::Throttled, has_spoilt(Reason::Throttled)),
-        ];
-        cell.invalid_because = against.all_against(cell, own);
-    }
+/// Why a cell may be excluded from comparisons, and whether it is.
+pub fn reasons(climbs: &DensityDetail) -> [(Reason, bool); 2] {
+    [Reason::ErrorsInLoad, Reason::Throttled].map(|reason| {
+        let mut spoilt = climbs.spoilt.iter();
+        (reason, spoilt.any(|step| step.reason == reason))
+    })
 }
 
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
@@ -33,7 +27,7 @@ fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
     let reason = Reason::ErrorsInLoad;
     Some(doubt(
         reason,
-        places(cells, reason, |cell| is_against(reason, cell))?,
+        places(cells, reason, |cell| cell.is_invalid_by(reason))?,
         "these are not compared: a variant that fails may cost less than one that works; look at \
          its log, and for limits of the subject and of the node (memory, open files)",
     ))
@@ -43,7 +37,7 @@ fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
     let reason = Reason::Throttled;
     Some(doubt(
         reason,
-        places(cells, reason, |cell| is_against(reason, cell))?,
+        places(cells, reason, |cell| cell.is_invalid_by(reason))?,
         "these are not compared: a CPU limit stopped the first instance; remove \
          spec.resources.limits.cpu",
     ))

@@ -41,5 +41,5 @@ pub fn ended(cell: &DensityCell) -> Vec<String> {
             end.at
         )
     };
-    cell.stopped.iter().map(sentence).collect()
+    cell.detail.stopped.iter().map(sentence).collect()
 }

@@ -1,12 +1,12 @@
 //! Loads whose latencies were resolved too coarsely.
 
-use crate::any_cell::AnyCell as _;
-use crate::doubts::{Doubt, Evidence, Reason, is_against, places};
+use crate::doubts::{Doubt, Evidence, Reason, places};
 
 /// Points that are invalid because the median of a trial is a guess.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        is_against(Reason::ClockTooCoarse, cell).then(|| cell.place())
+        cell.is_invalid_by(Reason::ClockTooCoarse)
+            .then(|| cell.place())
     })?;
     Some(crate::doubts::doubt(
         Reason::ClockTooCoarse,

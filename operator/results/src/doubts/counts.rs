@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::any_cell::{AnyCell, of_sweep};
+use crate::cell::{AnyCell, of_sweep};
 use crate::counts::TrialCounts;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
 
 /// Points for which some trials failed: the missing ones may be the slow ones.
 pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &dyn AnyCell| {
-        let counts = cell.counts();
+    let place = |cell: &AnyCell| {
+        let counts = cell.counts;
         let place = cell.place_among_sweeps();
         cell.is_partly_measured()
             .then(|| format!("{place} ({} of {} valid)", counts.valid, counts.planned))
@@ -26,12 +26,11 @@ pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
 pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut all: BTreeMap<(&str, &str, &str), TrialCounts> = BTreeMap::new();
     for cell in evidence.cells.all() {
-        let key = (of_sweep(cell.point()), cell.variant(), cell.workload());
-        all.entry(key).or_default().add(cell.counts());
+        let key = (of_sweep(cell.point()), &*cell.variant, &*cell.workload);
+        all.entry(key).or_default().add(cell.counts);
     }
-    let is_lost = |counts: &TrialCounts| {
-        counts.valid + counts.invalid == 0 && counts.failed + counts.skipped > 0
-    };
+    let is_lost =
+        |counts: &TrialCounts| !counts.is_measured() && counts.failed + counts.skipped > 0;
     let none = all.into_iter().filter(|(_, counts)| is_lost(counts));
     let places = none.map(|((of, variant, workload), _)| format!("{of}{variant} on {workload}"));
     Some(note(
@@ -44,7 +43,7 @@ pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// Trials without a record.
 pub fn incomplete(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut all = TrialCounts::default();
-    evidence.cells.all().for_each(|cell| all.add(cell.counts()));
+    evidence.cells.all().for_each(|cell| all.add(cell.counts));
     (all.missing > 0).then(|| {
         doubt(
             Reason::Incomplete,

@@ -4,9 +4,8 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
+use crate::load::LoadDetail;
 
 /// Latencies that suggest a delayed acknowledgement, in microseconds. Linux delays one by 40 ms,
 /// and the request itself adds a little.
@@ -18,7 +17,7 @@ const BUSY_SHARE: f64 = 0.25;
 /// a request also waits for others.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let (name, latency) = delayed(cell).filter(|_| cell.connections == 1)?;
+        let (name, latency) = delayed(&cell.detail).filter(|_| cell.detail.connections == 1)?;
         let latency = units::micros(latency);
         Some(format!("{} ({name} {latency})", cell.place()))
     })?;
@@ -33,17 +32,17 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 /// The lowest percentile with such a latency, in microseconds.
-fn delayed(cell: &CellSummary) -> Option<(&'static str, f64)> {
+fn delayed(load: &LoadDetail) -> Option<(&'static str, f64)> {
     let percentiles = [
-        ("p50", cell.p50_microseconds),
-        ("p90", cell.p90_microseconds),
-        ("p99", cell.p99_microseconds),
+        ("p50", load.p50_microseconds),
+        ("p90", load.p90_microseconds),
+        ("p99", load.p99_microseconds),
     ];
     let mut known = percentiles
         .into_iter()
         .filter_map(|(name, spread)| Some((name, spread?.median)));
     let found = known.find(|(_, latency)| DELAY.contains(latency))?;
-    let busy = cell.cpu_microseconds_per_request;
+    let busy = load.cpu_microseconds_per_request;
     let is_busy = busy.is_some_and(|busy| busy.median > BUSY_SHARE * found.1);
     (!is_busy).then_some(found)
 }

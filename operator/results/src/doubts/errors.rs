@@ -1,9 +1,8 @@
 //! Failed requests, above or within the limit of the workload.
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, is_against, listed, note, places};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::fortio::NO_ANSWER;
+use crate::load::LoadCell;
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -19,7 +18,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// Points with failed requests that the workload allows.
 pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let is_allowed = cell.errors > 0 && !is_invalid(cell);
+        let is_allowed = cell.detail.errors > 0 && !is_invalid(cell);
         is_allowed.then(|| words(cell))
     })?;
     Some(note(
@@ -29,16 +28,17 @@ pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-fn is_invalid(cell: &CellSummary) -> bool {
-    is_against(Reason::ErrorsInLoad, cell)
+fn is_invalid(cell: &LoadCell) -> bool {
+    cell.is_invalid_by(Reason::ErrorsInLoad)
 }
 
 /// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an
 /// answer)`.
-fn words(cell: &CellSummary) -> String {
-    let trials = cell.trials.iter();
+fn words(cell: &LoadCell) -> String {
+    let load = &cell.detail;
+    let trials = load.trials.iter();
     let all: u64 = trials.map(|t| t.metrics.requests + t.metrics.errors).sum();
-    let how = cell.errors_by_status.iter().map(|(status, count)| {
+    let how = load.errors_by_status.iter().map(|(status, count)| {
         if *status == NO_ANSWER {
             format!("{count} without an answer")
         } else {
@@ -49,6 +49,6 @@ fn words(cell: &CellSummary) -> String {
     format!(
         "{} ({} of {all} requests failed{how})",
         cell.place(),
-        cell.errors
+        load.errors
     )
 }

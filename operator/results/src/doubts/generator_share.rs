@@ -2,9 +2,8 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, note};
+use crate::load::{LoadCell, LoadDetail};
 use crate::measure::Sweep;
 use crate::statistics::Spread;
 use crate::trial::valid;
@@ -17,9 +16,9 @@ const MOST: f64 = 0.5;
 /// subject and generator together.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let loads = evidence.cells.loads.iter();
-    let loads = loads.filter(|cell| cell.ranked && cell.sweep == Sweep::Throughput);
-    let shares: Vec<(f64, &CellSummary)> = loads
-        .filter_map(|cell| Some((median_share(cell)?, cell)))
+    let loads = loads.filter(|cell| cell.ranked && cell.detail.sweep == Sweep::Throughput);
+    let shares: Vec<(f64, &LoadCell)> = loads
+        .filter_map(|cell| Some((median_share(&cell.detail)?, cell)))
         .filter(|(share, _)| *share >= MOST)
         .collect();
     let (most, cell) = shares.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -39,7 +38,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-fn median_share(cell: &CellSummary) -> Option<f64> {
-    let shares = valid(&cell.trials).filter_map(|trial| trial.metrics.generator_work_share);
+fn median_share(load: &LoadDetail) -> Option<f64> {
+    let shares = valid(&load.trials).filter_map(|trial| trial.metrics.generator_work_share);
     Spread::of(shares).map(|spread| spread.median)
 }

@@ -4,11 +4,10 @@
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
 use crate::comparison::Comparison;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
+use crate::load::LoadCell;
 use crate::measure::Sweep;
 use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
@@ -39,18 +38,17 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// Where the scatter of a variant comes from, and thus what would reduce it.
 fn source(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
     let mut loads = evidence.cells.loads.iter();
-    let cell = loads.find(|cell| {
-        (cell.variant(), cell.workload(), cell.point())
-            == (
-                &*comparison.variant,
-                &*comparison.workload,
-                comparison.point,
-            )
-    })?;
+    let Comparison {
+        variant,
+        workload,
+        point,
+        ..
+    } = comparison;
+    let cell = loads.find(|cell| cell.is_at(variant, workload, *point))?;
     let Scatter {
         between_pods,
         within_pods,
-    } = steady::scatter(&cell.trials)?;
+    } = steady::scatter(&cell.detail.trials)?;
     let remedy = if between_pods > within_pods {
         "more blocks"
     } else {
@@ -69,10 +67,10 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
     if evidence.spec.variants.len() > 1 {
         return vec![];
     }
-    let place = |cell: &CellSummary| {
-        let (spread, unit): (_, fn(f64) -> String) = match cell.sweep {
-            Sweep::Throughput => (cell.rps?, units::rate),
-            Sweep::WarmLatency | Sweep::OpenLoop => (cell.p50_microseconds?, units::micros),
+    let place = |cell: &LoadCell| {
+        let (spread, unit): (_, fn(f64) -> String) = match cell.detail.sweep {
+            Sweep::Throughput => (cell.detail.rps?, units::rate),
+            Sweep::WarmLatency | Sweep::OpenLoop => (cell.detail.p50_microseconds?, units::micros),
         };
         let half_width = libm::log(spread.high / spread.low) / 2.0;
         let blocks = cell.counts.valid;

@@ -2,7 +2,6 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 use crate::measure::Sweep;
 
@@ -14,8 +13,8 @@ pub const TOLERANCE: f64 = 0.05;
 /// Throughput points at which fewer connections were waiting for responses than there are, or more.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let busy = cell.connections_busy?;
-        let is_off = cell.sweep == Sweep::Throughput && (busy - 1.0).abs() > TOLERANCE;
+        let busy = cell.detail.connections_busy?;
+        let is_off = cell.detail.sweep == Sweep::Throughput && (busy - 1.0).abs() > TOLERANCE;
         is_off.then(|| format!("{} ({})", cell.place(), units::percent(busy)))
     })?;
     Some(note(

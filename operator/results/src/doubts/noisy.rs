@@ -2,19 +2,18 @@
 
 use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
+use crate::cell::Detail as _;
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
 use crate::trial::{Trial, TrialState};
 
 /// Points with too many noisy trials.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let noises = cell.noisy_trials().map(|trial| trial.metrics.noise);
+        let noises = cell.detail.noisy_trials().map(|trial| trial.metrics.noise);
         let worst = noises.fold(Noise::default(), Noise::worst).words();
-        let (noisy, valid) = (cell.noisy_trials().count(), cell.counts.valid);
+        let (noisy, valid) = (cell.detail.noisy_trials().count(), cell.counts.valid);
         let words = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
-        cell.is_noisy().then(words)
+        cell.detail.is_noisy().then(words)
     })?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
@@ -31,8 +30,8 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
     let cells = || evidence.cells.loads.iter();
     let repeated: u32 = cells().map(|cell| cell.counts.repeated).sum();
-    let bearable = cells().filter(|cell| !cell.is_noisy());
-    let noisy = bearable.flat_map(CellSummary::noisy_trials).count();
+    let bearable = cells().filter(|cell| !cell.detail.is_noisy());
+    let noisy = bearable.flat_map(|cell| cell.detail.noisy_trials()).count();
     (repeated > 0 || noisy > 0).then(|| {
         note(
             Reason::NodeNoisy,
@@ -57,7 +56,11 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
                 && metrics.is_too_short_for_noise == is_short
         };
         let places = places(&evidence.cells.loads, |cell| {
-            cell.trials.iter().any(is_meant).then(|| cell.place())
+            cell.detail
+                .trials
+                .iter()
+                .any(is_meant)
+                .then(|| cell.place())
         })?;
         Some((format!("{what}: {places}"), remedy))
     };

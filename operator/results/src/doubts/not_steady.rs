@@ -3,7 +3,6 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
 use crate::doubts::{Doubt, Evidence, Reason, places};
 use crate::ratios::minimum_effect;
 use crate::steady;
@@ -12,7 +11,7 @@ use crate::steady;
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let places = places(&evidence.cells.loads, |cell| {
-        let trend = steady::trend(&cell.trials).filter(|_| cell.ranked)?;
+        let trend = steady::trend(&cell.detail.trials).filter(|_| cell.ranked)?;
         let is_faster = trend.estimate > 0.0;
         let way = if is_faster { "faster" } else { "slower" };
         let size = units::excess(libm::exp(trend.estimate.abs()));

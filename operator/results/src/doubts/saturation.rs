@@ -2,9 +2,8 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, places};
+use crate::load::LoadDetail;
 
 /// Share of its CPUs, or of its calibrated ceiling, above which the load generator itself is the
 /// bottleneck: a closed-loop client then queues its own requests and measures itself.
@@ -12,14 +11,14 @@ pub const LIMIT: f64 = 0.8;
 
 /// Whether the generator was near its limit, by its CPU time in any valid trial or by the median
 /// rate.
-pub fn is_saturated(cell: &CellSummary) -> bool {
-    cpu_share(cell).is_some() || rate_and_ceiling(cell).is_some()
+pub fn is_saturated(load: &LoadDetail) -> bool {
+    cpu_share(load).is_some() || rate_and_ceiling(load).is_some()
 }
 
 /// The points at which the generator was saturated.
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        is_saturated(cell).then(|| format!("{} ({})", cell.place(), words(cell)))
+        is_saturated(&cell.detail).then(|| format!("{} ({})", cell.place(), words(&cell.detail)))
     })?;
     Some(crate::doubts::doubt(
         Reason::LoadGeneratorSaturated,
@@ -30,21 +29,21 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 /// The generator's share of its available CPUs, if above the limit.
-fn cpu_share(cell: &CellSummary) -> Option<f64> {
-    cell.generator_cpu_share_max.filter(|share| *share > LIMIT)
+fn cpu_share(load: &LoadDetail) -> Option<f64> {
+    load.generator_cpu_share_max.filter(|share| *share > LIMIT)
 }
 
 /// The median rate and the ceiling, if the rate is too close to the ceiling.
-fn rate_and_ceiling(cell: &CellSummary) -> Option<(f64, f64)> {
-    let rate = cell.rps?.median;
-    let ceiling = cell.generator_ceiling_rps?;
+fn rate_and_ceiling(load: &LoadDetail) -> Option<(f64, f64)> {
+    let rate = load.rps?.median;
+    let ceiling = load.generator_ceiling_rps?;
     (rate > LIMIT * ceiling).then_some((rate, ceiling))
 }
 
-fn words(cell: &CellSummary) -> String {
+fn words(load: &LoadDetail) -> String {
     let cpu =
-        cpu_share(cell).map(|share| format!("{} of the CPUs it may use", units::percent(share)));
-    let rate = rate_and_ceiling(cell).map(|(rate, ceiling)| {
+        cpu_share(load).map(|share| format!("{} of the CPUs it may use", units::percent(share)));
+    let rate = rate_and_ceiling(load).map(|(rate, ceiling)| {
         let (rate, ceiling) = (units::rate(rate), units::rate(ceiling));
         format!("{rate} of the {ceiling} requests/s that it reaches when answers cost nothing")
     });

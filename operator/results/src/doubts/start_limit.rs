@@ -1,6 +1,5 @@
 //! A CPU limit on pods whose start is timed.
 
-use crate::any_cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, Reason, note};
 
 /// A run that times starts under a CPU limit. The periods in which the limit throttles a starting
@@ -10,7 +9,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let resources = evidence.spec.resources.as_ref();
     let limit = resources?.limits.as_ref()?.cpu.as_ref()?;
     let mut cells = evidence.cells.cold_starts.iter();
-    cells.any(AnyCell::is_measured).then(|| {
+    cells.any(|cell| cell.counts.is_measured()).then(|| {
         note(
             Reason::Throttled,
             format!(

@@ -1,6 +1,6 @@
 //! A baseline that differs from its twin: what this shows about the node.
 
-use crate::any_cell::place;
+use crate::cell::place;
 use crate::comparison::NoiseFloor;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 use crate::measure::Measured as _;

@@ -4,7 +4,7 @@
 use wasmbench_api::run::TWIN;
 use wasmbench_core::points::measured_at;
 
-use crate::any_cell::AnyCell;
+use crate::cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::measure::{Measured as _, Metric};
 use crate::ratios::minimum_effect;
@@ -15,7 +15,7 @@ use crate::statistics::modes::two_modes;
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let baseline = evidence.spec.baseline_name();
-    let is_decided = |cell: &dyn AnyCell, metric: Metric| {
+    let is_decided = |cell: &AnyCell, metric: Metric| {
         // A run of a single variant compares nothing: the measure that it would compare first
         // counts.
         if evidence.comparisons.is_empty() {
@@ -24,12 +24,12 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let mut primary = evidence.comparisons.iter().filter(|one| one.primary);
         primary.any(|one| {
             let here = (&*one.workload, one.point, one.metric);
-            let is_of = one.variant == cell.variant() || cell.variant() == baseline;
-            is_of && here == (cell.workload(), cell.point(), metric)
+            let is_of = one.variant == cell.variant || cell.variant == baseline;
+            is_of && here == (&*cell.workload, cell.point(), metric)
         })
     };
-    let of_cell = |cell: &dyn AnyCell| -> Vec<String> {
-        let series = cell.series().into_iter();
+    let of_cell = |cell: &AnyCell| -> Vec<String> {
+        let series = cell.detail.series().into_iter();
         let decided = series.filter(|(metric, _)| is_decided(cell, *metric));
         let words = decided.filter_map(|(metric, by_block)| {
             let logs: Vec<f64> = by_block.values().map(|number| libm::log(*number)).collect();
@@ -49,7 +49,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let cells = evidence
         .cells
         .all()
-        .filter(|cell| cell.is_ranked() && cell.variant() != TWIN);
+        .filter(|cell| cell.ranked && cell.variant != TWIN);
     Some(note(
         Reason::TwoModes,
         format!(

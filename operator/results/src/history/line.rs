@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::Point;
 
-use crate::any_cell::{AnyCell, place};
+use crate::cell::{AnyCell, place};
 use crate::comparison::factor;
 use crate::measure::{Measured as _, Metric};
 use crate::statistics::Interval;
@@ -31,9 +31,8 @@ pub struct Series {
 
 impl Series {
     /// Whether the series is measured in this cell.
-    pub fn is_of(&self, cell: &dyn AnyCell) -> bool {
-        let place = (cell.variant(), cell.workload(), cell.point());
-        place == (self.variant.as_str(), self.workload.as_str(), self.point)
+    pub fn is_of(&self, cell: &AnyCell) -> bool {
+        cell.is_at(&self.variant, &self.workload, self.point)
     }
 
     /// The series in words: `CPU per request of embedded on hello at 50 connections`.

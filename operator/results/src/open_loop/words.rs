@@ -3,10 +3,9 @@
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_core::units::{self, marked};
 
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
 use crate::doubt::{Doubt, Reason};
 use crate::doubts::{Evidence, doubt, note, places};
+use crate::load::LoadDetail;
 use crate::open_loop::OpenLoopSummary;
 
 /// The sweep in one sentence.
@@ -24,10 +23,10 @@ pub fn sweep(sweep: &OpenLoop) -> String {
 }
 
 /// What a variant does by itself at its highest rate, for a verdict without comparisons.
-pub fn statement(cell: &CellSummary) -> Option<String> {
-    let p99 = cell.open_loop?.p99_microseconds.median;
-    let percent = cell.percent_of_peak?;
-    let p99 = marked(units::micros(p99), cell.p99_carried);
+pub fn statement(load: &LoadDetail) -> Option<String> {
+    let p99 = load.open_loop?.p99_microseconds.median;
+    let percent = load.percent_of_peak?;
+    let p99 = marked(units::micros(p99), load.p99_carried);
     Some(format!(
         "p99 from the schedule {p99} at {percent} % of its peak"
     ))
@@ -36,7 +35,10 @@ pub fn statement(cell: &CellSummary) -> Option<String> {
 /// Points that lost their rate.
 pub fn doubt_rate(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let found = cell.open_loop.filter(OpenLoopSummary::lost_the_rate)?;
+        let found = cell
+            .detail
+            .open_loop
+            .filter(OpenLoopSummary::lost_the_rate)?;
         let kept = achieved(found.achieved_share_min);
         Some(format!("{} (kept {kept} of it)", cell.place()))
     })?;
@@ -53,7 +55,7 @@ pub fn doubt_rate(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// latency and shorten none.
 pub fn doubt_late(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let found = cell.open_loop;
+        let found = cell.detail.open_loop;
         let found = found.filter(OpenLoopSummary::may_be_the_generators)?;
         let times = [found.generator_p99_microseconds, found.p99_microseconds];
         let [late, p99] = times.map(|time| units::micros(time.median));

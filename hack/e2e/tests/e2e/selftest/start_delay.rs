@@ -79,7 +79,11 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     let told = |variant: &str| {
         let mut cells = summary.cold_starts.iter();
         let cell = cells.find(|cell| cell.variant == variant).expect("a cell");
-        let time = cell.create_to_listening.as_ref().expect("it listened");
+        let time = cell
+            .detail
+            .create_to_listening
+            .as_ref()
+            .expect("it listened");
         let told = time.p50_microseconds;
         let own = median_of_blocks(records, variant);
         let away = told.median / own - 1.0;

@@ -9,6 +9,7 @@ use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::{Cell, TrialId};
 use wasmbench_results::Summary;
+use wasmbench_results::load::LoadDetail;
 use wasmbench_results::trial::TrialState;
 
 use crate::assumed;
@@ -175,18 +176,21 @@ fn state(trial: &TrialId, now: Option<&TrialId>, recorded: &Recorded) -> State {
 
 /// Whether a measured trial is valid.
 fn judged(trial: &TrialId, recorded: &Recorded) -> State {
-    let mut cells = recorded.summary.iter().flat_map(Summary::cells_of_kinds);
-    let Some(cell) = cells.find(|cell| cell.any().cell() == trial.cell) else {
+    let mut cells = recorded.summary.iter().flat_map(Summary::all_cells);
+    let Some(cell) = cells.find(|cell| cell.cell() == trial.cell) else {
         return State::Valid;
     };
-    let trials = cell.load().map(|load| load.trials.iter());
+    let trials = cell
+        .detail
+        .of_kind::<LoadDetail>()
+        .map(|load| load.trials.iter());
     let mut trials = trials.into_iter().flatten();
     if let Some(own) = trials.find(|one| one.block == trial.block)
         && own.state == TrialState::Invalid
     {
         return State::Invalid(own.reason.clone().unwrap_or_default());
     }
-    match cell.any().invalid_because().first() {
+    match cell.invalid_because.first() {
         Some(reason) => State::Invalid(<&str>::from(reason).to_owned()),
         None => State::Valid,
     }

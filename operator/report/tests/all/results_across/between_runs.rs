@@ -163,7 +163,7 @@ fn simulated(like: &Summary, chance: &mut Chance, scatter: Scatter, factor: f64)
         } else {
             1.0
         };
-        for measured in &mut cell.trials {
+        for measured in &mut cell.detail.trials {
             let mut longer = || own * (day + trial * chance.normal()).exp();
             let metrics = &mut measured.metrics;
             metrics.rps = Some(10_000.0 / longer());

@@ -5,7 +5,6 @@ use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
-use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;
@@ -44,7 +43,7 @@ fn a_variant_that_answers_differently_is_not_compared() {
         .find(|cell| cell.variant == "hare")
         .unwrap();
     assert_eq!((hare.counts.valid, hare.counts.invalid), (0, 5));
-    assert!(summary.comparisons.is_empty() && !hare.is_ranked());
+    assert!(summary.comparisons.is_empty() && !hare.ranked);
     assert_eq!(summary.trustworthy, Some(false));
 }
 
@@ -192,7 +191,10 @@ fn answered_at_once(samples: usize) -> Vec<Record> {
 fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
     let late = summary_of(&answered_at_once(2));
     let cell = hare(&late);
-    assert_eq!((cell.first_attempt_answers, cell.pods), (10, 15));
+    assert_eq!(
+        (cell.detail.first_attempt_answers, cell.detail.pods),
+        (10, 15)
+    );
     let ratio = |summary: &Summary| {
         let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
         metrics.map(|metric| hares_ratio(summary, metric).is_some())

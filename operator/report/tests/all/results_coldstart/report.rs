@@ -6,7 +6,6 @@ use wasmbench_core::wire::record::Outcome;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
 use wasmbench_results::RunInput;
-use wasmbench_results::any_cell::AnyCell as _;
 
 use super::support::{shown, summary_of};
 use crate::results_support::cold_starts::{input, records, run};
@@ -23,8 +22,8 @@ fn a_report_of_cold_starts_whole() {
 fn discarded_samples_are_shown_and_never_count() {
     let summary = summary_of(&records());
     let cell = &summary.cold_starts[0];
-    assert_eq!((cell.pods, cell.counts.valid), (15, 5));
-    let block = &cell.blocks[0];
+    assert_eq!((cell.detail.pods, cell.counts.valid), (15, 5));
+    let block = &cell.detail.blocks[0];
     assert!(block.listening.unwrap() < 310_000.0, "{block:?}");
     assert!(block.discarded_listening.unwrap() > 800_000.0, "{block:?}");
 }
@@ -44,7 +43,10 @@ fn the_harness_floor_is_shown_in_report_status_and_terminal() {
     let answer = status[1].answer.as_ref().unwrap().p50_microseconds;
     assert!((answer - 160_500.0).abs() < 100.0, "{answer}");
     assert!(shown(&summary).contains("harness floor"));
-    let numbers = [summary.cold_starts[0].pods, summary.cold_starts[1].pods];
+    let numbers = [
+        summary.cold_starts[0].detail.pods,
+        summary.cold_starts[1].detail.pods,
+    ];
     assert_eq!(numbers, [15, 60], "floor pods are in no other number");
 }
 
@@ -52,9 +54,10 @@ fn the_harness_floor_is_shown_in_report_status_and_terminal() {
 fn the_makespan_of_pods_at_once_ends_with_the_last_of_them() {
     let summary = summary_of(&records());
     let four = &summary.cold_starts[1];
-    assert_eq!(four.concurrency, 4);
-    let makespan = four.makespan_microseconds.unwrap().median;
+    assert_eq!(four.detail.concurrency, 4);
+    let makespan = four.detail.makespan_microseconds.unwrap().median;
     let median = four
+        .detail
         .create_to_answer
         .as_ref()
         .unwrap()
@@ -64,7 +67,12 @@ fn the_makespan_of_pods_at_once_ends_with_the_last_of_them() {
         (makespan - median - 30_000.0).abs() < 1_000.0,
         "{makespan} {median}"
     );
-    assert!(summary.cold_starts[0].makespan_microseconds.is_none());
+    assert!(
+        summary.cold_starts[0]
+            .detail
+            .makespan_microseconds
+            .is_none()
+    );
 }
 
 #[test]
@@ -80,7 +88,11 @@ fn a_step_without_evidence_is_absent_and_the_others_stay() {
     let summary = summary_of(&records);
     assert_eq!(summary.cold_starts.len(), 4);
     for cell in &summary.cold_starts {
-        assert!(cell.create_to_listening.is_none(), "{}", cell.place());
+        assert!(
+            cell.detail.create_to_listening.is_none(),
+            "{}",
+            cell.place()
+        );
     }
     assert!(
         summary.verdict.contains("cold start to first answer"),

@@ -4,7 +4,6 @@ use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
 use wasmbench_report::status::Conclusion;
-use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 
@@ -68,11 +67,11 @@ fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
     let summary = summary_of(&all);
     let cell = hare(&summary);
     assert_eq!((cell.counts.valid, cell.counts.invalid), (0, 5));
-    assert_eq!((cell.pods, cell.wrong_class_trials), (10, 5));
-    let time = cell.create_to_listening.as_ref().unwrap();
+    assert_eq!((cell.detail.pods, cell.detail.wrong_class_trials), (10, 5));
+    let time = cell.detail.create_to_listening.as_ref().unwrap();
     assert!(time.p50_microseconds.median > 400_000.0, "{time:?}");
     // Kept, but not ranked.
-    assert!(!cell.is_ranked());
+    assert!(!cell.ranked);
     assert_eq!(hares_ratio(&summary, Metric::ColdStartListening), None);
     assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
     let verdict = &summary.verdict;
@@ -129,7 +128,10 @@ fn wrong_answers_are_no_wrong_class() {
     }
     let summary = summary_of(&all);
     let cell = hare(&summary);
-    assert_eq!((cell.counts.invalid, cell.wrong_class_samples), (5, 5));
+    assert_eq!(
+        (cell.counts.invalid, cell.detail.wrong_class_samples),
+        (5, 5)
+    );
     assert_eq!(cell.invalid_because, [Reason::ResponseMismatch]);
 }
 

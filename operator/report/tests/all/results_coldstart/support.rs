@@ -32,7 +32,7 @@ pub fn shown(summary: &Summary) -> String {
 pub fn hare(summary: &Summary) -> &ColdStartCell {
     let mut cells = summary.cold_starts.iter();
     cells
-        .find(|cell| cell.variant == "hare" && cell.concurrency == 1)
+        .find(|cell| cell.variant == "hare" && cell.detail.concurrency == 1)
         .unwrap()
 }
 

@@ -10,7 +10,7 @@ use wasmbench_core::wire::document::{LoadDocument, NodeCpu};
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
 use wasmbench_report::status::Conclusion;
-use wasmbench_results::any_cell::AnyCell as _;
+use wasmbench_results::cell::Detail as _;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
@@ -31,10 +31,10 @@ fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {
         document.samples.push(wrong);
     }
     let (with, without) = (summary_of(&all), summary_of(&records()));
-    assert_eq!(hare(&with).wrong_class_samples, 5);
+    assert_eq!(hare(&with).detail.wrong_class_samples, 5);
     assert_eq!(
-        hare(&with).create_to_listening,
-        hare(&without).create_to_listening
+        hare(&with).detail.create_to_listening,
+        hare(&without).detail.create_to_listening
     );
     assert_eq!(hare(&with).counts, hare(&without).counts);
     assert_eq!(hare(&with).invalid_because, []);
@@ -62,8 +62,8 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
     assert_eq!(invalid, ["CacheClassViolated"]);
     // The other point of the same variant is unaffected.
     let mut others = summary.cold_starts.iter();
-    let other = others.find(|cell| cell.variant == "hare" && cell.concurrency == 4);
-    assert!(other.unwrap().is_ranked());
+    let other = others.find(|cell| cell.variant == "hare" && cell.detail.concurrency == 4);
+    assert!(other.unwrap().ranked);
     let verdict = &summary.verdict;
     assert!(
         verdict.contains("(4 pods at once)") && !verdict.contains("; "),
@@ -82,11 +82,11 @@ fn a_trial_without_a_sample_of_the_right_class_is_invalid_not_failed() {
     let summary = summary_of(&all);
     let cell = hare(&summary);
     assert_eq!(
-        (cell.counts.invalid, cell.counts.failed, cell.pods),
+        (cell.counts.invalid, cell.counts.failed, cell.detail.pods),
         (5, 0, 0)
     );
     assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
-    assert_eq!(cell.create_to_listening, None);
+    assert_eq!(cell.detail.create_to_listening, None);
 }
 
 #[test]
@@ -111,7 +111,11 @@ fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
     input.spec.variants[1].preset = Some(Preset::WasmtimeShim);
     let mut all = records();
     let blind = summarize(&input, &all);
-    assert_eq!(hare(&blind).compile_cache_unknown, 15, "5 trials of 3");
+    assert_eq!(
+        hare(&blind).detail.compile_cache_unknown,
+        15,
+        "5 trials of 3"
+    );
     let note = doubts_of(&blind, Reason::CacheClassViolated)[0];
     assert!(!note.0 && note.1.contains("hare on greet"), "{note:?}");
     assert!(!note.1.contains("tortoise"), "{note:?}");
@@ -119,7 +123,11 @@ fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
     let sweep = of_pulls.spec.sweeps.cold_start.as_mut().unwrap();
     sweep.class = ColdStartClass::NodeCold;
     let pulled = summarize(&of_pulls, &all);
-    assert_eq!(hare(&pulled).compile_cache_unknown, 0, "each compiles");
+    assert_eq!(
+        hare(&pulled).detail.compile_cache_unknown,
+        0,
+        "each compiles"
+    );
     for document in hares(&mut all) {
         for sample in &mut document.samples {
             sample.compiled_before = Some(CompileCache::Warm);
@@ -127,7 +135,7 @@ fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
         document.samples[1].compiled_before = Some(CompileCache::Cold);
     }
     let seen = summarize(&input, &all);
-    assert_eq!(hare(&seen).compile_cache_unknown, 0);
+    assert_eq!(hare(&seen).detail.compile_cache_unknown, 0);
     let report = &report_files_of(&seen).unwrap()["report.md"];
     assert!(report.contains("5 cold, 10 warm"), "{report}");
 }
@@ -139,8 +147,8 @@ fn samples_without_evidence_of_their_class_count_and_are_named() {
         document.samples[2].pods[0].class = None;
     }
     let summary = summary_of(&all);
-    assert_eq!(hare(&summary).unverified_samples, 5);
-    assert!(hare(&summary).is_ranked());
+    assert_eq!(hare(&summary).detail.unverified_samples, 5);
+    assert!(hare(&summary).ranked);
     let doubts = doubts_of(&summary, Reason::CacheClassViolated);
     assert!(
         !doubts[0].0 && doubts[0].1.contains("5 samples"),
@@ -163,8 +171,11 @@ fn with_uncertainty(nanoseconds: u64) -> Summary {
 fn answers_less_sure_than_half_of_what_matters_are_not_compared() {
     // Half of 10 ms.
     let fine = with_uncertainty(5_000_000);
-    assert_eq!(hare(&fine).answer_uncertainty_microseconds, Some(5000.0));
-    assert!(hare(&fine).is_ranked());
+    assert_eq!(
+        hare(&fine).detail.answer_uncertainty_microseconds,
+        Some(5000.0)
+    );
+    assert!(hare(&fine).ranked);
     let coarse = with_uncertainty(9_000_000);
     assert_eq!(hare(&coarse).invalid_because, [Reason::ClockTooCoarse]);
     let doubts = doubts_of(&coarse, Reason::ClockTooCoarse);
@@ -263,12 +274,15 @@ fn untrusted_in_status(summary: &Summary) -> Option<String> {
 fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
     let few = with_busy(3, 1200, 0);
     assert_eq!(
-        (hare(&few).noisy_samples, hare(&few).judged_samples),
+        (
+            hare(&few).detail.noisy_samples,
+            hare(&few).detail.judged_samples
+        ),
         (3, 15)
     );
     assert_eq!(untrusted(&few), []);
     let many = with_busy(4, 1200, 0);
-    assert!(hare(&many).is_ranked());
+    assert!(hare(&many).ranked);
     assert_eq!(untrusted(&many), [Reason::NodeNoisy]);
     assert_eq!(untrusted_in_status(&many).as_deref(), Some("NodeNoisy"));
     assert_eq!(untrusted_in_status(&few), None);
@@ -281,24 +295,27 @@ fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
 fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
     let single = with_judged(4, 1, 1200, 0);
     assert_eq!(
-        (hare(&single).noisy_samples, hare(&single).judged_samples),
+        (
+            hare(&single).detail.noisy_samples,
+            hare(&single).detail.judged_samples
+        ),
         (1, 4)
     );
-    assert!(!hare(&single).is_noisy());
-    assert!(hare(&with_judged(4, 2, 1200, 110)).is_noisy());
+    assert!(!hare(&single).detail.is_noisy());
+    assert!(hare(&with_judged(4, 2, 1200, 110)).detail.is_noisy());
 }
 
 #[test]
 fn a_busy_system_is_no_noise_and_a_withholding_hypervisor_is() {
-    assert!(!hare(&with_busy(15, 1900, 0)).is_noisy());
-    assert!(hare(&with_busy(15, 800, 110)).is_noisy());
+    assert!(!hare(&with_busy(15, 1900, 0)).detail.is_noisy());
+    assert!(hare(&with_busy(15, 800, 110)).detail.is_noisy());
 }
 
 #[test]
 fn records_that_do_not_say_what_the_node_did_are_not_judged() {
     let summary = summary_of(&records());
-    assert_eq!(hare(&summary).judged_samples, 0);
-    assert!(hare(&summary).is_ranked());
+    assert_eq!(hare(&summary).detail.judged_samples, 0);
+    assert!(hare(&summary).ranked);
 }
 
 #[test]

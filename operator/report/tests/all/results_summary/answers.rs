@@ -29,7 +29,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
     let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();
     assert_eq!(cell.invalid_because, [Reason::ErrorsInLoad]);
     assert_eq!(
-        (cell.counts.valid, cell.counts.invalid, cell.errors),
+        (cell.counts.valid, cell.counts.invalid, cell.detail.errors),
         (4, 1, 1176)
     );
     let said = doubt(&summary, Reason::ErrorsInLoad).message.clone();
@@ -96,9 +96,14 @@ fn failures_beyond_the_limit_or_without_one_leave_the_point_out() {
     for share in [Some("5%"), None] {
         let summary = failing_run(share);
         let mut cells = summary.cells.iter();
-        let cell = cells.find(|cell| cell.errors > 0).expect("a failing point");
+        let cell = cells
+            .find(|cell| cell.detail.errors > 0)
+            .expect("a failing point");
         assert_eq!(cell.invalid_because, [Reason::ErrorsInLoad], "{share:?}");
-        assert_eq!(cell.errors_by_status.keys().collect::<Vec<_>>(), [&500]);
+        assert_eq!(
+            cell.detail.errors_by_status.keys().collect::<Vec<_>>(),
+            [&500]
+        );
     }
     let without = failing_run(None);
     assert_eq!(succeeded(&without), None);

@@ -3,9 +3,8 @@
 use serde_json::json;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::any_cell::AnyCell as _;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::{Summary, summarize};
 
 use super::support::{doubt, reasons, with_window};
@@ -70,13 +69,13 @@ fn with_ceiling(rps: f64) -> Summary {
 fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
     let cells = &with_ceiling(1e9).cells;
     let rate = |variant: &str| {
-        let of_variant = |c: &&CellSummary| c.variant == variant && c.workload == "hello";
+        let of_variant = |c: &&LoadCell| c.variant == variant && c.workload == "hello";
         let cell = cells.iter().filter(of_variant).nth(1).unwrap();
         assert_eq!(
-            (cell.connections, cell.generator_ceiling_rps),
+            (cell.detail.connections, cell.detail.generator_ceiling_rps),
             (10, Some(1e9))
         );
-        cell.rps.unwrap().median
+        cell.detail.rps.unwrap().median
     };
     let (native, embedded) = (rate("native"), rate("embedded"));
     assert!(native > 1.5 * embedded);
@@ -189,12 +188,12 @@ fn a_window_of_several_runs_counts_all_their_requests() {
     let four = with_slow_start(1.0);
     let requests = |summary: &Summary| {
         let mut cells = summary.cells.iter();
-        let cell = cells.find(|c| c.variant == "embedded" && c.connections == 10);
+        let cell = cells.find(|c| c.variant == "embedded" && c.detail.connections == 10);
         let cell = cell.expect("the cell").clone();
         (
-            cell.fewest_requests.expect("requests"),
-            cell.rps,
-            cell.p50_microseconds,
+            cell.detail.fewest_requests.expect("requests"),
+            cell.detail.rps,
+            cell.detail.p50_microseconds,
         )
     };
     let (single, whole) = (requests(&one), requests(&four));
@@ -221,7 +220,7 @@ fn with_waits(busy: f64) -> Summary {
     let warm = |summary: &Summary| {
         let mut cells = summary.cells.iter();
         let found = cells.find(|cell| cell.place() == "embedded on hello (warm latency)");
-        found.unwrap().p50_microseconds.unwrap().median
+        found.unwrap().detail.p50_microseconds.unwrap().median
     };
     let factor = 42_000.0 / warm(&with_window(|_| ()));
     with_window(|record| {

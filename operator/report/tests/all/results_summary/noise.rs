@@ -5,9 +5,8 @@ use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_report::files::report_files_of;
 use wasmbench_report::status_rows::status_rows;
-use wasmbench_results::any_cell::AnyCell as _;
-use wasmbench_results::cell::CellSummary;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{Summary, summarize};
 
@@ -179,7 +178,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
         let nothing_left = reason == Reason::EnvironmentDrifted;
         assert_eq!(summary.comparisons.is_empty(), nothing_left, "{reason:?}");
         for c in &summary.comparisons {
-            let at = |cell: &&&CellSummary| {
+            let at = |cell: &&&LoadCell| {
                 (&cell.variant, &cell.workload, cell.point()) == (&c.variant, &c.workload, c.point)
             };
             assert_eq!(invalid.iter().find(at), None, "{reason:?}");
@@ -242,7 +241,7 @@ fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
     assert!(report.contains("39.2k/s: 28 % used by others"), "{report}");
     let read: Summary = serde_json::from_str(&files["summary.json"]).unwrap();
     assert_eq!(read.trials, summary.trials);
-    let trials = read.cells.iter().flat_map(|cell| &cell.trials);
+    let trials = read.cells.iter().flat_map(|cell| &cell.detail.trials);
     assert_eq!(trials.filter(|t| t.metrics.discarded.is_some()).count(), 1);
 }
 

@@ -2,17 +2,17 @@
 
 use wasmbench_core::wire::record::{Point, TrialId};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::cell::CellSummary;
+use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::{Summary, summarize};
 
 use super::support::is_embedded_hello;
 use crate::results_support::{all_measured, fortio, measured, replace, run, slower};
 
-fn loaded(summary: &Summary) -> &CellSummary {
+fn loaded(summary: &Summary) -> &LoadCell {
     let mut cells = summary.cells.iter();
-    let is_it = |cell: &&CellSummary| {
-        cell.variant == "embedded" && cell.workload == "hello" && cell.connections == 50
+    let is_it = |cell: &&LoadCell| {
+        cell.variant == "embedded" && cell.workload == "hello" && cell.detail.connections == 50
     };
     cells.find(is_it).unwrap()
 }
@@ -31,9 +31,9 @@ fn a_tail_of_one_trial_in_five_is_in_the_p999_and_in_no_median() {
         record
     });
     let spoilt = summarize(&run, &records);
-    let median = |summary: &Summary| loaded(summary).p99_microseconds.unwrap().median;
+    let median = |summary: &Summary| loaded(summary).detail.p99_microseconds.unwrap().median;
     assert!(median(&spoilt) < 1.1 * median(&usual));
-    let tail = |summary: &Summary| loaded(summary).p999_microseconds.unwrap();
+    let tail = |summary: &Summary| loaded(summary).detail.p999_microseconds.unwrap();
     assert!(tail(&spoilt) > 3.0 * tail(&usual));
 }
 
@@ -42,17 +42,17 @@ fn a_tail_that_all_trials_together_cannot_carry_is_left_out() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let mut cells = summary.cells.iter();
-    let is_warm = |cell: &&CellSummary| cell.sweep == Sweep::WarmLatency;
+    let is_warm = |cell: &&LoadCell| cell.detail.sweep == Sweep::WarmLatency;
     let warm = cells.find(is_warm).unwrap();
     // Five trials of 300 requests.
-    assert_eq!(warm.p999_microseconds, None);
+    assert_eq!(warm.detail.p999_microseconds, None);
 }
 
 #[test]
 fn the_tail_is_a_column_of_the_report_and_of_the_csv() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
-    let tail = loaded(&summary).p999_microseconds.unwrap();
+    let tail = loaded(&summary).detail.p999_microseconds.unwrap();
     let files = report_files_of(&summary).unwrap();
     assert!(files["summary.csv"].contains(&tail.to_string()));
     for name in ["report.md", "report.html"] {

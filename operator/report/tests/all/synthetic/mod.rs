@@ -5,13 +5,14 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::twin::with_twin;
-use wasmbench_core::wire::record::Point;
+use wasmbench_core::wire::record::{Cell, Point};
 use wasmbench_results::all_cells::Cells;
-use wasmbench_results::cell::CellSummary;
+use wasmbench_results::cell::Detail as _;
 use wasmbench_results::compare::comparisons;
 use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::load::{LoadCell, LoadDetail};
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::statistics::{Interval, Spread};
 use wasmbench_results::trial::{Metrics, Trial, TrialState};
@@ -110,16 +111,25 @@ pub struct SyntheticRun {
 /// The measurements of a synthetic run.
 pub struct SyntheticCells {
     spec: BenchmarkRunSpec,
-    cells: Vec<CellSummary>,
+    cells: Vec<LoadCell>,
 }
 
 impl SyntheticCells {
     /// The comparisons of the first `blocks` blocks.
     pub fn after(&self, blocks: u32) -> Vec<Comparison> {
-        let first = |found: &CellSummary| {
-            let trials = found.trials.iter().filter(|trial| trial.block <= blocks);
+        let first = |found: &LoadCell| {
+            let trials = found
+                .detail
+                .trials
+                .iter()
+                .filter(|trial| trial.block <= blocks);
             let trials = trials.cloned().collect();
-            cell(&found.variant, found.sweep, found.connections, trials)
+            cell(
+                &found.variant,
+                found.detail.sweep,
+                found.detail.connections,
+                trials,
+            )
         };
         let cells = Cells {
             loads: self.cells.iter().map(first).collect(),
@@ -162,7 +172,7 @@ impl SyntheticRun {
             "sweeps": {"warmLatency": {}, "throughput": {"connections": self.connections}},
         }))
         .expect("a spec");
-        let cells: Vec<CellSummary> = [
+        let cells: Vec<LoadCell> = [
             ("base", 1.0),
             ("one", self.slower[0]),
             ("other", self.slower[1]),
@@ -176,7 +186,7 @@ impl SyntheticRun {
         SyntheticCells { spec, cells }
     }
 
-    fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<CellSummary> {
+    fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<LoadCell> {
         let warm = (Sweep::WarmLatency, 1, 1.0);
         let loaded = self
             .connections
@@ -216,7 +226,7 @@ impl SyntheticRun {
     }
 }
 
-fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> CellSummary {
+fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadCell {
     // Only the median rate selects a point; the interval around it is not used.
     let mut rates: Vec<f64> = trials
         .iter()
@@ -229,18 +239,14 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         low: median,
         high: median,
     });
-    CellSummary {
-        variant: variant.into(),
-        workload: "hello".into(),
+    let counts = TrialCounts {
+        valid: u32::try_from(trials.len()).unwrap(),
+        ..TrialCounts::default()
+    };
+    let detail = LoadDetail {
         sweep,
         connections,
         percent_of_peak: None,
-        ranked: true,
-        invalid_because: vec![],
-        counts: TrialCounts {
-            valid: u32::try_from(trials.len()).unwrap(),
-            ..TrialCounts::default()
-        },
         errors: 0,
         errors_by_status: std::collections::BTreeMap::new(),
         max_error_share: None,
@@ -261,7 +267,13 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         connections_busy: None,
         throttled_periods: None,
         trials,
-    }
+    };
+    let place = Cell {
+        variant: variant.into(),
+        workload: "hello".into(),
+        point: detail.point(),
+    };
+    LoadCell::new(place, counts, detail, vec![])
 }
 
 /// Prints a line of `make selftest`.

@@ -1,6 +1,6 @@
 //! Trials to cells: counts of how trials ended, and medians over the valid ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::Workload;
@@ -9,8 +9,8 @@ use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
 use crate::ceiling::Ceilings;
 use crate::cell::CellSummary;
-use crate::counts::TrialCounts;
 use crate::doubt::Reason;
+use crate::load::{LoadCell, LoadDetail, validity};
 use crate::measure::Sweep;
 use crate::observation::Observation;
 use crate::recorded::Recorded;
@@ -31,7 +31,7 @@ pub fn cell(
     recorded: &Recorded<'_>,
     against: VariantValidity<'_>,
     ceilings: &Ceilings<'_>,
-) -> Option<CellSummary> {
+) -> Option<LoadCell> {
     let Cell {
         variant,
         workload,
@@ -56,17 +56,20 @@ pub fn cell(
     let counts = recorded.counts(is_valid);
     let ceiling = ceilings.get(&(workload.as_str(), connections));
     let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
-    Some(CellSummary {
+    let percent_of_peak = point.number().filter(|_| sweep == Sweep::OpenLoop);
+    let mut detail = LoadDetail {
+        percent_of_peak,
         generator_ceiling_rps: ceiling,
         max_error_share,
-        ..summarise(
-            recorded.cell.clone(),
-            (sweep, connections),
-            counts,
-            trials,
-            wrong,
-        )
-    })
+        ..summarise((sweep, connections), trials)
+    };
+    let own = validity::reasons(counts, &detail, wrong);
+    let invalid = against.invalid_because(&recorded.cell, counts, own);
+    if !invalid.is_empty() {
+        detail.p999_microseconds = None;
+    }
+    let cell = recorded.cell.clone();
+    Some(CellSummary::new(cell, counts, detail, invalid))
 }
 
 /// Converts an observation to a trial of its cell.
@@ -101,15 +104,9 @@ fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }
 
-fn summarise(
-    cell: Cell,
-    (sweep, connections): (Sweep, u32),
-    counts: TrialCounts,
-    trials: Vec<Trial>,
-    wrong: Option<Reason>,
-) -> CellSummary {
+fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDetail {
     // A point without a valid trial is never ranked, but its measurements are still shown.
-    let shown = if counts.valid > 0 {
+    let shown = if valid(&trials).next().is_some() {
         TrialState::Valid
     } else {
         TrialState::Invalid
@@ -119,19 +116,11 @@ fn summarise(
         Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(round_number))
     };
-    let percent_of_peak = cell.point.number();
-    let percent_of_peak = percent_of_peak.filter(|_| sweep == Sweep::OpenLoop);
-    let invalid_because = invalid_because(&trials, wrong);
     let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
-    CellSummary {
-        variant: cell.variant,
-        workload: cell.workload,
+    LoadDetail {
         sweep,
         connections,
-        percent_of_peak,
-        ranked: counts.valid > 0 && invalid_because.is_empty(),
-        invalid_because,
-        counts,
+        percent_of_peak: None,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
         errors_by_status: fortio::added(trials.iter().map(|t| &t.metrics.failed_by_status)),
         max_error_share: None,
@@ -165,18 +154,4 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))
     })
-}
-
-/// One bad trial makes its whole point invalid: otherwise the blocks that worked would represent a
-/// variant that does not work reliably.
-fn invalid_because(trials: &[Trial], wrong: Option<Reason>) -> Vec<Reason> {
-    let reasons = trials.iter().filter_map(|trial| match trial.state {
-        TrialState::Invalid | TrialState::Failed => Reason::of_trial(trial.reason.as_deref()?),
-        TrialState::Valid | TrialState::Skipped => None,
-    });
-    reasons
-        .chain(wrong)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
 }
