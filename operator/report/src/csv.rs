@@ -2,6 +2,8 @@
 //! `comparisons.csv` one per ratio to the baseline. Units are in the headers; a number that could
 //! not be measured is an empty field.
 
+use strum::IntoEnumIterator as _;
+use wasmbench_core::wire::evidence::Kind;
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartDetail;
@@ -18,7 +20,12 @@ use crate::sheet::Sheet;
 /// `summary.csv`.
 pub fn summary_csv(summary: &Summary) -> String {
     let sheet = of_any_cell(Sheet::of(summary.all_cells()));
-    of_density(of_cold_start(of_load(sheet))).csv()
+    let with_kind = |sheet, kind| match kind {
+        Kind::Load => of_load(sheet),
+        Kind::ColdStart => of_cold_start(sheet),
+        Kind::Density => of_density(sheet),
+    };
+    Kind::iter().fold(sheet, with_kind).csv()
 }
 
 /// `comparisons.csv`.

@@ -1,5 +1,8 @@
 //! The cells of all sweeps of a run.
 
+use strum::IntoEnumIterator as _;
+use wasmbench_core::wire::evidence::Kind;
+
 use crate::cell::AnyCell;
 use crate::coldstart::ColdStartCell;
 use crate::density::DensityCell;
@@ -29,8 +32,11 @@ pub fn all<'a>(
     cold_starts: &'a [ColdStartCell],
     density: &'a [DensityCell],
 ) -> impl Iterator<Item = &'a AnyCell> {
-    let loads = loads.iter().map(|cell| cell as &AnyCell);
-    let cold_starts = cold_starts.iter().map(|cell| cell as &AnyCell);
-    let density = density.iter().map(|cell| cell as &AnyCell);
-    loads.chain(cold_starts).chain(density)
+    Kind::iter().flat_map(move |kind| -> Vec<&AnyCell> {
+        match kind {
+            Kind::Load => loads.iter().map(LoadCell::any).collect(),
+            Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),
+            Kind::Density => density.iter().map(DensityCell::any).collect(),
+        }
+    })
 }

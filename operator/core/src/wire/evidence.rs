@@ -11,7 +11,7 @@ use crate::wire::document::{Answer, Environment, LoadDocument};
 #[serde(rename_all = "camelCase")]
 #[strum_discriminants(
     name(Kind),
-    doc = "A kind of trial: all of one kind have the same document, and cells of the same type.",
+    doc = "A kind of trial: all of one kind have the same document, and cells with the same detail.",
     derive(strum::EnumIter)
 )]
 pub enum Evidence {

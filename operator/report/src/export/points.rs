@@ -1,10 +1,10 @@
 //! The numbers that other programs get: those of valid points, each with the reasons to distrust
 //! it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use wasmbench_api::run::TWIN;
-use wasmbench_results::cell::AnyCell;
+use wasmbench_results::cell::{AnyCell, ByBlock};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
@@ -15,7 +15,7 @@ pub struct ValidPoint<'a> {
     /// The cell of the point.
     pub cell: &'a AnyCell,
     /// Its measures, with the number of each valid block; every number is finite.
-    pub series: Vec<(Metric, BTreeMap<u32, f64>)>,
+    pub series: Vec<(Metric, ByBlock)>,
     /// Why not to trust the numbers, although they are valid.
     pub untrusted: BTreeSet<Reason>,
 }
@@ -42,7 +42,7 @@ pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
 }
 
 /// Removes numbers that are not finite, and measures that have none left.
-fn finite(mut series: Vec<(Metric, BTreeMap<u32, f64>)>) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+fn finite(mut series: Vec<(Metric, ByBlock)>) -> Vec<(Metric, ByBlock)> {
     for (_, by_block) in &mut series {
         by_block.retain(|_, number| number.is_finite());
     }
