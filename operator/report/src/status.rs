@@ -13,7 +13,7 @@ use wasmbench_api::status::{
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 use wasmbench_core::build::names;
 use wasmbench_core::observed::Observed;
-use wasmbench_core::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
+use wasmbench_core::plan::{Plan, Remaining, Stage, remaining};
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_core::variants::not_applicable;
@@ -176,12 +176,16 @@ pub fn status_of(
         .node
         .clone()
         .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
+    let start_time = old.start_time.or_else(|| started.then_some(Time(now)));
+    let elapsed = start_time.as_ref().map_or(0, |start| {
+        u64::try_from(now.duration_since(start.0).as_secs()).unwrap_or_default()
+    });
     let mut status = Status {
         observed_generation: generation,
         conditions: conditions::merge(&old.conditions, drafts, generation, now),
         seed: Some(valid.seed),
         baseline: Some(valid.baseline.clone()),
-        start_time: old.start_time.or_else(|| started.then_some(Time(now))),
+        start_time,
         completion_time: old
             .completion_time
             .or_else(|| finished.then_some(Time(now))),
@@ -189,7 +193,12 @@ pub fn status_of(
             name,
             fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
         }),
-        progress: Some(progress(valid, seen, plan, now)),
+        progress: Some(progress(
+            valid,
+            plan,
+            (total, remaining(valid, seen, elapsed)),
+            now,
+        )),
         precision: conclusion.and_then(|c| c.precision.clone()),
         power: match conclusion {
             Some(conclusion) => conclusion.power.clone(),
@@ -236,8 +245,14 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
     old.is_some_and(|old| without_estimate(old) == without_estimate(new))
 }
 
-fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {
-    let (total, most) = (valid.planned(seen.blocks).len(), valid.order.len());
+/// `total` trials are planned so far; they take `left`.
+fn progress(
+    valid: &ValidatedRun,
+    plan: &Plan,
+    (total, left): (usize, Remaining),
+    now: Timestamp,
+) -> Progress {
+    let most = valid.order.len();
     let measuring = matches!(plan.stage, Stage::Measuring { .. });
     let is_open = most > total && !matches!(plan.stage, Stage::Summarising | Stage::Done);
     let upto = if is_open {
@@ -257,8 +272,8 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
             valid.name, valid.namespace
         ),
     };
-    let seconds = measuring.then(|| remaining_seconds(valid, seen));
-    let left = seconds
+    let seconds = measuring.then_some(left.least);
+    let left_least = seconds
         .and_then(|s| i64::try_from(s).ok())
         .map(SignedDuration::from_secs);
     Progress {
@@ -266,12 +281,12 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
         total_trials: u32::try_from(total).unwrap_or(u32::MAX),
         most_trials: is_open.then(|| u32::try_from(most).unwrap_or(u32::MAX)),
         text: seconds.map_or(count.clone(), |least| {
-            let longest = is_open.then(|| about(remaining_at_most_seconds(valid, seen)));
+            let longest = is_open.then(|| about(left.most));
             let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
             format!("{count} (~{}{longest} left)", about(least))
         }),
         message,
-        estimated_completion_time: left.and_then(|d| now.checked_add(d).ok()).map(Time),
+        estimated_completion_time: left_least.and_then(|d| now.checked_add(d).ok()).map(Time),
     }
 }
 

@@ -1,10 +1,10 @@
-//! How long a run will take: an estimate for people, from the spec alone. It covers loads with
-//! their warm-up, the load generator's ceiling in the first block, and the start and removal of
-//! pods.
+//! How long a run will take: an estimate for people. At first it comes from the spec alone, and
+//! covers loads with their warm-up, the load generator's ceiling in the first block, and the start
+//! and removal of pods.
 //!
-//! It leaves out what only the measurement shows: windows repeated because the node was noisy or
-//! the histogram too coarse, warm-ups extended until the rate settles, cold-start samples taken
-//! again, image pulls, services slower than these constants, and queueing.
+//! Only the measurement shows the rest: windows repeated because the node was noisy or the histogram
+//! too coarse, warm-ups extended until the rate settles, cold-start samples taken again, image pulls,
+//! services slower than these constants. So the time left follows the pace of the trials so far.
 
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
@@ -31,6 +31,12 @@ const QUIET_MARGIN_SECONDS: u64 = 3;
 /// Meanwhile, the operator does not react to users, and the API server keeps past events of a watch
 /// for only five minutes.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
+
+/// The pace counts as this many seconds that went as expected: a single trial says little about the
+/// others.
+const PACE_PRIOR_SECONDS: u64 = 30;
+/// A run that was suspended for hours, or without an operator, is no slower than others.
+const PACE_AT_MOST: f64 = 3.0;
 
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
@@ -78,22 +84,44 @@ pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     (expected_trial_seconds(run, trial) + QUIET_MARGIN_SECONDS).min(QUIET_MAXIMUM_SECONDS)
 }
 
-/// Seconds that the trials without a record will probably take.
-pub fn remaining_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
-    seconds_of(run, seen, run.planned(seen.blocks))
+/// Seconds that a run will probably take until its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remaining {
+    /// For the trials without a record in the blocks that are planned so far.
+    pub least: u64,
+    /// The same, including all blocks that precision may add.
+    pub most: u64,
 }
 
-/// The same, including all blocks that precision may add.
-pub fn remaining_at_most_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
-    seconds_of(run, seen, &run.order)
+/// The time left of a run whose first trial began `elapsed_seconds` ago.
+pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> Remaining {
+    let expected = |trials: &[TrialId], is_done: bool| -> u64 {
+        let trials = trials.iter();
+        let trials = trials.filter(|trial| seen.records.contains_key(trial) == is_done);
+        trials.map(|trial| expected_trial_seconds(run, trial)).sum()
+    };
+    let done = expected(&run.order, true);
+    let pace = if done == 0 {
+        1.0
+    } else {
+        let took = (elapsed_seconds + PACE_PRIOR_SECONDS) as f64;
+        (took / (done + PACE_PRIOR_SECONDS) as f64).min(PACE_AT_MOST)
+    };
+    let seconds = |trials: &[TrialId]| scaled(expected(trials, false), pace);
+    Remaining {
+        least: seconds(run.planned(seen.blocks)),
+        most: seconds(&run.order),
+    }
 }
 
-fn seconds_of(run: &ValidatedRun, seen: &Observed, trials: &[TrialId]) -> u64 {
-    trials
-        .iter()
-        .filter(|trial| !seen.records.contains_key(trial))
-        .map(|trial| expected_trial_seconds(run, trial))
-        .sum()
+fn scaled(seconds: u64, pace: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and the cast saturates"
+    )]
+    let scaled = (seconds as f64 * pace).round() as u64;
+    scaled
 }
 
 #[cfg(test)]
@@ -168,13 +196,25 @@ mod tests {
         assert_eq!(seconds(&open), [10 + 3 + 4 + 2, 10 + 3 + 4 + 2]);
     }
 
-    #[test]
-    fn what_has_a_record_takes_no_more_time() {
+    /// The time left after the first of two trials of 5 s each took `elapsed` seconds.
+    fn left_after(elapsed: u64) -> u64 {
         let run = run(&serde_json::json!({"warmLatency": {}}));
         let mut seen = Observed::default();
-        let all = remaining_seconds(&run, &seen);
+        assert_eq!(remaining(&run, &seen, 1000).least, 10);
         let first = run.order[0].clone();
         seen.records.insert(first, crate::store::Ended::Measured);
-        assert_eq!(remaining_seconds(&run, &seen), all / 2);
+        remaining(&run, &seen, elapsed).least
+    }
+
+    #[test]
+    fn what_has_a_record_takes_no_more_time() {
+        assert_eq!(left_after(5), 5);
+    }
+
+    #[test]
+    fn the_time_left_follows_the_pace_so_far() {
+        assert_eq!(left_after(40), 10);
+        // As if the run had been suspended.
+        assert_eq!(left_after(86_400), 15);
     }
 }

@@ -29,9 +29,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use blocks::{Blocks, blocks};
 pub use cold_start::{FLOOR_SAMPLES, has_floor};
-pub use estimate::{
-    expected_trial_seconds, quiet_seconds, remaining_at_most_seconds, remaining_seconds,
-};
+pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason, OVER_QUOTA};
 pub use node_event::{SANDBOX_FAILED, explained, wants_event};
