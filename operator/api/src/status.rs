@@ -2,6 +2,7 @@
 
 mod cold_start;
 mod density;
+mod judged_ratio;
 mod open_loop;
 mod rows;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use cold_start::{ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor};
 pub use density::DensityStatus;
+pub use judged_ratio::JudgedRatio;
 pub use open_loop::OpenLoopPoint;
 pub use rows::{Knee, Omitted, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 

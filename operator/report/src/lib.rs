@@ -2,14 +2,15 @@
 //! `kubectl wasmbench report` produce identical bytes.
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
-//! [`tables`] (tables of loads), [`coldstart`], [`density`] and [`open_loop`] (what these add),
-//! [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`]
+//! `comparisons` (the ratios of all sweeps), [`tables`] (tables of loads), [`coldstart`],
+//! [`density`] and [`open_loop`] (what these add), [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`]
 //! (`kubectl wasmbench get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]),
 //! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
 //! [`cost`] (what a run's numbers cost).
 
 pub mod across;
 pub mod coldstart;
+mod comparisons;
 pub mod cost;
 pub mod csv;
 pub mod density;
@@ -30,6 +31,5 @@ pub mod table;
 pub mod tables;
 pub mod terminal;
 mod validity;
-mod versus_baseline;
 
 pub use files::{report_files, report_files_of};

@@ -11,10 +11,11 @@ use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::{trust, words};
 
+use crate::comparisons::{PAIRED, PRIMARY};
 use crate::sentences::{facts, sentences};
 use crate::sheet::Sheet;
 use crate::table::{ascii, escape, lines};
-use crate::{coldstart, density, open_loop, tables};
+use crate::{coldstart, comparisons, density, open_loop, tables};
 
 /// Longest note on omitted trials, in bytes.
 const MAX_NOTE_BYTES: usize = 200;
@@ -27,7 +28,8 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         expectations(summary),
         doubts(summary),
         compared(summary),
-        results(summary),
+        ratios(summary),
+        loads(summary),
         coldstart::section(summary),
         open_loop::section(summary),
         density::section(summary),
@@ -137,36 +139,51 @@ fn compared(summary: &Summary) -> String {
     )
 }
 
-fn results(summary: &Summary) -> String {
+fn ratios(summary: &Summary) -> String {
+    let baseline = escape(&summary.baseline);
+    let of_workload = |workload: &str| {
+        let ratios = comparisons::report(summary, workload);
+        let primary = tables::primary(summary, workload);
+        let primary = primary.map_or_else(String::new, |found| format!("\n{found}\n"));
+        let floor = tables::noise_floor(summary, workload).markdown_below(&format!(
+            "Noise floor, {baseline} against its twin, which is the same measured a second time"
+        ));
+        let ratios = if ratios.is_empty() {
+            String::new()
+        } else {
+            format!("\n{}", ratios.markdown())
+        };
+        let text = ratios + &primary + &floor;
+        if text.is_empty() {
+            return text;
+        }
+        format!("\n### {}\n{text}", escape(workload))
+    };
+    let workloads = summary.compared.workloads.iter();
+    let text: String = workloads.map(|one| of_workload(&one.name)).collect();
+    if text.is_empty() {
+        return text;
+    }
+    format!(
+        "## Ratios to {baseline}\n\nWith the 95 % interval over blocks, and what follows from it; \\{PRIMARY} marks what \
+         the run was to decide. {PAIRED}\n{text}"
+    )
+}
+
+fn loads(summary: &Summary) -> String {
     if summary.cells.is_empty() {
         return String::new();
     }
     let mut text =
-        "## Results\n\nEach number is the median over valid trials, with its interval; p99.9 is that of \
+        "## Loads\n\nEach number is the median over valid trials, with its interval; p99.9 is that of \
                     all their requests together. The smallest and the largest trial are in summary.csv.\n"
             .to_owned();
-    let baseline = escape(&summary.baseline);
     for workload in &summary.compared.workloads {
-        let name = escape(&workload.name);
-        let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
-        text.push_str(
-            &tables::ratios(summary, &workload.name).markdown_below(&format!(
-                "As multiples of {baseline}, with the 95 % interval over blocks and what follows"
-            )),
-        );
-        if let Some(found) = tables::primary(summary, &workload.name) {
-            let _ = write!(text, "\n{found}\n");
+        let points = tables::points(summary, &workload.name);
+        if !points.is_empty() {
+            let name = escape(&workload.name);
+            let _ = write!(text, "\n### {name}\n\n{}", points.markdown());
         }
-        text.push_str(
-            &tables::noise_floor(summary, &workload.name).markdown_below(&format!(
-                "Noise floor, {baseline} against its twin, which is the same measured a second time"
-            )),
-        );
-        let _ = write!(
-            text,
-            "\n{}",
-            tables::points(summary, &workload.name).markdown()
-        );
     }
     text
 }

@@ -1,7 +1,10 @@
 //! Turns a summary into the rows of a run's status. Numbers are those of the summary, digit by
 //! digit: if they were rounded again, they would differ from those in the report.
 
-use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
+use wasmbench_api::status::{
+    JudgedRatio, Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary,
+};
+use wasmbench_core::wire::record::Point;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
@@ -12,7 +15,6 @@ use wasmbench_results::measure::Sweep;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::tables::of_loads;
 use crate::validity::invalid;
 use crate::{coldstart, density, open_loop};
 
@@ -53,8 +55,8 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
         .filter(|cell| cell.detail.sweep == Sweep::WarmLatency);
     // Ratios of other sweeps belong to their points.
     let ratios = summary.comparisons.iter().filter(|one| {
-        let is_of_both = one.variant == variant && one.workload == workload;
-        is_of_both && of_loads().any(|metric| metric == one.metric)
+        let is_of_load = matches!(one.point, Point::WarmLatency | Point::Throughput { .. });
+        is_of_load && one.variant == variant && one.workload == workload
     });
     Some(SummaryRow {
         variant: variant.to_owned(),
@@ -110,16 +112,23 @@ fn point(cell: &LoadCell) -> Option<PointSummary> {
     })
 }
 
-fn ratio(comparison: &Comparison) -> Ratio {
+fn ratio(found: &Comparison) -> Ratio {
     Ratio {
-        metric: <&str>::from(comparison.metric).to_owned(),
-        primary: comparison.primary,
-        ratio: comparison.estimate.ratio,
-        low: comparison.estimate.low,
-        high: comparison.estimate.high,
-        noise_floor: comparison.noise_floor,
-        verdict: <&str>::from(comparison.verdict).to_owned(),
-        untrusted: invalid(&comparison.untrusted),
-        blocks: comparison.estimate.blocks,
+        metric: <&str>::from(found.metric).to_owned(),
+        judged: judged(found),
+    }
+}
+
+/// A ratio of any sweep.
+pub fn judged(found: &Comparison) -> JudgedRatio {
+    JudgedRatio {
+        primary: found.primary,
+        ratio: found.estimate.ratio,
+        low: found.estimate.low,
+        high: found.estimate.high,
+        noise_floor: found.noise_floor,
+        verdict: <&str>::from(found.verdict).to_owned(),
+        untrusted: invalid(&found.untrusted),
+        blocks: found.estimate.blocks,
     }
 }

@@ -220,9 +220,9 @@ mod tests {
         assert_eq!(kept[1].versus_baseline.len(), 2);
         assert_eq!((omitted.points, omitted.rows), (11 + 6, 0));
 
-        let (kept, omitted) = without(json_bytes(&rows()) - 300);
+        let (kept, omitted) = without(json_bytes(&rows()) - 200);
         assert_eq!((kept.len(), omitted.rows), (1, 1));
-        assert!(json_bytes(&kept) <= 300, "{}", json_bytes(&kept));
+        assert!(json_bytes(&kept) <= 200, "{}", json_bytes(&kept));
         assert_eq!(fitted(rows(), "base", 0).0, []);
     }
 }

@@ -1,17 +1,13 @@
-//! The tables of a report: ratios, points and trials.
+//! The tables of a report: points and trials.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use strum::IntoEnumIterator as _;
-use wasmbench_core::points::measured_at;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
-use wasmbench_core::wire::record::Point;
-use wasmbench_results::comparison::Comparison;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
 use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Judged, Measured as _, Metric, Sweep};
+use wasmbench_results::measure::{Measured as _, Sweep};
 use wasmbench_results::power;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::{Named, Summary};
@@ -54,55 +50,6 @@ pub fn variants(summary: &Summary) -> Table {
 fn joined(set: &BTreeSet<String>) -> Option<String> {
     let all: Vec<&str> = set.iter().map(String::as_str).collect();
     (!all.is_empty()).then(|| all.join(", "))
-}
-
-/// The metrics by which closed loops are compared, in the order of the columns.
-pub fn of_loads() -> impl Iterator<Item = Metric> {
-    let points = [Point::WarmLatency, Point::Throughput { connections: 1 }];
-    Metric::iter().filter(move |metric| {
-        let mut measured = points.into_iter().map(measured_at);
-        measured.any(|measured| measured.contains(metric))
-    })
-}
-
-/// The metrics of closed loops that are judged by their ratio.
-pub fn ratios_of_loads() -> impl Iterator<Item = Metric> {
-    of_loads().filter(|metric| metric.measure().judged != Judged::Difference)
-}
-
-/// Ratios of loads to the baseline under one workload, one row per variant that could be compared.
-pub fn ratios(summary: &Summary, workload: &str) -> Table {
-    let found = |variant: &Named, metric: Metric| {
-        let mut all = summary.comparisons.iter();
-        all.find(|c| c.metric == metric && c.variant == variant.name && c.workload == workload)
-    };
-    let all = |variant: &Named| -> Vec<&Comparison> {
-        let found = of_loads().filter_map(|metric| found(variant, metric));
-        found.collect()
-    };
-    let variants = summary.compared.variants.iter();
-    let compared = variants.filter(|variant| !all(variant).is_empty());
-    Sheet::of(compared)
-        .left("Variant", |one| one.name.clone())
-        .for_each(of_loads(), |sheet, metric| {
-            sheet.right(metric.measure().title, move |one| {
-                found(one, metric).map(Comparison::words)
-            })
-        })
-        .right("Connections", |one| {
-            all(one).iter().find_map(|compared| match compared.point {
-                Point::Throughput { connections } => Some(connections.to_string()),
-                Point::WarmLatency
-                | Point::OpenLoop { .. }
-                | Point::ColdStart { .. }
-                | Point::Density => None,
-            })
-        })
-        .right("Blocks", |one| {
-            let blocks = all(one).into_iter().map(|found| found.estimate.blocks);
-            blocks.min().map(|blocks| blocks.to_string())
-        })
-        .table()
 }
 
 /// What the run was to decide, and what a run with this scatter can detect, in sentences; `None`

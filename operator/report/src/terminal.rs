@@ -2,7 +2,6 @@
 
 mod legend;
 mod loads;
-pub(crate) mod words;
 
 use std::fmt::Write as _;
 
@@ -12,8 +11,8 @@ use wasmbench_api::status::SummaryRow;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
 use self::legend::legend;
-use crate::table::{ascii, lines};
-use crate::{coldstart, density, open_loop};
+use crate::table::{Table, ascii, lines};
+use crate::{coldstart, comparisons, density, open_loop};
 
 /// The run: a line on its state, the tables of each workload, how to read them, and the reasons to
 /// distrust the numbers.
@@ -45,19 +44,15 @@ fn tables(
     spec: &BenchmarkRunSpec,
     status: &BenchmarkRunStatus,
 ) -> String {
-    let mut text = String::new();
-    let mut with_loads = rows.iter();
-    if with_loads.any(|row| row.warm_latency.is_some() || row.throughput.is_some()) {
-        text.push_str(&loads::numbers(rows, baseline, spec).plain());
-    }
-    text.push_str(&coldstart::terminal(rows, baseline, &status.harness_floor));
-    text.push_str(&open_loop::terminal(rows, baseline));
-    text.push_str(&density::terminal(rows, baseline));
-    let ratios = loads::ratios(rows, baseline);
-    if !ratios.is_empty() {
-        let _ = write!(text, "\n{}", ratios.plain());
-    }
-    text
+    let tables = [
+        loads::terminal(rows, baseline, spec),
+        coldstart::terminal(rows, baseline, &status.harness_floor),
+        open_loop::terminal(rows, baseline),
+        density::terminal(rows, baseline),
+        comparisons::terminal(rows, baseline),
+    ];
+    let shown = tables.iter().filter(|table| !table.is_empty());
+    shown.map(Table::plain).collect::<Vec<_>>().join("\n")
 }
 
 /// The remarks below the tables, on what they leave out.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
     strum::IntoStaticStr,
     strum::EnumIter,
     strum::EnumCount,
+    strum::EnumString,
 )]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
 /// Cold starts with one number of pods at once, over the valid trials, or over the invalid ones if
@@ -57,30 +58,16 @@ pub struct ColdStartTime {
     pub versus_baseline: Option<ColdStartRatio>,
 }
 
-/// A time as a multiple of the baseline's, compared within each block.
+/// A time as a multiple of the baseline's. The verdict is based on the difference.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRatio {
-    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub primary: bool,
+    /// The ratio and its verdict.
+    #[serde(flatten)]
+    pub judged: JudgedRatio,
 
-    /// This variant's time divided by the baseline's in the same block, averaged over blocks on the
-    /// log scale without the outermost eighth at each end.
-    pub ratio: f64,
-
-    /// Lower end of the 95 % interval of the ratio; the ratio itself with one block.
-    pub low: f64,
-
-    /// Upper end of the 95 % interval of the ratio; the ratio itself with one block.
-    pub high: f64,
-
-    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
-    /// without a twin.
-    pub noise_floor: Option<f64>,
-
-    /// The difference to the baseline, in microseconds; the verdict is based on it.
+    /// The difference to the baseline, in microseconds.
     pub difference_microseconds: Option<f64>,
 
     /// Lower end of the difference's 95 % interval. Absent with one block.
@@ -88,19 +75,6 @@ pub struct ColdStartRatio {
 
     /// Upper end of the difference's 95 % interval. Absent with one block.
     pub difference_high_microseconds: Option<f64>,
-
-    /// `Faster`, `Slower`, `Equivalent` (the whole interval of the difference within
-    /// `minimumDifference.startMilliseconds`) or `Inconclusive` (the data do not say).
-    #[serde(default)]
-    #[schemars(length(max = 32))]
-    pub verdict: String,
-
-    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[schemars(length(max = 128))]
-    pub untrusted: Option<String>,
-
-    /// Blocks in which both were measured.
-    pub blocks: u32,
 }
 
 /// How long a cold start takes when the service does nothing.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
 /// What one more instance costs.
@@ -32,24 +33,7 @@ pub struct DensityStatus {
     /// slope.
     pub bytes_per_instance: Option<f64>,
 
-    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub primary: bool,
-
-    /// Memory of one more instance as a multiple of the baseline's, taken within blocks.
-    pub ratio: Option<f64>,
-
-    /// Lower end of the ratio's 95 % interval. Absent with one block.
-    pub low: Option<f64>,
-
-    /// Upper end of the ratio's 95 % interval. Absent with one block.
-    pub high: Option<f64>,
-
-    /// `Smaller`, `Larger`, `Equivalent` or `Inconclusive`.
-    #[schemars(length(max = 32))]
-    pub verdict: Option<String>,
-
-    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[schemars(length(max = 128))]
-    pub untrusted: Option<String>,
+    /// Memory of one more instance as a multiple of the baseline's, and its verdict.
+    #[serde(flatten)]
+    pub judged: Option<JudgedRatio>,
 }

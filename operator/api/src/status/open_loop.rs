@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
 /// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
@@ -45,25 +46,7 @@ pub struct OpenLoopPoint {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub p99_not_carried: bool,
 
-    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub primary: bool,
-
-    /// The p99 of latency as a multiple of the baseline's at the same percentage, taken within
-    /// blocks.
-    pub ratio: Option<f64>,
-
-    /// Lower end of the ratio's 95 % interval. Absent with one block.
-    pub low: Option<f64>,
-
-    /// Upper end of the ratio's 95 % interval. Absent with one block.
-    pub high: Option<f64>,
-
-    /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`.
-    #[schemars(length(max = 32))]
-    pub verdict: Option<String>,
-
-    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[schemars(length(max = 128))]
-    pub untrusted: Option<String>,
+    /// `p99Microseconds` as a multiple of the baseline's at the same percentage, and its verdict.
+    #[serde(flatten)]
+    pub judged: Option<JudgedRatio>,
 }

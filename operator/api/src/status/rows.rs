@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cold_start::ColdStartPoint;
 use super::density::DensityStatus;
+use super::judged_ratio::JudgedRatio;
 use super::open_loop::OpenLoopPoint;
 use crate::absent::is_zero;
 
@@ -123,8 +124,7 @@ pub struct PointSummary {
     pub memory_bytes: Option<i64>,
 }
 
-/// A metric as a multiple of the baseline's, compared within each block.
-#[serde_with::skip_serializing_none]
+/// A metric of a load as a multiple of the baseline's.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Ratio {
@@ -132,36 +132,9 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub metric: String,
 
-    /// True for a primary measure. Absent for secondary ones, which are corrected separately.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub primary: bool,
-
-    /// This variant's value divided by the baseline's in the same block, averaged over blocks on
-    /// the log scale without the outermost eighth at each end.
-    pub ratio: f64,
-
-    /// Lower end of the 95 % interval of the ratio. Absent with one block.
-    pub low: Option<f64>,
-
-    /// Upper end of the 95 % interval of the ratio. Absent with one block.
-    pub high: Option<f64>,
-
-    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
-    /// without a twin.
-    pub noise_floor: Option<f64>,
-
-    /// `Faster` or `Slower` (rate, time), `Smaller` or `Larger` (CPU, memory), `Equivalent`
-    /// (whole interval within `minimumEffect`) or `Inconclusive` (the data do not say).
-    #[serde(default)]
-    #[schemars(length(max = 32))]
-    pub verdict: String,
-
-    /// Why the ratio is untrusted although it is shown. Absent if nothing speaks against it.
-    #[schemars(length(max = 128))]
-    pub untrusted: Option<String>,
-
-    /// Blocks in which both were measured.
-    pub blocks: u32,
+    /// The ratio and its verdict.
+    #[serde(flatten)]
+    pub judged: JudgedRatio,
 }
 
 /// How many numbers only the report has.

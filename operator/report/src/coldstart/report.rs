@@ -9,15 +9,14 @@ use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::cell::under;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
-use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape, lines};
+use crate::tables;
 use crate::tables::valid;
 use crate::validity::{VALIDITY, standing};
-use crate::{tables, versus_baseline};
 
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
@@ -54,10 +53,6 @@ pub fn section(summary: &Summary) -> String {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
         text.push_str(&late_answers(&cells));
-        let baseline = escape(&summary.baseline);
-        text.push_str(&ratios(summary, &cells).markdown_below(&format!(
-            "As multiples of {baseline}, each with its 95 % interval and its verdict"
-        )));
         let _ = write!(text, "\n{STEPS}");
         for (point, cells) in by_point(&cells) {
             let steps = steps(&cells).markdown();
@@ -70,13 +65,7 @@ pub fn section(summary: &Summary) -> String {
 /// The tables of one workload, each with its title; none without cold starts.
 pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
     let cells = under(&summary.cold_starts, workload);
-    let mut tables = vec![
-        ("Cold start", times(&cells)),
-        (
-            "Cold start, ratios to the baseline",
-            ratios(summary, &cells),
-        ),
-    ];
+    let mut tables = vec![("Cold start", times(&cells))];
     for cells in by_point(&cells).into_values() {
         tables.push(("Cold start, medians of the steps", steps(&cells)));
     }
@@ -194,27 +183,6 @@ fn compiled_before(cell: &ColdStartCell) -> Option<String> {
     let unknown = (unknown > 0).then(|| format!("{unknown} unknown"));
     let all: Vec<String> = told.chain(unknown).collect();
     (!all.is_empty()).then(|| all.join(", "))
-}
-
-fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
-    let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
-    let is_compared = |cell: &&ColdStartCell| {
-        let mut each = metrics.into_iter();
-        each.any(|metric| versus_baseline::words(summary, cell.any(), metric).is_some())
-    };
-    Sheet::of(cells.iter().copied().filter(is_compared))
-        .left("Variant", |cell| cell.variant.clone())
-        .right("At once", |cell| cell.detail.concurrency)
-        .for_each(metrics, |sheet, metric| {
-            sheet
-                .right(metric.measure().title, move |cell| {
-                    versus_baseline::words(summary, cell.any(), metric)
-                })
-                .left("Each block", move |cell| {
-                    versus_baseline::each_block(summary, cell.any(), metric)
-                })
-        })
-        .table()
 }
 
 /// One row per step, one column per variant.

@@ -4,11 +4,12 @@ use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
 };
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
-use wasmbench_results::comparison::{Comparison, Estimate};
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
+use crate::status_rows::judged;
 use crate::validity::invalid;
 
 /// The points of a row.
@@ -64,21 +65,11 @@ fn time(summary: &Summary, cell: &ColdStartCell, metric: Metric, time: &ColdTime
     }
 }
 
-/// With a single block, both ends are the ratio itself.
 fn ratio(found: &Comparison) -> ColdStartRatio {
-    let Estimate { ratio, blocks, .. } = found.estimate;
-    let (low, high) = found.estimate.ends().unwrap_or((ratio, ratio));
     ColdStartRatio {
-        primary: found.primary,
-        ratio,
-        low,
-        high,
-        noise_floor: found.noise_floor,
+        judged: judged(found),
         difference_microseconds: found.difference.map(|difference| difference.value),
         difference_low_microseconds: found.difference.and_then(|difference| difference.low),
         difference_high_microseconds: found.difference.and_then(|difference| difference.high),
-        verdict: <&str>::from(found.verdict).to_owned(),
-        untrusted: invalid(&found.untrusted),
-        blocks,
     }
 }

@@ -6,14 +6,12 @@ use wasmbench_core::units;
 use wasmbench_results::cell::under;
 use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape};
 use crate::tables::{interval, median, valid};
 use crate::validity::{VALIDITY, standing};
-use crate::versus_baseline;
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
@@ -39,7 +37,7 @@ pub fn section(summary: &Summary) -> String {
         let _ = write!(
             text,
             "\n### {name}\n\n{}\n{STEPS}\n{}",
-            slopes(summary, &cells).markdown(),
+            slopes(&cells).markdown(),
             steps(&cells).markdown()
         );
         let ends = cells.iter().flat_map(|cell| ended(cell));
@@ -77,15 +75,12 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
 pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
     let cells = under(&summary.density, workload);
     [
-        (
-            "Density, memory of one more instance",
-            slopes(summary, &cells),
-        ),
+        ("Density, memory of one more instance", slopes(&cells)),
         ("Density, medians of the steps", steps(&cells)),
     ]
 }
 
-fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
+fn slopes(cells: &[&DensityCell]) -> Table {
     Sheet::of(cells)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
@@ -103,9 +98,6 @@ fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
         })
         .measured("By the node", |cell| {
             median(cell.detail.node_bytes_per_instance, units::bytes)
-        })
-        .right(format!("Versus {}", summary.baseline), |cell| {
-            versus_baseline::words(summary, cell.any(), Metric::MemoryPerInstance)
         })
         .table()
 }

@@ -5,6 +5,7 @@ use wasmbench_results::density::DensityCell;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
+use crate::status_rows::judged;
 use crate::validity::invalid;
 
 /// The density of a variant; `None` where nothing was measured.
@@ -20,11 +21,6 @@ pub fn status(summary: &Summary, cell: &DensityCell) -> Option<DensityStatus> {
         instances: cell.detail.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.detail.stopped.iter().map(|end| end.trials).sum(),
         bytes_per_instance: cell.detail.bytes_per_instance.map(|spread| spread.median),
-        primary: found.is_some_and(|found| found.primary),
-        ratio: found.map(|found| found.estimate.ratio),
-        low: found.and_then(|found| found.estimate.low),
-        high: found.and_then(|found| found.estimate.high),
-        verdict: found.map(|found| <&str>::from(found.verdict).to_owned()),
-        untrusted: found.and_then(|found| invalid(&found.untrusted)),
+        judged: found.map(judged),
     })
 }

@@ -9,12 +9,12 @@ use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;
 
+use crate::comparisons::{PAIRED, place};
 use crate::html::Detail;
 use crate::html::forest::{Group, Ratio, forest};
 use crate::html::lane::look;
 use crate::html::marks::{Look, escape};
 use crate::left_out::left_out;
-use crate::versus_baseline::PAIRED;
 
 /// Why a ratio may be undecided although its interval excludes 1.
 const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged together: one whose interval leaves out 1 may be undecided.";
@@ -133,16 +133,5 @@ fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Gro
         name: format!("{}{}{secondary}", metric.at(point), place(metric, point)),
         noise_floor: twin.and_then(|twin| twin.factor),
         ratios: ratios.chain(of_twin).collect(),
-    }
-}
-
-/// What the name of a measure does not say about its point.
-fn place(metric: Metric, point: Point) -> String {
-    match point {
-        Point::Throughput { connections } => format!(" at {connections} connections"),
-        Point::WarmLatency if metric != Metric::WarmP50 => " (warm)".to_owned(),
-        Point::WarmLatency | Point::OpenLoop { .. } | Point::ColdStart { .. } | Point::Density => {
-            String::new()
-        }
     }
 }

@@ -18,7 +18,7 @@ use crate::html::outliers::beyond;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
 use crate::html::{Detail, cold, density, ratios};
-use crate::{coldstart, density as climbs, open_loop, tables};
+use crate::{coldstart, comparisons, density as climbs, open_loop, tables};
 
 /// The most notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
@@ -247,7 +247,10 @@ fn curves(lanes: Vec<(&LoadCell, Lane)>) -> Vec<Curve> {
 /// The same numbers as text.
 fn numbers(summary: &Summary, workload: &str) -> String {
     let all = [
-        ("Ratios to the baseline", tables::ratios(summary, workload)),
+        (
+            "Ratios to the baseline",
+            comparisons::report(summary, workload),
+        ),
         ("Noise floor", tables::noise_floor(summary, workload)),
         (
             "Medians over valid trials",

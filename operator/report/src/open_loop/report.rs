@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, marked};
-use wasmbench_results::comparison::Comparison;
 use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::measure::Sweep;
 use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
@@ -14,7 +13,6 @@ use crate::sheet::Sheet;
 use crate::table::{Table, escape};
 use crate::tables::{interval, median, valid};
 use crate::validity::{VALIDITY, standing};
-use crate::versus_baseline;
 
 const INTRODUCTION: &str = "\
 Requests at a fixed rate, which does not wait for answers. The rate is a percentage of each subject's own peak, \
@@ -38,10 +36,6 @@ pub fn section(summary: &Summary) -> String {
             escape(&workload.name),
             points(summary, &workload.name).markdown()
         );
-        let baseline = escape(&summary.baseline);
-        text.push_str(&ratios(summary, &workload.name).markdown_below(&format!(
-            "From the schedule, as multiples of {baseline} at the same percentage of its own peak"
-        )));
     }
     text
 }
@@ -125,19 +119,4 @@ fn validity(cell: &LoadCell) -> String {
     } else {
         standing(cell)
     }
-}
-
-fn ratios(summary: &Summary, workload: &str) -> Table {
-    let p50 = |cell: &LoadCell| summary.comparison(cell, Metric::OpenLoopP50);
-    Sheet::of(cells(summary, workload).filter(|cell| p50(cell).is_some()))
-        .left("Variant", |cell| cell.variant.clone())
-        .right("Of peak", |cell| of_peak(cell))
-        .right("p50", |cell| p50(cell).map(Comparison::words))
-        .right("p99", |cell| {
-            versus_baseline::words(summary, cell.any(), Metric::OpenLoopP99)
-        })
-        .right("Blocks", |cell| {
-            p50(cell).map(|found| found.estimate.blocks.to_string())
-        })
-        .table()
 }

@@ -5,6 +5,7 @@ use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
+use crate::status_rows::judged;
 use crate::validity::invalid;
 
 /// The points of a row, by rate.
@@ -29,11 +30,6 @@ fn point(summary: &Summary, cell: &LoadCell) -> Option<OpenLoopPoint> {
         p99_microseconds: found.p99_microseconds.median,
         service_p99_microseconds: cell.detail.p99_microseconds?.median,
         p99_not_carried: !cell.detail.p99_carried,
-        primary: compared.is_some_and(|c| c.primary),
-        ratio: compared.map(|c| c.estimate.ratio),
-        low: compared.and_then(|c| c.estimate.low),
-        high: compared.and_then(|c| c.estimate.high),
-        verdict: compared.map(|c| <&str>::from(c.verdict).to_owned()),
-        untrusted: compared.and_then(|c| invalid(&c.untrusted)),
+        judged: compared.map(judged),
     })
 }

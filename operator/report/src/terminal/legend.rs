@@ -2,9 +2,8 @@
 
 use wasmbench_api::status::SummaryRow;
 
-use super::words::PRIMARY;
+use crate::comparisons::{PAIRED, PRIMARY, of_status};
 use crate::table::lines;
-use crate::versus_baseline::PAIRED;
 
 const DECIDES: &str =
     "Primary: what the run was to decide. Other ratios are secondary, and corrected apart.";
@@ -14,8 +13,9 @@ const MICROSECONDS: &str = "us: microseconds.";
 /// The explanations that these tables need; empty if they need none.
 pub fn legend(tables: &str, rows: &[SummaryRow]) -> String {
     let primary = format!("{PRIMARY} {DECIDES}");
+    let mut ratios = rows.iter().flat_map(of_status);
     let all = [
-        (rows.iter().any(decides), primary.as_str()),
+        (ratios.any(|ratio| ratio.is_primary), primary.as_str()),
         (tables.contains("VERSUS "), PAIRED),
         (tables.contains('~'), TILDE),
         (tables.contains(" us"), MICROSECONDS),
@@ -27,15 +27,4 @@ pub fn legend(tables: &str, rows: &[SummaryRow]) -> String {
     } else {
         format!("\n{said}")
     }
-}
-
-/// Whether any ratio of a row is primary.
-fn decides(row: &SummaryRow) -> bool {
-    let starts = row.cold_start.iter();
-    let starts = starts.flat_map(|point| [&point.listening, &point.answer]);
-    let mut starts = starts.filter_map(|time| time.as_ref()?.versus_baseline.as_ref());
-    row.versus_baseline.iter().any(|ratio| ratio.primary)
-        || starts.any(|ratio| ratio.primary)
-        || row.open_loop.iter().any(|point| point.primary)
-        || row.density.as_ref().is_some_and(|found| found.primary)
 }

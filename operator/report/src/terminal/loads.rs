@@ -1,16 +1,14 @@
-//! The numbers and ratios of loads.
+//! The numbers of loads.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::{PointSummary, SummaryRow};
-use wasmbench_core::units::{self, cut, judged_ratio, marked};
+use wasmbench_core::units::{self, cut, marked};
 use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
-use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::trial;
 
-use super::words::{PRIMARY, verdict};
 use crate::sheet::Sheet;
 use crate::table::Table;
-use crate::tables::{ratios_of_loads, with_mark};
+use crate::tables::with_mark;
 
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
@@ -44,13 +42,19 @@ fn requests_in(seconds: u32, point: Option<&PointSummary>) -> u64 {
     requests
 }
 
-/// The numbers of each variant by itself. Invalid points have no numbers.
-pub fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
+/// The loads of one workload for a terminal; empty without any. Invalid points have no numbers.
+pub fn terminal(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
     let warm = |row: &SummaryRow| warm(row).cloned();
     let p50 = |point: Option<PointSummary>| Some(units::micros(point?.p50_microseconds));
     let p99 = |point: Option<PointSummary>, requests: u64| {
         let p99 = units::micros(point?.p99_microseconds);
         Some(marked(p99, trial::carries(requests, 100)))
+    };
+    let has_loads = |row: &&SummaryRow| row.warm_latency.is_some() || row.throughput.is_some();
+    let rows = if rows.iter().any(has_loads) {
+        rows
+    } else {
+        &[]
     };
     Sheet::of(rows)
         .left("VARIANT", |row| with_mark(&row.variant, baseline))
@@ -129,66 +133,4 @@ fn invalid(row: &SummaryRow) -> Option<String> {
     });
     let all: Vec<String> = warm.chain(loaded).collect();
     (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
-}
-
-/// A row of ratios: a variant's, or the noise floor of all.
-enum Compared<'a> {
-    Variant(&'a SummaryRow),
-    Floor,
-}
-
-/// Each variant as a multiple of the baseline.
-pub fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
-    let id = |metric: Metric| -> &'static str { metric.into() };
-    let ratio = move |row: &SummaryRow, metric: Metric| {
-        let mut all = row.versus_baseline.iter();
-        let found = all.find(|ratio| ratio.metric == id(metric))?;
-        let verdict = verdict(&found.verdict, metric, found.untrusted.as_deref());
-        Some(judged_ratio(
-            found.ratio,
-            found.low.zip(found.high),
-            &verdict,
-        ))
-    };
-    let floor = |metric: Metric| {
-        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
-        let floors = ratios.filter(|ratio| ratio.metric == id(metric));
-        let largest = floors
-            .filter_map(|ratio| ratio.noise_floor)
-            .reduce(f64::max);
-        largest.map(units::excess)
-    };
-    let mark = |metric: Metric| {
-        let mut ratios = rows.iter().flat_map(|row| &row.versus_baseline);
-        if ratios.any(|ratio| ratio.primary && ratio.metric == id(metric)) {
-            PRIMARY
-        } else {
-            ""
-        }
-    };
-    let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
-    let compared = compared.map(|row| Compared::Variant(row));
-    let has_floor = ratios_of_loads().any(|metric| floor(metric).is_some());
-    Sheet::of(compared.chain(has_floor.then_some(Compared::Floor)))
-        .left(format!("VERSUS {baseline}"), |row| match row {
-            Compared::Variant(row) => row.variant.clone(),
-            Compared::Floor => "noise floor".to_owned(),
-        })
-        .for_each(ratios_of_loads(), |sheet, metric| {
-            sheet.right(
-                metric.measure().title.to_uppercase() + mark(metric),
-                move |row| match row {
-                    Compared::Variant(row) => ratio(row, metric),
-                    Compared::Floor => floor(metric),
-                },
-            )
-        })
-        .right("BLOCKS", |row| match row {
-            Compared::Variant(row) => {
-                let blocks = row.versus_baseline.iter().map(|ratio| ratio.blocks);
-                blocks.min().map(|blocks| blocks.to_string())
-            }
-            Compared::Floor => None,
-        })
-        .table()
 }

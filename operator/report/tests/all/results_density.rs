@@ -7,6 +7,7 @@ use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 use wasmbench_report::cost::cost_text;
 use wasmbench_report::files::report_files;
+use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::cost::Costs;
 use wasmbench_results::density::DensityCell;
@@ -146,6 +147,12 @@ fn a_slope_is_judged_with_a_p_value_and_a_noise_floor_as_a_load_is() {
     let summary = summarize(&run, &all);
     let found = heavys_ratio(&summary).unwrap();
     assert_eq!(found.noise_floor, Some(1.0));
+    let rows = status_rows(&summary);
+    let judged = rows[1].density.as_ref().unwrap().judged.as_ref().unwrap();
+    assert_eq!(
+        (judged.noise_floor, judged.blocks),
+        (Some(1.0), found.estimate.blocks)
+    );
     assert!(found.adjusted_p_value < 0.01, "{found:?}");
     let files = report_files(&run, &all).unwrap();
     assert!(files["report.html"].contains("memory per instance"));

@@ -33,7 +33,7 @@ fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
     let told: Vec<f64> = rows
         .iter()
         .flat_map(|row| &row.versus_baseline)
-        .map(|r| r.ratio)
+        .map(|r| r.judged.ratio)
         .collect();
     let found = |variant: &str| {
         let all = summary.comparisons.iter();

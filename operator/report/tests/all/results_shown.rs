@@ -1,7 +1,7 @@
 //! What people see of points and numbers that do not count, in the terminal, in tables and in
 //! plots.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files;
@@ -272,4 +272,54 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
     let report = &report_files(&input, &records).unwrap()["report.md"];
     let (_, outside) = report.split_once("## Outside the pods").unwrap();
     assert!(outside.contains(" Range |"), "{outside}");
+}
+
+/// A status of an earlier version, whose ratios have no blocks where they stand at a point.
+fn older_status() -> Value {
+    let start = json!({
+        "p50Microseconds": 200_000.0, "p90Microseconds": 300_000.0,
+        "versusBaseline": {
+            "ratio": 2.0, "low": 1.9, "high": 2.1, "verdict": "Slower", "blocks": 5, "primary": true,
+            "differenceMicroseconds": 100_000.0,
+            "differenceLowMicroseconds": 90_000.0, "differenceHighMicroseconds": 110_000.0,
+        },
+    });
+    let open = json!({
+        "percentOfPeak": 90, "trials": 5, "requestedRps": 100.0, "achievedPercent": 99.0,
+        "p50Microseconds": 1.0, "p99Microseconds": 2.0, "serviceP99Microseconds": 1.0,
+        "ratio": 1.5, "low": 1.4, "high": 1.6, "verdict": "Slower", "untrusted": "NodeNoisy",
+    });
+    let load = |metric: &str, verdict: &str| {
+        let floor = json!({"noiseFloor": 1.02, "low": 0.9, "high": 1.1});
+        let mut ratio = json!({"metric": metric, "ratio": 1.0, "verdict": verdict, "blocks": 5});
+        ratio
+            .as_object_mut()
+            .unwrap()
+            .extend(floor.as_object().unwrap().clone());
+        ratio
+    };
+    json!({"baseline": "native", "summary": [
+        {"variant": "native", "workload": "hello"},
+        {
+            "variant": "shim", "workload": "hello",
+            "coldStart": [{"concurrency": 4, "trials": 5, "samples": 5, "listening": start}],
+            "openLoop": [open],
+            "density": {"trials": 5, "instances": 8, "ratio": 0.5, "verdict": "Smaller"},
+            "versusBaseline": [load("throughputRps", "Equivalent"), load("goodput", "NotResolvable")],
+        },
+    ]})
+}
+
+#[test]
+fn one_table_of_a_terminal_has_the_ratios_of_all_sweeps() {
+    let mut run = BenchmarkRun::new("all", run().spec);
+    run.status = Some(serde_json::from_value(older_status()).unwrap());
+    let text = status_text(&run);
+    let table: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("VERSUS native"))
+        .take_while(|line| !line.is_empty())
+        .map(str::trim_end)
+        .collect();
+    insta::assert_snapshot!(table.join("\n"));
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::status::{
-    ColdStartPoint, ColdStartRatio, ColdStartTime, SkippedVariant, SummaryRow,
+    ColdStartPoint, ColdStartRatio, ColdStartTime, JudgedRatio, SkippedVariant, SummaryRow,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::build::names;
@@ -142,17 +142,19 @@ fn every_list_and_message_at_its_longest() {
 /// Rows of cold starts, each with its ratios.
 fn rows() -> Vec<SummaryRow> {
     let ratio = ColdStartRatio {
-        primary: true,
-        ratio: 1.2346,
-        low: 1.1235,
-        high: 1.3457,
+        judged: JudgedRatio {
+            primary: true,
+            ratio: 1.2346,
+            low: Some(1.1235),
+            high: Some(1.3457),
+            noise_floor: Some(1.0123),
+            verdict: "Inconclusive".into(),
+            untrusted: Some("NodeNoisy".into()),
+            blocks: 2,
+        },
         difference_microseconds: Some(123_456.789),
         difference_low_microseconds: Some(123_456.789),
         difference_high_microseconds: Some(123_456.789),
-        noise_floor: Some(1.0123),
-        verdict: "Inconclusive".into(),
-        untrusted: Some("NodeNoisy".into()),
-        blocks: 2,
     };
     let time = ColdStartTime {
         p50_microseconds: 123_460.0,

@@ -88,13 +88,13 @@ fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> Option<&'a SummaryRow> {
 fn cpu(run: &BenchmarkRun, variant: &str) -> Option<f64> {
     let mut ratios = row(run, variant)?.versus_baseline.iter();
     let ratio = ratios.find(|ratio| ratio.metric == "cpuPerRequest")?;
-    Some(ratio.ratio)
+    Some(ratio.judged.ratio)
 }
 
 /// A variant's time from create to listening as a multiple of the native one's.
 fn listening(run: &BenchmarkRun, variant: &str) -> Option<f64> {
     let time = row(run, variant)?.cold_start.first()?.listening.as_ref()?;
-    Some(time.versus_baseline.as_ref()?.ratio)
+    Some(time.versus_baseline.as_ref()?.judged.ratio)
 }
 
 fn cpu_at_most(run: &BenchmarkRun, variant: &str, name: &str, bound: f64) -> bool {

@@ -155,7 +155,7 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
             assert_eq!(time.versus_baseline.is_some(), is_other && compared);
             let ratios = [time, answer].into_iter();
             for ratio in ratios.filter_map(|time| time.versus_baseline.as_ref()) {
-                assert!(!ratio.verdict.is_empty(), "{point:#?}");
+                assert!(!ratio.judged.verdict.is_empty(), "{point:#?}");
             }
             assert_eq!(
                 point.makespan_microseconds.is_some(),

@@ -10,7 +10,7 @@ use kube::{Api, Client};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::TRUSTWORTHY;
-use wasmbench_api::status::{Ratio, SummaryRow};
+use wasmbench_api::status::{JudgedRatio, SummaryRow};
 use wasmbench_core::noise::{self, Noise, OTHERS_CPU_LIMIT};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
@@ -45,11 +45,10 @@ fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> &'a SummaryRow {
     rows.find(|row| row.variant == variant).expect("a row")
 }
 
-fn ratio<'a>(run: &'a BenchmarkRun, variant: &str, metric: &str) -> &'a Ratio {
+fn ratio<'a>(run: &'a BenchmarkRun, variant: &str, metric: &str) -> &'a JudgedRatio {
     let mut ratios = row(run, variant).versus_baseline.iter();
-    ratios
-        .find(|ratio| ratio.metric == metric)
-        .expect("a ratio")
+    let found = ratios.find(|ratio| ratio.metric == metric);
+    &found.expect("a ratio").judged
 }
 
 #[tokio::test]
@@ -58,11 +57,12 @@ async fn equals_are_hardly_ever_called_different() {
     with_namespace("equals", |client, namespace| async move {
         runs::create(&client, &namespace, "equals", EQUALS).await;
         let run = runs::finished(&client, &namespace, "equals", 1200).await;
-        let ratios: Vec<&Ratio> = rows(&run)
+        let ratios: Vec<&JudgedRatio> = rows(&run)
             .iter()
             .flat_map(|row| &row.versus_baseline)
+            .map(|ratio| &ratio.judged)
             .collect();
-        let different: Vec<&&Ratio> = ratios
+        let different: Vec<&&JudgedRatio> = ratios
             .iter()
             .filter(|r| ["Faster", "Slower", "Smaller", "Larger"].contains(&&*r.verdict))
             .collect();
@@ -127,7 +127,7 @@ sweeps:
 
 /// Whether the interval contains `truth`. In addition to the chain of SHA-256, a request costs one
 /// percent for HTTP, which the handicap does not raise.
-fn holds(ratio: &Ratio, truth: f64) -> bool {
+fn holds(ratio: &JudgedRatio, truth: f64) -> bool {
     let (low, high) = (
         ratio.low.expect("an interval"),
         ratio.high.expect("an interval"),
@@ -135,7 +135,7 @@ fn holds(ratio: &Ratio, truth: f64) -> bool {
     low <= truth * 1.005 && truth * 0.995 <= high
 }
 
-fn figure(ratio: &Ratio) -> String {
+fn figure(ratio: &JudgedRatio) -> String {
     let (low, high) = (
         ratio.low.unwrap_or(f64::NAN),
         ratio.high.unwrap_or(f64::NAN),

@@ -85,7 +85,10 @@ fn a_cold_start_half_as_long_again_is_slower() {
     assert!(summary.verdict.contains(" later"), "{}", summary.verdict);
     let rows = Conclusion::of(&summary, vec![]).rows;
     let time = rows[1].cold_start[0].listening.as_ref().unwrap();
-    assert_eq!(time.versus_baseline.as_ref().unwrap().verdict, "Slower");
+    assert_eq!(
+        time.versus_baseline.as_ref().unwrap().judged.verdict,
+        "Slower"
+    );
 }
 
 #[test]

@@ -266,6 +266,7 @@ fn untrusted_in_status(summary: &Summary) -> Option<String> {
         .versus_baseline
         .as_ref()
         .unwrap()
+        .judged
         .untrusted
         .clone()
 }

@@ -75,7 +75,7 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     }
     let rows = status_rows(&summary);
     let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
-    let untrusted = ratios.filter(|ratio| ratio.untrusted.as_deref() == Some("NodeNoisy"));
+    let untrusted = ratios.filter(|ratio| ratio.judged.untrusted.as_deref() == Some("NodeNoisy"));
     assert_eq!(untrusted.count(), 3);
     let report = &report_files_of(&summary).unwrap()["report.md"];
     assert!(report.contains("fewer requests/s, untrusted"), "{report}");

@@ -1,0 +1,108 @@
+//! The ratios of a status.
+
+use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::comparison::Difference;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::{Measured as _, Metric, Unit};
+
+use super::Row;
+use crate::table::ascii;
+
+/// The ratios of a variant under a workload.
+pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
+    let loads = row.versus_baseline.iter().map(|ratio| {
+        let metric = ratio.metric.parse().ok();
+        let measure = metric.map_or_else(
+            || ascii(&ratio.metric),
+            |metric: Metric| metric.noun().to_owned(),
+        );
+        judged(row, (metric, None), measure, &ratio.judged)
+    });
+    let starts = row.cold_start.iter().flat_map(|point| of_start(row, point));
+    let open = row.open_loop.iter().filter_map(|found| {
+        let percent_of_peak = found.percent_of_peak;
+        let point = Point::OpenLoop { percent_of_peak };
+        Some(at(row, Metric::OpenLoopP99, point, found.judged.as_ref()?))
+    });
+    let density = row.density.iter().filter_map(|found| {
+        let judged = found.judged.as_ref()?;
+        Some(at(row, Metric::MemoryPerInstance, Point::Density, judged))
+    });
+    loads.chain(starts).chain(open).chain(density)
+}
+
+fn of_start<'a>(row: &'a SummaryRow, found: &'a ColdStartPoint) -> impl Iterator<Item = Row<'a>> {
+    let concurrency = found.concurrency;
+    let times = [
+        (Metric::ColdStartListening, &found.listening),
+        (Metric::ColdStartAnswer, &found.answer),
+    ];
+    times.into_iter().filter_map(move |(metric, time)| {
+        let ratio = time.as_ref()?.versus_baseline.as_ref()?;
+        Some(Row {
+            difference: difference(ratio),
+            ..at(row, metric, Point::ColdStart { concurrency }, &ratio.judged)
+        })
+    })
+}
+
+/// The difference in words; `None` in a status of an earlier version.
+fn difference(found: &ColdStartRatio) -> Option<String> {
+    let difference = Difference {
+        value: found.difference_microseconds?,
+        low: found.difference_low_microseconds,
+        high: found.difference_high_microseconds,
+        smallest: 0.0,
+        at_least: None,
+        smallest_found: None,
+    };
+    Some(difference.words(Unit::Microseconds))
+}
+
+fn at<'a>(row: &'a SummaryRow, metric: Metric, point: Point, found: &JudgedRatio) -> Row<'a> {
+    judged(row, (Some(metric), Some(point)), metric.at(point), found)
+}
+
+fn judged<'a>(
+    row: &'a SummaryRow,
+    (metric, point): (Option<Metric>, Option<Point>),
+    measure: String,
+    found: &JudgedRatio,
+) -> Row<'a> {
+    let untrusted = if found.untrusted.is_some() {
+        ", untrusted"
+    } else {
+        ""
+    };
+    Row {
+        metric,
+        point,
+        measure,
+        is_primary: found.primary,
+        variant: &row.variant,
+        ratio: found.ratio,
+        interval: found.low.zip(found.high),
+        difference: None,
+        verdict: verdict(&found.verdict, metric) + untrusted,
+        noise_floor: found.noise_floor,
+        blocks: found.blocks,
+        each_block: &[],
+    }
+}
+
+/// A verdict in words. An unknown one, from another version, is spelled out from its name:
+/// `NotResolvable` as `not resolvable`.
+fn verdict(verdict: &str, metric: Option<Metric>) -> String {
+    if let Some((known, metric)) = verdict.parse::<Verdict>().ok().zip(metric) {
+        return known.words(metric);
+    }
+    let mut words = String::new();
+    for (index, letter) in verdict.chars().enumerate() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    ascii(&words)
+}

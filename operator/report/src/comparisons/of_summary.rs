@@ -1,0 +1,46 @@
+//! The ratios of a summary.
+
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::summary::Summary;
+
+use super::Row;
+
+/// The ratios of one workload.
+pub fn of_summary<'a>(summary: &'a Summary, workload: &str) -> Vec<Row<'a>> {
+    let compared = summary.comparisons.iter();
+    let compared = compared.filter(|one| one.workload == workload);
+    compared.map(row).collect()
+}
+
+/// What the name of a metric at a point does not say about the point.
+pub fn place(metric: Metric, point: Point) -> String {
+    match point {
+        Point::Throughput { connections } => format!(" at {connections} connections"),
+        Point::WarmLatency if metric != Metric::WarmP50 => " (warm)".to_owned(),
+        Point::WarmLatency | Point::OpenLoop { .. } | Point::ColdStart { .. } | Point::Density => {
+            String::new()
+        }
+    }
+}
+
+fn row(found: &Comparison) -> Row<'_> {
+    let unit = found.metric.measure().unit;
+    Row {
+        metric: Some(found.metric),
+        point: Some(found.point),
+        measure: found.metric.at(found.point) + &place(found.metric, found.point),
+        is_primary: found.primary,
+        variant: &found.variant,
+        ratio: found.estimate.ratio,
+        interval: found.estimate.ends(),
+        difference: found
+            .judged_difference()
+            .map(|difference| difference.words(unit)),
+        verdict: found.verdict.words(found.metric) + found.mark(),
+        noise_floor: found.noise_floor,
+        blocks: found.estimate.blocks,
+        each_block: &found.estimate.per_block,
+    }
+}
