@@ -3,19 +3,18 @@
 
 mod of_status;
 mod of_summary;
+mod row;
 
 use wasmbench_api::status::SummaryRow;
 use wasmbench_core::units;
-use wasmbench_core::wire::record::Point;
-use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
+pub use self::of_status::of_status;
+use self::of_summary::of_summary;
+pub use self::of_summary::place;
+use self::row::Row;
 use crate::sheet::Sheet;
 use crate::table::Table;
-
-pub use of_status::of_status;
-use of_summary::of_summary;
-pub use of_summary::place;
 
 /// Why a ratio differs from the quotient of the medians in other tables.
 pub const PAIRED: &str =
@@ -23,35 +22,6 @@ pub const PAIRED: &str =
 
 /// The mark of a measure that the run was to decide.
 pub const PRIMARY: &str = "*";
-
-/// A ratio to the baseline, and what follows from it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row<'a> {
-    /// The metric; `None` for one of another version.
-    pub metric: Option<Metric>,
-    /// The point of the sweep; `None` where a status does not say.
-    pub point: Option<Point>,
-    /// Both in words.
-    pub measure: String,
-    /// Whether the run was to decide it.
-    pub is_primary: bool,
-    /// Name of the variant.
-    pub variant: &'a str,
-    /// The ratio.
-    pub ratio: f64,
-    /// The ends of its 95 % interval.
-    pub interval: Option<(f64, f64)>,
-    /// The difference with its interval, for a metric that is judged by it.
-    pub difference: Option<String>,
-    /// The verdict in words.
-    pub verdict: String,
-    /// The factor above 1 by which the baseline's twin may differ from it.
-    pub noise_floor: Option<f64>,
-    /// Blocks in which both were measured.
-    pub blocks: u32,
-    /// The ratio of each block; empty where they are not known.
-    pub each_block: &'a [f64],
-}
 
 /// The ratios of one workload in a report.
 pub fn report(summary: &Summary, workload: &str) -> Table {

@@ -7,11 +7,12 @@
 //! [`open_loop`], [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
 //! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
-//! (what the run costs at a node's price).
+//! (what the run costs at a node's price). [`across`] compares runs, [`history`] follows them.
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
+pub mod across;
 pub mod all_cells;
 pub mod answers;
 pub mod bodies;

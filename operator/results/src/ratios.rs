@@ -1,13 +1,13 @@
 //! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks,
 //! at which points, and what speaks against each ratio.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
 use wasmbench_core::wire::record::Point;
 
 use crate::all_cells::Cells;
-use crate::cell::AnyCell;
+use crate::cell::{AnyCell, ByBlock};
 use crate::curve::knee;
 use crate::doubt::Reason;
 use crate::load::LoadCell;
@@ -112,13 +112,48 @@ impl Ratio<'_> {
 }
 
 /// The numbers of one measure of one cell, by block.
-struct Series<'a> {
-    cell: &'a AnyCell,
-    metric: Metric,
-    by_block: BTreeMap<u32, f64>,
+pub struct Series<'a> {
+    /// The cell.
+    pub cell: &'a AnyCell,
+    /// The measure.
+    pub metric: Metric,
+    /// The numbers.
+    pub by_block: ByBlock,
 }
 
-impl Series<'_> {
+impl<'a> Series<'a> {
+    /// The series of the cells that take part in comparisons.
+    pub fn ranked(cells: impl Iterator<Item = &'a AnyCell>) -> Vec<Self> {
+        let of_cell = |cell: &'a AnyCell| {
+            let series = cell.detail.series().into_iter();
+            series.map(move |(metric, by_block)| Self {
+                cell,
+                metric,
+                by_block,
+            })
+        };
+        cells.filter(|cell| cell.ranked).flat_map(of_cell).collect()
+    }
+
+    /// What the series is compared with, among `all` of the same run: the baseline, and its twin
+    /// unless it is the twin's own series.
+    pub fn base(&self, all: &[Self], baseline: &str) -> Option<Base<'a>> {
+        let of_variant = |name: &str| {
+            let mut all = all.iter().filter(|one| one.is_same_point(self));
+            all.find(|one| one.cell.variant == name)
+        };
+        let base = of_variant(baseline)?;
+        let twin = of_variant(TWIN).filter(|_| self.cell.variant != TWIN);
+        Some(Base {
+            by_block: pooled(&base.by_block, twin.map(|twin| &twin.by_block)),
+            cells: [Some(base), twin]
+                .into_iter()
+                .flatten()
+                .map(|one| one.cell)
+                .collect(),
+        })
+    }
+
     fn is_same_point(&self, other: &Self) -> bool {
         self.metric == other.metric
             && self.cell.point() == other.cell.point()
@@ -126,44 +161,26 @@ impl Series<'_> {
     }
 }
 
+/// What a series is compared with.
+pub struct Base<'a> {
+    /// The baseline's number of each block.
+    pub by_block: ByBlock,
+    /// The cells of these numbers.
+    pub cells: Vec<&'a AnyCell>,
+}
+
 /// All ratios of a run, by workload, then variant, then measure.
 pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> Vec<Ratio<'a>> {
-    let of_cell = |cell: &'a AnyCell| {
-        let series = cell.detail.series().into_iter();
-        series.map(move |(metric, by_block)| Series {
-            cell,
-            metric,
-            by_block,
-        })
-    };
-    let ranked = cells.all().filter(|cell| cell.ranked);
-    let all: Vec<Series<'_>> = ranked.flat_map(of_cell).collect();
-    let (bases, others): (Vec<Series<'_>>, Vec<Series<'_>>) = all
-        .into_iter()
-        .partition(|series| series.cell.variant == baseline);
-    let base_of = |one: &Series<'_>| {
-        let base = bases.iter().find(|base| base.is_same_point(one))?;
-        let is_twin = |other: &&Series<'_>| other.cell.variant == TWIN && other.is_same_point(one);
-        let twin = others.iter().find(is_twin);
-        let twin = twin.filter(|_| one.cell.variant != TWIN);
-        let both = [Some(base), twin].into_iter().flatten();
-        let cells: Vec<&AnyCell> = both.map(|series| series.cell).collect();
-        let numbers = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
-        Some((numbers, cells))
-    };
+    let all = Series::ranked(cells.all());
     let mut found = vec![];
     for workload in &spec.workloads {
         let knee = knee(&cells.loads, baseline, &workload.name).map(LoadCell::point);
-        for variant in &spec.variants {
-            let mut of_both: Vec<Ratio<'_>> = others
+        for variant in spec.variants.iter().filter(|one| one.name != baseline) {
+            let mut of_both: Vec<Ratio<'_>> = all
                 .iter()
-                .filter(|one| one.cell.variant == variant.name)
-                .filter(|one| one.cell.workload == workload.name)
+                .filter(|one| one.cell.is_of(&variant.name, &workload.name))
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
-                .filter_map(|one| {
-                    let (base, cells) = base_of(one)?;
-                    ratio((spec, workload), one, &base, &cells)
-                })
+                .filter_map(|one| ratio((spec, workload), one, &one.base(&all, baseline)?))
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
             found.extend(of_both);
@@ -174,7 +191,7 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
 
 /// The baseline's number of each block. With a twin it is the geometric mean of both, which
 /// scatters less: a twin is a second trial of the same thing, and is used best in the ratios.
-pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> BTreeMap<u32, f64> {
+pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
     let of_block = |(block, own): (&u32, &f64)| {
         let twin = twin.and_then(|twin| twin.get(block));
         (*block, twin.map_or(*own, |twin| (own * twin).sqrt()))
@@ -185,14 +202,13 @@ pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> B
 fn ratio<'a>(
     (spec, workload): (&BenchmarkRunSpec, &Workload),
     one: &Series<'a>,
-    base: &BTreeMap<u32, f64>,
-    base_cells: &[&AnyCell],
+    base: &Base<'_>,
 ) -> Option<Ratio<'a>> {
     let smallest = smallest_difference(spec, workload, one.metric);
     let effect = minimum_effect(spec);
-    let per_block = paired_ratios(&one.by_block, base);
-    let of_base: Vec<f64> = base.values().copied().collect();
-    let cells = base_cells.iter().copied().chain([one.cell]);
+    let per_block = paired_ratios(&one.by_block, &base.by_block);
+    let of_base: Vec<f64> = base.by_block.values().copied().collect();
+    let cells = base.cells.iter().copied().chain([one.cell]);
     let mut untrusted: BTreeSet<Reason> = cells
         .flat_map(|cell| cell.untrusted_because(effect))
         .collect();
@@ -207,7 +223,7 @@ fn ratio<'a>(
         metric: one.metric,
         interval: Interval::of(&per_block)?,
         difference: smallest.and_then(|smallest| {
-            let differences = paired_differences(&one.by_block, base);
+            let differences = paired_differences(&one.by_block, &base.by_block);
             Some((Interval::of_differences(&differences)?, smallest))
         }),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),

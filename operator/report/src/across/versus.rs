@@ -6,10 +6,11 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::twin::without_twin;
 use wasmbench_core::units::cut;
+use wasmbench_results::across::{Across, CellRatio, Side, across};
 use wasmbench_results::collect::RunInput;
 use wasmbench_results::summary::Summary;
 
-use crate::across::{Across, CellRatio, Side, across};
+use crate::across::InWords as _;
 
 /// Name of the file in the report.
 pub const VERSUS_RUN_TXT: &str = "versus-run.txt";

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, cut, judged_ratio};
+use wasmbench_results::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Judged, Measured as _};
 use wasmbench_results::summary::RunName;
 
-use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use crate::html::marks::escape;
 use crate::sheet::Sheet;
 use crate::table::{Table, ascii};
@@ -17,85 +17,48 @@ const MAX_LINE_CHARS: usize = 400;
 /// The most differences that one line names.
 const MAX_NAMED: usize = 3;
 
-impl Difference {
-    /// The difference in one line: `image of native: sha256:1 -> sha256:2`.
-    pub fn line(&self) -> String {
-        ascii(&format!("{}: {} -> {}", self.what, self.before, self.after))
-    }
+/// A comparison of runs in words.
+pub trait InWords {
+    /// The whole comparison, for a terminal and for `versus-run.txt`.
+    fn text(&self) -> String;
+
+    /// The whole comparison, as part of an HTML page.
+    fn html(&self) -> String;
+
+    /// The result in one line.
+    fn line(&self) -> String;
+
+    /// The lost points: `no valid number any more: embedded on hello (warm, throughput-c10)`;
+    /// `None` without any.
+    fn lost_words(&self) -> Option<String>;
 }
 
-impl Across {
-    /// The whole comparison, for a terminal and for `versus-run.txt`.
-    pub fn text(&self) -> String {
-        let mut text = self.compared().join("\n") + "\n";
+impl InWords for Across {
+    fn text(&self) -> String {
+        let mut text = compared(self).join("\n") + "\n";
         if !self.ratios.is_empty() {
-            let table = self.table().plain();
-            let _ = write!(text, "\n{table}\n{}\n", self.notes().join("\n"));
+            let table = table(self).plain();
+            let _ = write!(text, "\n{table}\n{}\n", notes(self).join("\n"));
         }
         text
     }
 
-    /// The whole comparison, as part of an HTML page.
-    pub fn html(&self) -> String {
-        let mut html = paragraphs(&self.compared());
+    fn html(&self) -> String {
+        let mut html = paragraphs(&compared(self));
         if !self.ratios.is_empty() {
-            html.push_str(&self.table().html(&self.line()));
-            html.push_str(&paragraphs(&self.notes()));
+            html.push_str(&table(self).html(&self.line()));
+            html.push_str(&paragraphs(&notes(self)));
         }
         html
     }
 
-    /// Lines on what is compared, and how it differs.
-    fn compared(&self) -> Vec<String> {
-        let before: Vec<String> = self.before.iter().map(full_name).collect();
-        let mut lines = vec![ascii(&format!(
-            "{} as a multiple of {}",
-            full_name(&self.after),
-            before.join(", ")
-        ))];
-        for difference in &self.differences {
-            let kind = match difference.weight {
-                Weight::Forbids if self.ratios.is_empty() => "Not comparable",
-                Weight::Forbids | Weight::Warns => "Warning",
-                Weight::Compared => "Compared",
-            };
-            lines.push(format!("{kind}: {}", difference.line()));
-        }
-        if self.ratios.is_empty() && self.obstacles().next().is_none() {
-            lines.push(self.line());
-        }
-        lines
-    }
-
-    /// Lines on how to read the table, and what is missing from it.
-    fn notes(&self) -> Vec<String> {
-        let mut lines = self.legend();
-        if self.only_in_one > 0 {
-            let noun = if self.only_in_one == 1 {
-                "number"
-            } else {
-                "numbers"
-            };
-            lines.push(format!(
-                "Not compared: {} {noun} valid in only one of the runs.",
-                self.only_in_one
-            ));
-        }
-        lines.extend(self.lost_words().map(|lost| {
-            let after = ascii(&self.after.name);
-            format!("Lost, {lost}. See the failures in the report of {after}.")
-        }));
-        lines
-    }
-
-    /// The result in one line.
-    pub fn line(&self) -> String {
+    fn line(&self) -> String {
         let obstacles: Vec<&Difference> = self.obstacles().collect();
         if self.ratios.is_empty() && !obstacles.is_empty() && !self.forced {
             let named: Vec<String> = obstacles
                 .iter()
                 .take(MAX_NAMED)
-                .map(|difference| difference.line())
+                .map(|difference| line_of(difference))
                 .collect();
             let more = match obstacles.len().saturating_sub(MAX_NAMED) {
                 0 => String::new(),
@@ -136,98 +99,173 @@ impl Across {
         cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
 
-    /// What the table's verdicts refer to, and why numbers have none.
-    fn legend(&self) -> Vec<String> {
-        let has = |why| self.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
-        let is_of_baseline = self.ratios.iter().any(|ratio| ratio.is_of_baseline);
-        let effect = units::excess(self.minimum_effect);
-        let mut judged = self
-            .ratios
-            .iter()
-            .map(|ratio| ratio.metric.measure().judged);
-        let others = if judged.any(|judged| judged != Judged::Ratio) {
-            ", nor do those of starts and memory below minimumDifference"
-        } else {
-            ""
-        };
-        let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
-        legend.extend(self.told_by_runs());
-        let lines = [
-            (
-                is_of_baseline,
-                "The change is that of the multiple of the baseline: what shifts a whole run shifts its baseline too.",
-            ),
-            (
-                has(Unjudged::TooFewRuns),
-                "Not judged: numbers of the baseline, or without one. How far runs scatter is known from 5 earlier \
-                 runs: name as many, or compare runs of a schedule.",
-            ),
-            (
-                has(Unjudged::BaselineChanged),
-                "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
-                 beside the new ones, or name 5 earlier runs.",
-            ),
-            (
-                has(Unjudged::NotFollowed),
-                "Not followed: the schedule's history has the primary measures of its runs, and judges these alone.",
-            ),
-            (
-                has(Unjudged::BeyondKnee),
-                "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.",
-            ),
-            (
-                has(Unjudged::Untrusted),
-                "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
-                 or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
-            ),
-        ];
-        let apply = lines.iter().filter(|(applies, _)| *applies);
-        legend.extend(apply.map(|(_, line)| (*line).to_owned()));
-        legend
-    }
-
-    /// Which runs show how far runs scatter, if not the compared runs themselves.
-    fn told_by_runs(&self) -> Option<String> {
-        let schedule = self.schedule.as_ref()?;
-        if self.before.len() > 1 {
-            return None;
+    fn lost_words(&self) -> Option<String> {
+        let mut groups: Vec<(String, Vec<&str>)> = vec![];
+        for lost in &self.lost {
+            let of = format!("{} on {}", lost.variant, lost.workload);
+            match groups.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, points)) => points.push(&lost.point),
+                None => groups.push((of, vec![&lost.point])),
+            }
         }
-        let told = || self.ratios.iter().filter_map(|ratio| ratio.runs);
-        let (fewest, most) = (told().min(), told().max()?);
-        let runs = match fewest {
-            Some(fewest) if fewest < most => format!("{fewest} to {most}"),
-            _ => most.to_string(),
+        let shown = groups.iter().take(MAX_NAMED);
+        let shown: Vec<String> = shown
+            .map(|(of, points)| format!("{of} ({})", points.join(", ")))
+            .collect();
+        let more = match groups.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
         };
-        let judged = told().count();
-        Some(ascii(&format!(
-            "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
-            self.ratios.len()
-        )))
+        let words = format!("no valid number any more: {}{more}", shown.join(", "));
+        (!shown.is_empty()).then(|| ascii(&words))
     }
+}
 
-    fn table(&self) -> Table {
-        Sheet::of(&self.ratios)
-            .left("WORKLOAD", |ratio| ratio.workload.clone())
-            .left("VARIANT", |ratio| ratio.variant.clone())
-            .left("POINT", |ratio| ratio.point.clone())
-            .left("METRIC", |ratio| ratio.metric.noun())
-            .right("BEFORE", |ratio| {
-                ratio.metric.measure().unit.shown(ratio.before)
-            })
-            .right("AFTER", |ratio| {
-                ratio.metric.measure().unit.shown(ratio.after)
-            })
-            .left("OF BASELINE", |ratio| {
-                let versus = ratio.versus_baseline?;
-                let (before, after) = (multiple(versus.before), multiple(versus.after));
-                Some(format!("{before} -> {after}"))
-            })
-            .left("CHANGE", |ratio| shown(ratio))
-            .right("TRIALS", |ratio| {
-                format!("{}, {}", ratio.trials_before, ratio.trials_after)
-            })
-            .table()
+/// A difference in one line: `image of native: sha256:1 -> sha256:2`.
+fn line_of(difference: &Difference) -> String {
+    let Difference {
+        what,
+        before,
+        after,
+        ..
+    } = difference;
+    ascii(&format!("{what}: {before} -> {after}"))
+}
+
+/// Lines on what is compared, and how it differs.
+fn compared(found: &Across) -> Vec<String> {
+    let before: Vec<String> = found.before.iter().map(full_name).collect();
+    let mut lines = vec![ascii(&format!(
+        "{} as a multiple of {}",
+        full_name(&found.after),
+        before.join(", ")
+    ))];
+    for difference in &found.differences {
+        let kind = match difference.weight {
+            Weight::Forbids if found.ratios.is_empty() => "Not comparable",
+            Weight::Forbids | Weight::Warns => "Warning",
+            Weight::Compared => "Compared",
+        };
+        lines.push(format!("{kind}: {}", line_of(difference)));
     }
+    if found.ratios.is_empty() && found.obstacles().next().is_none() {
+        lines.push(found.line());
+    }
+    lines
+}
+
+/// Lines on how to read the table, and what is missing from it.
+fn notes(found: &Across) -> Vec<String> {
+    let mut lines = legend(found);
+    if found.only_in_one > 0 {
+        let noun = if found.only_in_one == 1 {
+            "number"
+        } else {
+            "numbers"
+        };
+        lines.push(format!(
+            "Not compared: {} {noun} valid in only one of the runs.",
+            found.only_in_one
+        ));
+    }
+    lines.extend(found.lost_words().map(|lost| {
+        let after = ascii(&found.after.name);
+        format!("Lost, {lost}. See the failures in the report of {after}.")
+    }));
+    lines
+}
+
+/// What the table's verdicts refer to, and why numbers have none.
+fn legend(found: &Across) -> Vec<String> {
+    let has = |why| found.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
+    let is_of_baseline = found.ratios.iter().any(|ratio| ratio.is_of_baseline);
+    let effect = units::excess(found.minimum_effect);
+    let mut judged = found
+        .ratios
+        .iter()
+        .map(|ratio| ratio.metric.measure().judged);
+    let others = if judged.any(|judged| judged != Judged::Ratio) {
+        ", nor do those of starts and memory below minimumDifference"
+    } else {
+        ""
+    };
+    let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
+    legend.extend(told_by_runs(found));
+    let lines = [
+        (
+            is_of_baseline,
+            "The change is that of the multiple of the baseline: what shifts a whole run shifts its baseline too.",
+        ),
+        (
+            has(Unjudged::TooFewRuns),
+            "Not judged: numbers of the baseline, or without one. How far runs scatter is known from 5 earlier \
+             runs: name as many, or compare runs of a schedule.",
+        ),
+        (
+            has(Unjudged::BaselineChanged),
+            "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
+             beside the new ones, or name 5 earlier runs.",
+        ),
+        (
+            has(Unjudged::NotFollowed),
+            "Not followed: the schedule's history has the primary measures of its runs, and judges these alone.",
+        ),
+        (
+            has(Unjudged::BeyondKnee),
+            "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.",
+        ),
+        (
+            has(Unjudged::Untrusted),
+            "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
+             or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
+        ),
+    ];
+    let apply = lines.iter().filter(|(applies, _)| *applies);
+    legend.extend(apply.map(|(_, line)| (*line).to_owned()));
+    legend
+}
+
+/// Which runs show how far runs scatter, if not the compared runs themselves.
+fn told_by_runs(found: &Across) -> Option<String> {
+    let schedule = found.schedule.as_ref()?;
+    if found.before.len() > 1 {
+        return None;
+    }
+    let told = || found.ratios.iter().filter_map(|ratio| ratio.runs);
+    let (fewest, most) = (told().min(), told().max()?);
+    let runs = match fewest {
+        Some(fewest) if fewest < most => format!("{fewest} to {most}"),
+        _ => most.to_string(),
+    };
+    let judged = told().count();
+    Some(ascii(&format!(
+        "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
+        found.ratios.len()
+    )))
+}
+
+fn table(found: &Across) -> Table {
+    Sheet::of(&found.ratios)
+        .left("WORKLOAD", |ratio| ratio.workload.clone())
+        .left("VARIANT", |ratio| ratio.variant.clone())
+        .left("POINT", |ratio| ratio.point.clone())
+        .left("METRIC", |ratio| ratio.metric.noun())
+        .right("BEFORE", |ratio| {
+            ratio.metric.measure().unit.shown(ratio.before)
+        })
+        .right("AFTER", |ratio| {
+            ratio.metric.measure().unit.shown(ratio.after)
+        })
+        .left("OF BASELINE", |ratio| {
+            let versus = ratio.versus_baseline?;
+            let (before, after) = (multiple(versus.before), multiple(versus.after));
+            Some(format!("{before} -> {after}"))
+        })
+        .left("CHANGE", |ratio| shown(ratio))
+        .right("TRIALS", |ratio| {
+            format!("{}, {}", ratio.trials_before, ratio.trials_after)
+        })
+        .table()
 }
 
 fn paragraphs(lines: &[String]) -> String {

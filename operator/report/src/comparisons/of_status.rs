@@ -6,7 +6,7 @@ use wasmbench_results::comparison::Difference;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};
 
-use super::Row;
+use crate::comparisons::row::Row;
 use crate::table::ascii;
 
 /// The ratios of a variant under a workload.

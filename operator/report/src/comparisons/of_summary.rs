@@ -5,7 +5,7 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;
 
-use super::Row;
+use crate::comparisons::row::Row;
 
 /// The ratios of one workload.
 pub fn of_summary<'a>(summary: &'a Summary, workload: &str) -> Vec<Row<'a>> {

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, cut};
+use wasmbench_results::across::CellRatio;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::{Decision, Fulfilment, overall};
@@ -13,7 +14,7 @@ use wasmbench_results::measure::Measured as _;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::trust;
 
-use crate::across::{CellRatio, Versus};
+use crate::across::Versus;
 use crate::left_out::{LeftOut, left_out};
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_report::across::Across;
+use wasmbench_report::across::InWords as _;
+use wasmbench_results::across::Across;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;

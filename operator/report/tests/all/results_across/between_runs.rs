@@ -2,7 +2,8 @@
 //! truth, and by runs that differ in one respect.
 
 use wasmbench_core::wire::record::Record;
-use wasmbench_report::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
+use wasmbench_report::across::InWords as _;
+use wasmbench_results::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
 use wasmbench_results::all_cells::Cells;
 use wasmbench_results::compare::comparisons;
 use wasmbench_results::history::History;

@@ -3,8 +3,9 @@
 use serde_json::json;
 use wasmbench_api::run::{Metric, MinimumDifference};
 use wasmbench_core::wire::record::Record;
-use wasmbench_report::across::Weight;
+use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
+use wasmbench_results::across::Weight;
 
 use super::support::{compared, named};
 use crate::results_support::all_measured;

@@ -2,8 +2,8 @@
 //! comparison.
 
 use wasmbench_core::wire::record::Record;
-use wasmbench_report::across::Weight;
 use wasmbench_results::RunInput;
+use wasmbench_results::across::{Difference, Weight};
 
 use super::support::compared;
 use crate::results_support::{all_measured, facts, run};
@@ -37,7 +37,8 @@ fn listed(one: &[Record], other: &[Record]) -> Vec<(Weight, String)> {
     let differences = found.differences.iter();
     // What the engine reports is judged elsewhere.
     let ran = differences.filter(|difference| difference.what != "trustworthy");
-    ran.map(|difference| (difference.weight, difference.line()))
+    let words = |d: &Difference| format!("{}: {} -> {}", d.what, d.before, d.after);
+    ran.map(|difference| (difference.weight, words(difference)))
         .collect()
 }
 

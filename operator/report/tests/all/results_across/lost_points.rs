@@ -1,8 +1,9 @@
 //! Two runs, of which the later one lost points: what is named, and what is not a loss.
 
 use wasmbench_core::wire::record::{Point, Record, TrialId};
-use wasmbench_report::across::Across;
+use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
+use wasmbench_results::across::Across;
 
 use super::support;
 use crate::results_support::{all_measured, failed, record, replace, run};

@@ -4,8 +4,9 @@ use serde_json::json;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::twin::with_twin;
 use wasmbench_core::wire::record::{Point, Record};
-use wasmbench_report::across::{CellRatio, Unjudged, Weight};
+use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
+use wasmbench_results::across::{CellRatio, Unjudged, Weight};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 

@@ -2,7 +2,7 @@
 
 use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::Record;
-use wasmbench_report::across::{Across, Side, across};
+use wasmbench_results::across::{Across, Side, across};
 use wasmbench_results::{RunInput, summarize};
 
 use crate::results_support::climbs::climbs;

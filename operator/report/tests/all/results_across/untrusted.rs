@@ -3,7 +3,8 @@
 use serde_json::json;
 use wasmbench_core::wire::document::TimedWindow;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
-use wasmbench_report::across::{Across, CellRatio, Side, Unjudged, Versus, across};
+use wasmbench_report::across::{InWords as _, Versus};
+use wasmbench_results::across::{Across, CellRatio, Side, Unjudged, across};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, summarize};

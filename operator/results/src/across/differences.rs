@@ -7,11 +7,11 @@ use serde_json::Value;
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::wire::record::AnySweep;
-use wasmbench_results::environment::Environment;
 
 use crate::across::difference::{ABSENT, difference};
 use crate::across::variant_facts::{self, joined};
 use crate::across::{Difference, Side, Weight};
+use crate::environment::Environment;
 
 /// Fields of the spec that say how often, where and in which order to measure, but not what.
 const HARMLESS: [&str; 13] = [

@@ -1,10 +1,9 @@
 //! How far runs scatter, according to the history of their schedule.
 
-use wasmbench_results::history::line::Series;
-use wasmbench_results::history::{Scatter, stratum_of};
-
 use crate::across::ratios::Sample;
 use crate::across::{Schedule, Side};
+use crate::history::line::Series;
+use crate::history::{Scatter, stratum_of};
 
 /// Adds to each sample of the later of the two runs `compared` how far other runs of its schedule
 /// scatter. Changes nothing if the history does not show it for any sample.
@@ -14,10 +13,10 @@ pub fn learn(later: &mut [Sample], schedule: Schedule<'_>, compared: &[Side<'_>;
     let names = compared.map(|run| run.summary.run.name.as_str());
     let of_sample = |sample: &Sample| {
         let series = Series {
-            variant: sample.place.variant.clone(),
-            workload: sample.place.workload.clone(),
+            variant: sample.cell.variant.clone(),
+            workload: sample.cell.workload.clone(),
             metric: sample.metric,
-            point: sample.place.point,
+            point: sample.cell.point,
         };
         schedule.history.scatter(&series, &stratum, &names)
     };

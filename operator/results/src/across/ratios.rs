@@ -3,45 +3,31 @@
 //! Between two runs, the ratio to the baseline within each run is judged: what shifts a whole run
 //! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without
 //! one, are judged against several earlier runs
-//! ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which show how far runs scatter.
-
-use std::collections::BTreeMap;
+//! ([`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS)), which show how far runs scatter.
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_core::rounding::{P_DIGITS, round_significant};
-use wasmbench_core::wire::record::Point;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::comparison::factor;
-use wasmbench_results::curve::knee;
-use wasmbench_results::history::Scatter;
-use wasmbench_results::judge::{Thresholds, judge};
-use wasmbench_results::measure::Metric;
-use wasmbench_results::ratios::{minimum_effect, pooled, smallest_change};
-use wasmbench_results::statistics::{Interval, false_discovery, paired_ratios};
-use wasmbench_results::summary::Summary;
+use wasmbench_core::wire::record::{Cell, Point};
 
 use crate::across::{CellRatio, Side, Unjudged, VersusBaseline};
-
-/// Where a number comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// The sweep and its point.
-    pub point: Point,
-}
+use crate::cell::AnyCell;
+use crate::comparison::factor;
+use crate::curve::knee;
+use crate::history::Scatter;
+use crate::judge::{Thresholds, judge};
+use crate::measure::Metric;
+use crate::ratios::{Series, minimum_effect, smallest_change};
+use crate::statistics::{Interval, false_discovery, paired_ratios};
+use crate::summary::Summary;
 
 /// The valid trials of one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The cell.
-    pub place: Place,
+    pub cell: Cell,
     /// What was measured.
     pub metric: Metric,
-    /// The number of each trial, by block.
-    by_block: BTreeMap<u32, f64>,
+    /// The number of each block.
     values: Vec<f64>,
     /// The values as multiples of the baseline's in the same blocks; empty for the baseline itself,
     /// and where the baseline has no such number.
@@ -57,20 +43,6 @@ pub struct Sample {
 }
 
 impl Sample {
-    fn new(place: Place, metric: Metric, by_block: BTreeMap<u32, f64>) -> Self {
-        Self {
-            place,
-            metric,
-            values: by_block.values().copied().collect(),
-            by_block,
-            of_baseline: vec![],
-            scatter: None,
-            unjudged: None,
-            is_untrusted: false,
-            is_baseline_untrusted: false,
-        }
-    }
-
     /// The numbers that are judged: the ratios to the baseline, or the values themselves.
     fn numbers(&self, is_of_baseline: bool) -> &[f64] {
         if is_of_baseline {
@@ -87,13 +59,7 @@ impl Sample {
     }
 
     fn is_same_cell(&self, other: &Self) -> bool {
-        self.place == other.place && self.metric == other.metric
-    }
-
-    fn is_same_point(&self, other: &Self) -> bool {
-        self.metric == other.metric
-            && self.place.workload == other.place.workload
-            && self.place.point == other.place.point
+        self.cell == other.cell && self.metric == other.metric
     }
 }
 
@@ -239,16 +205,16 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
     let is_known = !of_baseline.is_empty() && !later.of_baseline.is_empty();
     let before = middle(&values);
     let thresholds = Thresholds {
-        minimum_effect: smallest_change(spec, &later.place.workload, later.metric, before),
+        minimum_effect: smallest_change(spec, &later.cell.workload, later.metric, before),
         is_gate: true,
     };
     let verdict = judged
         .zip(adjusted)
         .map(|(judged, adjusted)| judge(later.metric, &judged.interval, adjusted, thresholds));
     CellRatio {
-        variant: later.place.variant.clone(),
-        workload: later.place.workload.clone(),
-        point: later.place.point.to_string(),
+        variant: later.cell.variant.clone(),
+        workload: later.cell.workload.clone(),
+        point: later.cell.point.to_string(),
         metric: later.metric,
         before,
         after: middle(&later.values),
@@ -277,45 +243,30 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
-    let of_cell = |cell: &AnyCell| -> Vec<Sample> {
-        let unjudged = is_beyond_knee(cell, earlier).then_some(Unjudged::BeyondKnee);
-        let is_untrusted = !cell.untrusted_because(effect).is_empty();
-        let place = Place::of(cell);
-        let series = cell.detail.series().into_iter();
-        let sample = |(metric, by_block)| Sample {
-            unjudged,
-            is_untrusted,
-            // The baseline differs from its twin.
-            is_baseline_untrusted: summary
-                .noise_floor(cell, metric)
-                .is_some_and(|floor| floor.differs),
-            ..Sample::new(place.clone(), metric, by_block)
-        };
-        series.map(sample).collect()
+    let is_untrusted = |cell: &AnyCell| !cell.untrusted_because(effect).is_empty();
+    let series = Series::ranked(summary.all_cells());
+    let sample = |one: &Series<'_>| {
+        let base = one.base(&series, &summary.baseline);
+        let base = base.filter(|_| one.cell.variant != summary.baseline);
+        let floor = summary.noise_floor(one.cell, one.metric);
+        Sample {
+            cell: one.cell.cell(),
+            metric: one.metric,
+            values: one.by_block.values().copied().collect(),
+            of_baseline: base.as_ref().map_or_else(Vec::new, |base| {
+                paired_ratios(&one.by_block, &base.by_block)
+            }),
+            scatter: None,
+            unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
+            is_untrusted: is_untrusted(one.cell),
+            // The floor says that the baseline differs from its twin.
+            is_baseline_untrusted: floor.is_some_and(|floor| floor.differs)
+                || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
+        }
     };
-    let ranked = summary.all_cells().filter(|cell| cell.ranked);
-    let all = ranked.flat_map(of_cell);
-    let all = all.filter(|sample| !sample.values.is_empty());
-    let (twins, mut all): (Vec<Sample>, Vec<Sample>) =
-        all.partition(|sample| sample.place.variant == TWIN);
-    let is_base = |sample: &&Sample| sample.place.variant == summary.baseline;
-    let bases: Vec<Sample> = all.iter().filter(is_base).cloned().collect();
-    for sample in all.iter_mut().filter(|sample| !is_base(&&**sample)) {
-        let base = bases.iter().find(|base| base.is_same_point(sample));
-        let twin = twins.iter().find(|twin| twin.is_same_point(sample));
-        let mut compared_with = [base, twin].into_iter().flatten();
-        sample.is_baseline_untrusted |= compared_with.any(|one| one.is_untrusted);
-        sample.of_baseline = base.map_or_else(Vec::new, |base| {
-            let both = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
-            paired_ratios(&sample.by_block, &both)
-        });
-    }
-    all
-}
-
-/// Every cell of the run, valid or not, in the order of the summary.
-pub fn places(summary: &Summary) -> Vec<Place> {
-    summary.all_cells().map(Place::of).collect()
+    let own = series.iter().filter(|one| one.cell.variant != TWIN);
+    let own = own.filter(|one| !one.by_block.is_empty());
+    own.map(sample).collect()
 }
 
 /// Whether a point has more connections than the knee of the earlier run's baseline. Beyond it the
@@ -328,14 +279,4 @@ fn is_beyond_knee(cell: &AnyCell, earlier: &Summary) -> bool {
     let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
     let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
     knee.is_some_and(|knee| connections > knee.detail.connections)
-}
-
-impl Place {
-    fn of(cell: &AnyCell) -> Self {
-        Self {
-            variant: cell.variant.clone(),
-            workload: cell.workload.clone(),
-            point: cell.point(),
-        }
-    }
 }

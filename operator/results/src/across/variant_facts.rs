@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use wasmbench_results::environment::VariantImages;
-
 use crate::across::difference::{ABSENT, difference};
 use crate::across::{Difference, Side, Weight};
+use crate::environment::VariantImages;
 
 /// A fact that was not observed: the variant never ran, or its engine was not queried.
 const UNKNOWN: &str = "unknown";
