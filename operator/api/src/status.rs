@@ -156,8 +156,8 @@ pub struct Progress {
     #[schemars(length(max = 1024))]
     pub message: String,
 
-    /// When the run will probably finish, estimated from its spec and the remaining trials.
-    /// Excludes repeats of noisy windows, longer warm-ups and time in a queue.
+    /// When the run will probably finish, estimated from its spec and the pace of the trials so
+    /// far. Excludes time in a queue.
     pub estimated_completion_time: Option<Time>,
 }
 

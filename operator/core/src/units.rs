@@ -148,11 +148,13 @@ pub fn judged_ratio(value: f64, interval: Option<(f64, f64)>, verdict: &str) -> 
 
 /// `0.52x (0.48-0.55)`; without the interval when there is none.
 pub fn ratio_within(value: f64, interval: Option<(f64, f64)>) -> String {
-    let interval = interval.map_or_else(String::new, |(low, high)| {
-        let (low, high) = (ratio_number(low), ratio_number(high));
-        format!(" ({low}-{high})")
-    });
+    let interval = interval.map_or_else(String::new, |ends| format!(" ({})", ratio_interval(ends)));
     format!("{}{interval}", ratio(value))
+}
+
+/// `0.48-0.55`.
+pub fn ratio_interval((low, high): (f64, f64)) -> String {
+    format!("{}-{}", ratio_number(low), ratio_number(high))
 }
 
 /// A percentile, marked as decided by single requests unless there are enough requests to support

@@ -23,6 +23,20 @@ pub const PAIRED: &str =
 /// The mark of a measure that the run was to decide.
 pub const PRIMARY: &str = "*";
 
+/// More blocks would make a column wider than a page; `summary.json` has all.
+const MOST_BLOCKS: usize = 10;
+
+/// The ratio of each block, unless there are too many for a column.
+pub fn each_block(ratios: &[f64]) -> Option<String> {
+    let each: Vec<String> = ratios
+        .iter()
+        .map(|ratio| units::ratio_number(*ratio))
+        .collect();
+    (1..=MOST_BLOCKS)
+        .contains(&each.len())
+        .then(|| each.join(" "))
+}
+
 /// The ratios of one workload in a report.
 pub fn report(summary: &Summary, workload: &str) -> Table {
     let rows = of_summary(summary, workload);
@@ -38,7 +52,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
 /// The table of `rows`, with each title as `title` writes it: first what the run was to decide, then
 /// by metric and point.
 fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> Table {
-    rows.sort_by_key(|row| (!row.is_primary, row.metric, row.point));
+    rows.sort_by_key(|row| (!row.is_primary, row.metric.is_none(), row.metric, row.point));
     let decides = |row: &Row<'_>| if row.is_primary { PRIMARY } else { "" };
     Sheet::of(rows)
         .left(title("Versus ") + baseline, move |row| {
@@ -47,9 +61,7 @@ fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> T
         .left(title("Variant"), |row| row.variant)
         .right(title("Ratio"), |row| units::ratio(row.ratio))
         .right(title("Interval"), |row| {
-            let (low, high) = row.interval?;
-            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-            Some(format!("{low}-{high}"))
+            row.interval.map(units::ratio_interval)
         })
         .right(title("Difference"), |row| row.difference.clone())
         .left(title("Verdict"), |row| row.verdict.clone())
@@ -59,10 +71,6 @@ fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> T
         .right(title("Blocks"), |row| {
             (row.blocks > 0).then_some(row.blocks)
         })
-        .right(title("Each block"), |row| {
-            let each = row.each_block.iter();
-            let each: Vec<String> = each.map(|ratio| units::ratio_number(*ratio)).collect();
-            (!each.is_empty()).then(|| each.join(" "))
-        })
+        .right(title("Each block"), |row| each_block(row.each_block))
         .table()
 }

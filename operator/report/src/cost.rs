@@ -64,7 +64,7 @@ fn trusted(summary: &Summary) -> String {
 }
 
 fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
-    let measured = rows.first().map_or("", |row| row.metric.measure().title);
+    let measured = rows.first().map_or("", |row| row.metric.noun());
     Sheet::of(rows)
         .left("WORKLOAD", |row| row.workload)
         .left("VARIANT", |row| with_mark(row.variant, baseline))

@@ -4,8 +4,6 @@
 mod node;
 mod pods;
 
-use std::fmt::Write as _;
-
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
@@ -171,21 +169,19 @@ fn ratios(summary: &Summary) -> String {
 }
 
 fn loads(summary: &Summary) -> String {
-    if summary.cells.is_empty() {
-        return String::new();
+    let of_workload = |workload: &str| {
+        let points = tables::points(summary, workload);
+        (!points.is_empty()).then(|| format!("\n### {}\n\n{}", escape(workload), points.markdown()))
+    };
+    let workloads = summary.compared.workloads.iter();
+    let text: String = workloads.filter_map(|one| of_workload(&one.name)).collect();
+    if text.is_empty() {
+        return text;
     }
-    let mut text =
-        "## Loads\n\nEach number is the median over valid trials, with its interval; p99.9 is that of \
-                    all their requests together. The smallest and the largest trial are in summary.csv.\n"
-            .to_owned();
-    for workload in &summary.compared.workloads {
-        let points = tables::points(summary, &workload.name);
-        if !points.is_empty() {
-            let name = escape(&workload.name);
-            let _ = write!(text, "\n### {name}\n\n{}", points.markdown());
-        }
-    }
-    text
+    format!(
+        "## Loads\n\nEach number is the median over valid trials, with its interval; p99.9 is that of all their requests \
+         together. The smallest and the largest trial are in summary.csv.\n{text}"
+    )
 }
 
 fn not_applicable(summary: &Summary) -> String {

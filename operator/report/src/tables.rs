@@ -13,6 +13,7 @@ use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::trial::{Discarded, Trial, TrialState};
 
+use crate::comparisons::{each_block, place};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
@@ -73,10 +74,13 @@ pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     let floors = summary.noise_floors.iter();
     Sheet::of(floors.filter(|floor| floor.workload == workload))
-        .left("Metric", |floor| floor.metric.at(floor.point))
+        .left("Metric", |floor| {
+            floor.metric.at(floor.point) + &place(floor.metric, floor.point)
+        })
         .right("Twin", |floor| units::ratio(floor.estimate.ratio))
         .right("Interval", |floor| floor.estimate.interval_words())
         .right("Floor", |floor| floor.factor.map(units::excess))
+        .right("Each block", |floor| each_block(&floor.estimate.per_block))
         .table()
 }
 

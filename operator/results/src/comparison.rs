@@ -49,9 +49,7 @@ impl Estimate {
 
     /// The ends of the interval in words, `0.48-0.55`.
     pub fn interval_words(&self) -> Option<String> {
-        let (low, high) = self.ends()?;
-        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-        Some(format!("{low}-{high}"))
+        self.ends().map(units::ratio_interval)
     }
 
     /// The ratio with its interval and the verdict, `0.52x (0.48-0.55), slower`.

@@ -26,8 +26,6 @@ pub enum Sweep {
 pub struct Measure {
     /// The measure as a noun for people.
     pub noun: &'static str,
-    /// The measure as the heading of a column.
-    pub title: &'static str,
     /// Its unit in records and summaries.
     pub unit: Unit,
     /// Which of two numbers is better.
@@ -143,10 +141,9 @@ impl Unit {
 }
 
 /// A measure where less is better and that needs no minimum number of requests.
-const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure {
+const fn measure(noun: &'static str, unit: Unit) -> Measure {
     Measure {
         noun,
-        title,
         unit,
         better: Better::Less,
         says: match unit {
@@ -202,43 +199,35 @@ impl Measured for Metric {
         match self {
             Self::ThroughputRps => Measure {
                 better: Better::More,
-                ..measure("throughput", "Throughput", Unit::PerSecond)
+                ..measure("throughput", Unit::PerSecond)
             },
-            Self::WarmP50 => measure("warm p50 latency", "Warm p50", Unit::Microseconds),
+            Self::WarmP50 => measure("warm p50 latency", Unit::Microseconds),
             Self::CpuPerRequest => Measure {
                 says: Says::HowMuch,
                 words: Words::CPU,
-                ..measure("CPU per request", "CPU/req", Unit::Microseconds)
+                ..measure("CPU per request", Unit::Microseconds)
             },
-            Self::Memory => measure("memory", "Memory", Unit::Bytes),
+            Self::Memory => measure("memory", Unit::Bytes),
             Self::Succeeded => Measure {
                 better: Better::More,
-                ..measure("requests that succeed", "Succeeded", Unit::Share)
+                ..measure("requests that succeed", Unit::Share)
             },
             Self::ColdStartListening => Measure {
                 judged: Judged::Difference,
                 words: Words::START,
-                ..measure("cold start to listening", "Listening", Unit::Microseconds)
+                ..measure("cold start to listening", Unit::Microseconds)
             },
             Self::ColdStartAnswer => Measure {
                 judged: Judged::Difference,
                 words: Words::START,
-                ..measure("cold start to first answer", "Answer", Unit::Microseconds)
+                ..measure("cold start to first answer", Unit::Microseconds)
             },
-            Self::OpenLoopP50 => measure(
-                "p50 from the schedule",
-                "p50 from schedule",
-                Unit::Microseconds,
-            ),
+            Self::OpenLoopP50 => measure("p50 from the schedule", Unit::Microseconds),
             Self::OpenLoopP99 => Measure {
                 one_in: Some(100),
-                ..measure(
-                    "p99 from the schedule",
-                    "p99 from schedule",
-                    Unit::Microseconds,
-                )
+                ..measure("p99 from the schedule", Unit::Microseconds)
             },
-            Self::MemoryPerInstance => measure("memory per instance", "Per instance", Unit::Bytes),
+            Self::MemoryPerInstance => measure("memory per instance", Unit::Bytes),
         }
     }
 }

@@ -54,7 +54,8 @@ pub struct ColdStartTime {
     /// 90th percentile over all pods, in microseconds.
     pub p90_microseconds: f64,
 
-    /// The time as a multiple of the baseline's, block by block.
+    /// The time as a multiple of the baseline's, block by block. The verdict is based on the
+    /// difference.
     pub versus_baseline: Option<ColdStartRatio>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
-/// What one more instance costs.
+/// What one more instance costs. The ratio is that of `bytesPerInstance`.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]

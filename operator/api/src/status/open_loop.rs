@@ -7,6 +7,7 @@ use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
 /// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
+/// The ratio is that of `p99Microseconds`, at the same percentage.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]

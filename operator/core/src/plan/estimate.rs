@@ -6,9 +6,12 @@
 //! too coarse, warm-ups extended until the rate settles, cold-start samples taken again, image pulls,
 //! services slower than these constants. So the time left follows the pace of the trials so far.
 
+use std::ops::RangeInclusive;
+
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
+use crate::store::Ended;
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
@@ -32,11 +35,11 @@ const QUIET_MARGIN_SECONDS: u64 = 3;
 /// for only five minutes.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
-/// The pace counts as this many seconds that went as expected: a single trial says little about the
+/// The pace starts from this many seconds taken as expected: a single trial says little about the
 /// others.
 const PACE_PRIOR_SECONDS: u64 = 30;
-/// A run that was suspended for hours, or without an operator, is no slower than others.
-const PACE_AT_MOST: f64 = 3.0;
+/// A pace beyond these is not that of the trials: the run was suspended, or a clock was set.
+const PACES: RangeInclusive<f64> = 0.4..=2.5;
 
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
@@ -95,19 +98,24 @@ pub struct Remaining {
 
 /// The time left of a run whose first trial began `elapsed_seconds` ago.
 pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> Remaining {
-    let expected = |trials: &[TrialId], is_done: bool| -> u64 {
+    let expected = |trials: &[TrialId], counts: fn(Option<&Ended>) -> bool| -> u64 {
         let trials = trials.iter();
-        let trials = trials.filter(|trial| seen.records.contains_key(trial) == is_done);
+        let trials = trials.filter(|trial| counts(seen.records.get(trial)));
         trials.map(|trial| expected_trial_seconds(run, trial)).sum()
     };
-    let done = expected(&run.order, true);
-    let pace = if done == 0 {
-        1.0
-    } else {
-        let took = (elapsed_seconds + PACE_PRIOR_SECONDS) as f64;
-        (took / (done + PACE_PRIOR_SECONDS) as f64).min(PACE_AT_MOST)
+    // Skipped trials took no time.
+    let ran = |ended: Option<&Ended>| {
+        ended.is_some_and(|ended| matches!(ended, Ended::Measured | Ended::Failed(_)))
     };
-    let seconds = |trials: &[TrialId]| scaled(expected(trials, false), pace);
+    let done = expected(&run.order, ran);
+    let took = (elapsed_seconds + PACE_PRIOR_SECONDS) as f64;
+    let pace = took / (done + PACE_PRIOR_SECONDS) as f64;
+    let pace = if done > 0 && PACES.contains(&pace) {
+        pace
+    } else {
+        1.0
+    };
+    let seconds = |trials: &[TrialId]| scaled(expected(trials, |ended| ended.is_none()), pace);
     Remaining {
         least: seconds(run.planned(seen.blocks)),
         most: seconds(&run.order),
@@ -196,25 +204,30 @@ mod tests {
         assert_eq!(seconds(&open), [10 + 3 + 4 + 2, 10 + 3 + 4 + 2]);
     }
 
-    /// The time left after the first of two trials of 5 s each took `elapsed` seconds.
-    fn left_after(elapsed: u64) -> u64 {
+    /// The time left after the first of two trials of 5 s each ended `elapsed` seconds after the
+    /// run began.
+    fn left_after(elapsed: u64, ended: Ended) -> u64 {
         let run = run(&serde_json::json!({"warmLatency": {}}));
         let mut seen = Observed::default();
         assert_eq!(remaining(&run, &seen, 1000).least, 10);
         let first = run.order[0].clone();
-        seen.records.insert(first, crate::store::Ended::Measured);
+        seen.records.insert(first, ended);
         remaining(&run, &seen, elapsed).least
     }
 
     #[test]
     fn what_has_a_record_takes_no_more_time() {
-        assert_eq!(left_after(5), 5);
+        assert_eq!(left_after(5, Ended::Measured), 5);
     }
 
     #[test]
     fn the_time_left_follows_the_pace_so_far() {
-        assert_eq!(left_after(40), 10);
-        // As if the run had been suspended.
-        assert_eq!(left_after(86_400), 15);
+        assert_eq!(left_after(40, Ended::Measured), 10);
+        assert_eq!(left_after(0, Ended::Skipped("NotAllowed".into())), 5);
+    }
+
+    #[test]
+    fn a_run_that_was_suspended_is_not_slow_for_the_rest_of_its_time() {
+        assert_eq!(left_after(86_400, Ended::Measured), 5);
     }
 }

@@ -4,20 +4,24 @@ use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, Summary
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::Difference;
 use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::measure::{Judged, Measured as _, Metric, Unit};
 
 use crate::comparisons::row::Row;
 use crate::table::ascii;
 
 /// The ratios of a variant under a workload.
 pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
-    let loads = row.versus_baseline.iter().map(|ratio| {
-        let metric = ratio.metric.parse().ok();
+    let loads = row.versus_baseline.iter().filter_map(|ratio| {
+        let metric: Option<Metric> = ratio.metric.parse().ok();
+        // The status has no differences of loads, and a ratio alone would not explain the verdict.
+        if metric.is_some_and(|metric| metric.measure().judged == Judged::Difference) {
+            return None;
+        }
         let measure = metric.map_or_else(
             || ascii(&ratio.metric),
             |metric: Metric| metric.noun().to_owned(),
         );
-        judged(row, (metric, None), measure, &ratio.judged)
+        Some(judged(row, (metric, None), measure, &ratio.judged))
     });
     let starts = row.cold_start.iter().flat_map(|point| of_start(row, point));
     let open = row.open_loop.iter().filter_map(|found| {
@@ -82,7 +86,8 @@ fn judged<'a>(
         is_primary: found.primary,
         variant: &row.variant,
         ratio: found.ratio,
-        interval: found.low.zip(found.high),
+        // Earlier versions gave cold starts with one block an interval without width.
+        interval: found.low.zip(found.high).filter(|_| found.blocks != 1),
         difference: None,
         verdict: verdict(&found.verdict, metric) + untrusted,
         noise_floor: found.noise_floor,

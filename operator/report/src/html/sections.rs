@@ -248,7 +248,7 @@ fn curves(lanes: Vec<(&LoadCell, Lane)>) -> Vec<Curve> {
 fn numbers(summary: &Summary, workload: &str) -> String {
     let all = [
         (
-            "Ratios to the baseline",
+            "Ratios to the baseline (*: what the run was to decide)",
             comparisons::report(summary, workload),
         ),
         ("Noise floor", tables::noise_floor(summary, workload)),

@@ -284,6 +284,10 @@ fn older_status() -> Value {
             "differenceLowMicroseconds": 90_000.0, "differenceHighMicroseconds": 110_000.0,
         },
     });
+    let once = json!({
+        "p50Microseconds": 250_000.0, "p90Microseconds": 300_000.0,
+        "versusBaseline": {"ratio": 2.0, "low": 2.0, "high": 2.0, "verdict": "Inconclusive", "blocks": 1},
+    });
     let open = json!({
         "percentOfPeak": 90, "trials": 5, "requestedRps": 100.0, "achievedPercent": 99.0,
         "p50Microseconds": 1.0, "p99Microseconds": 2.0, "serviceP99Microseconds": 1.0,
@@ -302,10 +306,10 @@ fn older_status() -> Value {
         {"variant": "native", "workload": "hello"},
         {
             "variant": "shim", "workload": "hello",
-            "coldStart": [{"concurrency": 4, "trials": 5, "samples": 5, "listening": start}],
+            "coldStart": [{"concurrency": 4, "trials": 5, "samples": 5, "listening": start, "answer": once}],
             "openLoop": [open],
             "density": {"trials": 5, "instances": 8, "ratio": 0.5, "verdict": "Smaller"},
-            "versusBaseline": [load("throughputRps", "Equivalent"), load("goodput", "NotResolvable")],
+            "versusBaseline": [load("throughputRps", "Equivalent"), load("succeeded", "Smaller"), load("goodput", "NotResolvable")],
         },
     ]})
 }
