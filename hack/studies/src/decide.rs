@@ -41,7 +41,7 @@ const COLUMNS: [Column; 5] = [
     Column {
         title: "COLD START",
         places: &[
-            place("wasmcloud-study", Figure::ColdStart, "hello", 1),
+            place("wasmcloud-study", Figure::Ready, "hello", 1),
             place("gateway-report", Figure::Ready, "hello", 1),
             place("openwhisk", Figure::Ready, "start", 1),
             place("openwhisk", Figure::Ready, "blake3", 1),
