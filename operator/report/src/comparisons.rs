@@ -74,3 +74,16 @@ fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> T
         .right(title("Each block"), |row| each_block(row.each_block))
         .table()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_lists_the_blocks_while_they_fit() {
+        assert_eq!(each_block(&[]), None);
+        assert_eq!(each_block(&[1.5, 0.98]).as_deref(), Some("1.50 0.98"));
+        assert!(each_block(&[1.0; MOST_BLOCKS]).is_some());
+        assert_eq!(each_block(&[1.0; MOST_BLOCKS + 1]), None);
+    }
+}

@@ -107,19 +107,21 @@ pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> R
     let ran = |ended: Option<&Ended>| {
         ended.is_some_and(|ended| matches!(ended, Ended::Measured | Ended::Failed(_)))
     };
-    let done = expected(&run.order, ran);
-    let took = (elapsed_seconds + PACE_PRIOR_SECONDS) as f64;
-    let pace = took / (done + PACE_PRIOR_SECONDS) as f64;
-    let pace = if done > 0 && PACES.contains(&pace) {
-        pace
-    } else {
-        1.0
-    };
+    let pace = pace(expected(&run.order, ran), elapsed_seconds);
     let seconds = |trials: &[TrialId]| scaled(expected(trials, |ended| ended.is_none()), pace);
     Remaining {
         least: seconds(run.planned(seen.blocks)),
         most: seconds(&run.order),
     }
+}
+
+/// How much longer trials took than the seconds that were expected of them.
+fn pace(expected: u64, elapsed: u64) -> f64 {
+    if expected == 0 {
+        return 1.0;
+    }
+    let pace = (elapsed + PACE_PRIOR_SECONDS) as f64 / (expected + PACE_PRIOR_SECONDS) as f64;
+    if PACES.contains(&pace) { pace } else { 1.0 }
 }
 
 fn scaled(seconds: u64, pace: f64) -> u64 {
@@ -229,5 +231,12 @@ mod tests {
     #[test]
     fn a_run_that_was_suspended_is_not_slow_for_the_rest_of_its_time() {
         assert_eq!(left_after(86_400, Ended::Measured), 5);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_no_run_fast() {
+        let is_as_expected = |pace: f64| (pace - 1.0).abs() < 1e-9;
+        assert!(is_as_expected(pace(600, 0)));
+        assert!(!is_as_expected(pace(600, 900)));
     }
 }

@@ -1,5 +1,6 @@
 //! The ratios of a status.
 
+use heck::ToSnakeCase as _;
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::Difference;
@@ -102,12 +103,5 @@ fn verdict(verdict: &str, metric: Option<Metric>) -> String {
     if let Some((known, metric)) = verdict.parse::<Verdict>().ok().zip(metric) {
         return known.words(metric);
     }
-    let mut words = String::new();
-    for (index, letter) in verdict.chars().enumerate() {
-        if letter.is_ascii_uppercase() && index > 0 {
-            words.push(' ');
-        }
-        words.push(letter.to_ascii_lowercase());
-    }
-    ascii(&words)
+    ascii(&verdict.to_snake_case().replace('_', " "))
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use heck::ToKebabCase as _;
 use serde::Serialize;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::units::cut;
@@ -64,7 +65,7 @@ fn name(cell: &AnyCell) -> String {
 fn measures(summary: &Summary, point: &ValidPoint<'_>) -> Measures {
     let mut measures = Measures::new();
     for (metric, by_block) in &point.series {
-        let name = kebab((*metric).into());
+        let name = <&str>::from(*metric).to_kebab_case();
         let numbers = by_block.values().copied();
         if let Some(spread) = Spread::of(numbers) {
             let interval = (by_block.len() > 1).then_some((spread.low, spread.high));
@@ -103,16 +104,4 @@ fn unit(metric: Metric) -> &'static str {
         Unit::Bytes => "-bytes",
         Unit::Share => "-share",
     }
-}
-
-/// `warmP50` as `warm-p50`.
-fn kebab(name: &str) -> String {
-    let mut kebab = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            kebab.push('-');
-        }
-        kebab.push(letter.to_ascii_lowercase());
-    }
-    kebab
 }

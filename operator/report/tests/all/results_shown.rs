@@ -6,6 +6,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
+use wasmbench_report::markdown::report_md;
 use wasmbench_report::status_rows::status_rows;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::open_loop::statement;
@@ -166,6 +167,11 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
             line(&shown, "native").matches('~').count(),
             marks,
             "{shown}"
+        );
+        let report = report_md(&summary, usize::MAX);
+        assert!(
+            !report.contains("## Loads"),
+            "no table would follow: {report}"
         );
         let said = statement(&summary.cells[0].detail).unwrap();
         assert_eq!(said.contains(" ~"), marks > 0, "{said}");
