@@ -43,9 +43,10 @@ fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
         "{}",
         run.message()
     );
+    // The three seconds begin a moment before the first attempt, from which the wait is counted.
     let readiness = run.document.readiness;
     assert!(
-        (3_000_000..60_000_000).contains(&readiness.waited_microseconds),
+        (2_900_000..60_000_000).contains(&readiness.waited_microseconds),
         "{readiness:?}"
     );
     // Some four thousand on an idle machine; thirty if there were 100 ms between them.
