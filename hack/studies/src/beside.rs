@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::figure::Figure;
-use crate::measured::Measured;
+use crate::measured::{Measured, Without};
 use crate::published::{Point, Study, Table};
 use crate::values::{Ratio, Values};
 
@@ -92,6 +92,7 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
                 .as_deref()
                 .map(|other| values(other, table.figure)),
             cpu: is_rate.then(|| values(&table.workload, Figure::CpuPerRequest)),
+            without: measured.map(Measured::without).unwrap_or_default(),
         };
         for point in shown(table, &found.values) {
             rows.extend(Place::new(study, table, point, &found).rows());
@@ -100,15 +101,15 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
     rows
 }
 
-/// `over` as a multiple of `under`, where both were measured: a figure under a workload at a number of connections or pods.
+/// One variant and point as a multiple of another, where one run measured both: a figure under a workload.
 pub fn ratio(
     measured: &Measured,
-    (figure, workload, at): (Figure, &str, u32),
-    over: &str,
-    under: &str,
+    (figure, workload): (Figure, &str),
+    over: (&str, u32),
+    under: (&str, u32),
 ) -> Option<Ratio> {
     let values = Values::under(workload, figure, Some(measured));
-    values.ratio(over, (&values, under), Some(at))
+    values.ratio_of_places(over, (&values, under))
 }
 
 /// The points of a table that were measured; while there are none, the one that stands for it.
@@ -141,7 +142,7 @@ impl<'a, 'f> Place<'a, 'f> {
             table,
             point,
             found,
-            base: measured.find(|name| found.values.is_measured(name)),
+            base: measured.find(|name| found.values.is_measured(name, None)),
         }
     }
 
@@ -185,13 +186,18 @@ impl<'a, 'f> Place<'a, 'f> {
                 is_doubted: false,
             });
             let here = study.here(table, &stands.name);
-            let here = here.iter().map(|name| Some(name.as_str()));
-            let here: Vec<_> = here.collect();
-            let here: &[_] = if here.is_empty() { &[None] } else { &here };
-            rows.extend(here.iter().map(|variant| {
-                let measured = variant.and_then(|variant| self.measured(variant));
-                let measured = measured.map_or(Value::None, Value::Ratio);
-                self.row(*variant, Some(&stands.name), published.clone(), measured)
+            if here.is_empty() {
+                rows.push(self.row(None, Some(&stands.name), published.clone(), Value::None));
+            }
+            let here = here.iter().filter(|name| !self.is_elsewhere(name));
+            rows.extend(here.map(|variant| {
+                let measured = self.measured(variant).map_or(Value::None, Value::Ratio);
+                self.row(
+                    Some(variant),
+                    Some(&stands.name),
+                    published.clone(),
+                    measured,
+                )
             }));
         }
         rows
@@ -205,6 +211,15 @@ impl<'a, 'f> Place<'a, 'f> {
             let measured = Value::Ratio(self.measured(variant)?);
             Some(self.row(Some(variant), None, Value::None, measured))
         })
+    }
+
+    /// Whether the variant was to be measured at other points of the table only: a row for it would say nothing.
+    fn is_elsewhere(&self, variant: &str) -> bool {
+        let values = &self.found.values;
+        let mut without = self.found.without.iter();
+        values.is_measured(variant, None)
+            && !values.is_measured(variant, self.point.at)
+            && !without.any(|one| one.variant == variant)
     }
 
     fn measured(&self, variant: &str) -> Option<Ratio> {
@@ -277,6 +292,8 @@ struct Found<'a> {
     under: Option<Values<'a>>,
     /// CPU time per request, of a table of rates.
     cpu: Option<Values<'a>>,
+    /// Variants that lack a value somewhere, and why.
+    without: Vec<&'a Without>,
 }
 
 #[cfg(test)]

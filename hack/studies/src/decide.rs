@@ -132,12 +132,8 @@ fn of_places<'a>(
         } else {
             (variant, BASE)
         };
-        ratio(
-            measured,
-            (place.figure, place.workload, place.at),
-            over,
-            under,
-        )
+        let figure = (place.figure, place.workload);
+        ratio(measured, figure, (over, place.at), (under, place.at))
     };
     let all = column.places.iter();
     let mut all = all.flat_map(|place| variants.iter().filter_map(move |name| at(place, name)));

@@ -8,8 +8,6 @@ use wasmbench_results::measure::{Measured as _, Metric};
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "camelCase")]
 pub enum Figure {
-    /// From the creation of a pod to its first correct answer.
-    ColdStart,
     /// From the creation of a pod, or the sending of a function's code, until it is ready and has not worked yet.
     Ready,
     /// Median latency of single requests.
@@ -28,7 +26,6 @@ impl Figure {
     /// The figure as a noun for people.
     pub fn noun(self) -> &'static str {
         match self {
-            Self::ColdStart => "cold start",
             Self::Ready => "start to ready",
             Self::WarmP50 => "warm p50",
             Self::Throughput => "throughput",
@@ -42,7 +39,7 @@ impl Figure {
     pub fn at(self, at: u32) -> String {
         let (one, many) = match self {
             // A pod, or a function of a process.
-            Self::ColdStart | Self::Ready | Self::MemoryPerInstance => ("instance", "instances"),
+            Self::Ready | Self::MemoryPerInstance => ("instance", "instances"),
             Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
                 ("conn", "conns")
             }
@@ -53,7 +50,6 @@ impl Figure {
     /// The metric of a run that it is.
     pub fn metric(self) -> Metric {
         match self {
-            Self::ColdStart => Metric::ColdStartAnswer,
             Self::Ready => Metric::ColdStartListening,
             Self::WarmP50 => Metric::WarmP50,
             Self::Throughput => Metric::ThroughputRps,

@@ -239,7 +239,7 @@ fn figures_of(cell: &AnyCell) -> (&'static [Figure], u32) {
         ),
         // No study has a load with a schedule.
         CellPoint::OpenLoop { .. } => (&[], 0),
-        CellPoint::ColdStart { concurrency } => (&[Figure::ColdStart, Figure::Ready], concurrency),
+        CellPoint::ColdStart { concurrency } => (&[Figure::Ready], concurrency),
         CellPoint::Density => (
             &[Figure::MemoryPerInstance],
             of_kind(cell, |climbs: &DensityDetail| {

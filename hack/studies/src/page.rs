@@ -9,7 +9,7 @@ use wasmbench_report::table::{escape, lines};
 use crate::beside::{DIFFERS, Row, Value, ratio, rows};
 use crate::measured::Measured;
 use crate::plot;
-use crate::published::{Published, Study, Why};
+use crate::published::{Experiment, Published, Study, Why};
 use crate::terminal::{extent, here, table, value};
 
 const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and hack/studies/measured by `make generate`. -->";
@@ -192,27 +192,35 @@ fn missing(study: &Study, measured: Option<&Measured>) -> String {
 
 /// What shows a reason, with the size of its effect.
 fn experiments(why: &Why, measured: Option<&Measured>) -> String {
-    let shown = why.shown.iter().map(|one| {
-        let place = (one.figure, one.workload.as_str(), one.at);
-        let found = measured.and_then(|measured| ratio(measured, place, &one.variant, &one.over));
-        let effect = found.map_or_else(
-            || "not measured yet".into(),
-            |found| escape(&value(&Value::Ratio(found))),
-        );
-        format!(
-            "{}: {} of `{}`, {}, `{}` beside `{}`: **{effect}**",
-            one.what,
-            one.figure.noun(),
-            one.workload,
-            one.figure.at(one.at),
-            one.variant,
-            one.over
-        )
-    });
     if why.shown.is_empty() {
         return lines("   - ", [CONJECTURE]);
     }
+    let shown = why.shown.iter().map(|one| experiment(one, measured));
     lines("   - ", shown)
+}
+
+fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
+    let figure = one.figure;
+    let [with, without] = one.sides();
+    let place = (figure, one.workload.as_str());
+    let found = measured.and_then(|measured| ratio(measured, place, with, without));
+    let effect = found.map_or_else(
+        || "not measured yet".into(),
+        |found| escape(&value(&Value::Ratio(found))),
+    );
+    let beside = if with.0 == without.0 {
+        figure.at(without.1)
+    } else {
+        format!("`{}`", without.0)
+    };
+    format!(
+        "{}: {} of `{}`, {}, `{}` beside {beside}: **{effect}**",
+        one.what,
+        figure.noun(),
+        one.workload,
+        figure.at(with.1),
+        with.0,
+    )
 }
 
 /// Where in the document each figure is.

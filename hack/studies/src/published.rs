@@ -128,9 +128,9 @@ pub struct Why {
     pub shown: Vec<Experiment>,
 }
 
-/// Two variants of a run that differ by one thing.
+/// Two variants of a run that differ by one thing, or one variant at two points.
 #[derive(Deserialize, Clone, Debug)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Experiment {
     /// By what they differ.
     pub what: String,
@@ -142,8 +142,21 @@ pub struct Experiment {
     pub at: u32,
     /// The variant that has it.
     pub variant: String,
-    /// The one that has it not.
-    pub over: String,
+    /// The one that has it not; default: the same.
+    #[serde(default)]
+    pub over: Option<String>,
+    /// Connections or instances of that one; default: the same.
+    #[serde(default)]
+    pub over_at: Option<u32>,
+}
+
+impl Experiment {
+    /// Variant and point of both sides: with what it is about, and without.
+    pub fn sides(&self) -> [(&str, u32); 2] {
+        let over = self.over.as_deref().unwrap_or(&self.variant);
+        let with = (self.variant.as_str(), self.at);
+        [with, (over, self.over_at.unwrap_or(self.at))]
+    }
 }
 
 impl Why {
@@ -212,6 +225,13 @@ fn check(study: &Study) -> Result<(), String> {
     for table in &study.tables {
         check_table(table, &known).map_err(|wrong| format!("{}: {wrong}", table.source))?;
     }
+    let mut shown = study.why.iter().flat_map(|why| &why.shown);
+    if let Some(one) = shown.find(|one| one.sides()[0] == one.sides()[1]) {
+        return Err(format!(
+            "{} needs over or overAt, and something else than it compares",
+            one.what
+        ));
+    }
     let mut noted = study.why.iter().flat_map(|why| &why.variants);
     match noted.find(|name| !known.contains(name.as_str())) {
         Some(name) => Err(format!("a reason is about {name}, which is no variant")),
@@ -263,7 +283,8 @@ studies:
   - {source: T1, figure: throughput, workload: w, unit: requestsPerSecond, base: a, shown: 10,
      points: [{at: 10, values: {a: 4, b: 1}}]}
   lessons: {right: [], harness: [], avoid: []}
-  why: [{variants: [b], text: because}]
+  why:
+  - {variants: [b], text: because, shown: [{what: one thing, figure: throughput, workload: w, at: 10, variant: x, over: y}]}
 ";
 
     #[test]
@@ -287,6 +308,9 @@ studies:
             ("base: a", "base: a, under: v", "with `under`"),
             (", absent: none yet", "", "b needs either here or absent"),
             ("variants: [b]", "variants: [q]", "about q"),
+            (", over: y", "", "one thing needs over or overAt"),
+            ("over: y", "over: x", "one thing needs over or overAt"),
+            ("over: y", "overAt: 10", "one thing needs over or overAt"),
             ("setting: s", "settings: s", "settings"),
         ] {
             let wrong = GOOD.replacen(good, bad, 1);

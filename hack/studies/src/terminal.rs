@@ -117,8 +117,7 @@ fn cells(row: &Row<'_>) -> [String; 10] {
 pub fn place(row: &Row<'_>) -> String {
     let everywhere = match row.figure {
         Figure::MemoryPerInstance => "each",
-        Figure::ColdStart
-        | Figure::Ready
+        Figure::Ready
         | Figure::WarmP50
         | Figure::Throughput
         | Figure::CpuPerRequest

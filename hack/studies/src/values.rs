@@ -58,9 +58,10 @@ impl<'a> Values<'a> {
         self.places().map(|(variant, _)| variant).collect()
     }
 
-    /// Whether the variant has a value at any point.
-    pub fn is_measured(&self, variant: &str) -> bool {
-        self.places().any(|(measured, _)| measured == variant)
+    /// Whether the variant has a value at the point, or at any.
+    pub fn is_measured(&self, variant: &str, at: Option<u32>) -> bool {
+        let is_there = |(name, place)| name == variant && at.is_none_or(|at| at == place);
+        self.places().any(is_there)
     }
 
     /// Whether anything was measured at the point, or at all.
@@ -73,38 +74,37 @@ impl<'a> Values<'a> {
     /// block the geometric mean of the ratios at those that both have.
     pub fn ratio(&self, variant: &str, base: (&Self, &str), at: Option<u32>) -> Option<Ratio> {
         let (others, base) = base;
-        let pair = |at: u32| {
-            let mut both = self.by_run.iter().zip(&others.by_run);
-            both.find_map(|((run, own), (_, theirs))| {
-                let (own, theirs) = (own.get(&(variant, at))?, theirs.get(&(base, at))?);
-                Some((*run, *own, *theirs))
+        if let Some(at) = at {
+            return self.ratio_of_places((variant, at), (others, (base, at)));
+        }
+        let points: BTreeSet<u32> = self.places().map(|(_, at)| at).collect();
+        let points = points.into_iter();
+        let pairs = points.filter_map(|at| self.pair((variant, at), (others, (base, at))));
+        let pairs: Vec<Pair<'_>> = pairs.collect();
+        let values = pairs
+            .iter()
+            .map(|pair| (&pair.own.values, &pair.theirs.values));
+        estimated(&mean_ratios(values), &pairs)
+    }
+
+    /// The value at a place (variant and point) as a multiple of that at another place among other values, in the best run that
+    /// has both.
+    pub fn ratio_of_places(&self, own: (&str, u32), theirs: (&Self, (&str, u32))) -> Option<Ratio> {
+        let pair = self.pair(own, theirs)?;
+        estimated(
+            &paired_ratios(&pair.own.values, &pair.theirs.values),
+            &[pair],
+        )
+    }
+
+    fn pair(&self, own: (&str, u32), (others, theirs): (&Self, (&str, u32))) -> Option<Pair<'a>> {
+        let mut both = self.by_run.iter().zip(&others.by_run);
+        both.find_map(|((run, mine), (_, other))| {
+            Some(Pair {
+                run,
+                own: mine.get(&own)?,
+                theirs: other.get(&theirs)?,
             })
-        };
-        let points: BTreeSet<u32> = match at {
-            Some(at) => BTreeSet::from([at]),
-            None => self.places().map(|(_, at)| at).collect(),
-        };
-        let pairs: Vec<_> = points.into_iter().filter_map(pair).collect();
-        let ratios = match pairs.as_slice() {
-            [(_, own, theirs)] => paired_ratios(&own.values, &theirs.values),
-            _ => mean_ratios(
-                pairs
-                    .iter()
-                    .map(|(_, own, theirs)| (&own.values, &theirs.values)),
-            ),
-        };
-        let interval = Interval::of(&ratios)?;
-        let is_doubted = |(run, own, theirs): &(&Run, &Point, &Point)| {
-            let of_both = own.doubts.iter().chain(&theirs.doubts);
-            of_both.chain(run.doubts_of_all()).next().is_some()
-        };
-        Some(Ratio {
-            ratio: interval.estimate.exp(),
-            interval: interval
-                .low()
-                .zip(interval.high())
-                .map(|(low, high)| (low.exp(), high.exp())),
-            is_doubted: pairs.iter().any(is_doubted),
         })
     }
 
@@ -127,6 +127,31 @@ impl<'a> Values<'a> {
         let point = runs.find_map(|(_, points)| points.get(&place))?;
         median(point.values.values().copied())
     }
+}
+
+/// Two points of a run, one to be divided by the other.
+struct Pair<'a> {
+    run: &'a Run,
+    own: &'a Point,
+    theirs: &'a Point,
+}
+
+impl Pair<'_> {
+    fn is_doubted(&self) -> bool {
+        let of_both = self.own.doubts.iter().chain(&self.theirs.doubts);
+        of_both.chain(self.run.doubts_of_all()).next().is_some()
+    }
+}
+
+/// What the ratios of blocks, which come from these pairs, say together.
+fn estimated(ratios: &[f64], pairs: &[Pair<'_>]) -> Option<Ratio> {
+    let interval = Interval::of(ratios)?;
+    let ends = interval.low().zip(interval.high());
+    Some(Ratio {
+        ratio: interval.estimate.exp(),
+        interval: ends.map(|(low, high)| (low.exp(), high.exp())),
+        is_doubted: pairs.iter().any(Pair::is_doubted),
+    })
 }
 
 fn mean_ratios<'a>(pairs: impl Iterator<Item = (&'a Blocks, &'a Blocks)>) -> Vec<f64> {

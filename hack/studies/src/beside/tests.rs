@@ -125,15 +125,51 @@ fn a_measured_ratio_is_paired_within_blocks_at_the_documents_point() {
 #[test]
 fn a_ratio_of_a_doubted_run_is_marked() {
     let mut found = measured(&[("native", 10, &[100.0, 100.0]), ("shim", 10, &[50.0, 50.0])]);
-    let place = (Figure::Throughput, "hello", 10);
+    let figure = (Figure::Throughput, "hello");
     let shown = |found: &Measured| {
-        let found = super::ratio(found, place, "shim", "native").unwrap();
+        let found = super::ratio(found, figure, ("shim", 10), ("native", 10)).unwrap();
         crate::terminal::value(&Value::Ratio(found))
     };
     assert_eq!(shown(&found), "0.50x (0.50-0.50)");
     let run = found.runs.get_mut("one").unwrap();
     run.doubts.insert("NodeNoisy".into());
     assert_eq!(shown(&found), "0.50x (0.50-0.50)*");
+}
+
+#[test]
+fn one_point_is_divided_by_another_within_blocks() {
+    let found = measured(&[("shim", 10, &[100.0, 200.0]), ("shim", 100, &[50.0, 100.0])]);
+    let figure = (Figure::Throughput, "hello");
+    let at = |over, under| super::ratio(&found, figure, ("shim", over), ("shim", under));
+    assert!(close(at(100, 10).unwrap().ratio, 0.5));
+    assert_eq!(at(100, 50), None);
+}
+
+#[test]
+fn a_variant_that_was_to_be_measured_at_other_points_only_has_no_row() {
+    let mut found = measured(&[
+        ("native", 10, &[1e3, 1e3]),
+        ("shim", 10, &[500.0, 500.0]),
+        ("other", 10, &[500.0, 500.0]),
+        ("native", 100, &[1e3, 1e3]),
+        ("shim", 100, &[500.0, 500.0]),
+    ]);
+    let at_100 = |found: &Measured| {
+        let published = published();
+        let rows = rows(&published.studies[0], Some(found));
+        let rows = rows.iter().filter(|row| row.at == Some(100));
+        let there = rows.filter(|row| row.there == Some("wasm"));
+        let here = there.map(|row| row.here.unwrap().to_owned());
+        here.collect::<Vec<_>>()
+    };
+    assert_eq!(at_100(&found), ["shim"]);
+    // It was to be measured there, and the page says what happened.
+    let run = found.runs.get_mut("one").unwrap();
+    run.without.push(measured::Without {
+        variant: "other".into(),
+        reason: "ErrorsInLoad".into(),
+    });
+    assert_eq!(at_100(&found), ["shim", "other"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ studies:
   tables:
   - {source: T1, figure: throughput, workload: hello, unit: requestsPerSecond, base: bare, points: [
       {at: 10, values: {bare: 8, wasm: 4, shim: 2}}, {at: 50, values: {bare: 8, wasm: 1, shim: 2}}]}
-  - {source: T2, figure: coldStart, workload: greet, unit: milliseconds, base: bare,
+  - {source: T2, figure: ready, workload: greet, unit: milliseconds, base: bare,
      here: {bare: [tortoise], wasm: [hare]}, points: [{at: 4, values: {bare: 1, wasm: 2}}]}
   lessons: {right: [fair], harness: [slow], avoid: [guesses]}
   why: [{text: 'a <b>reason</b>'}]
@@ -128,14 +128,14 @@ fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
 }
 
 #[test]
-fn a_cold_start_is_compared_to_its_first_answer() {
+fn a_cold_start_is_compared_until_it_listens() {
     let (published, measured, starts) = (published(), measured(), starts());
     let rows = rows(&published.studies[0], Some(&measured));
     let row = rows.iter().find(|row| row.here == Some("hare")).unwrap();
     let cells = starts.cold_starts.iter();
     let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.detail.concurrency == 4);
     let cell = cells.next().unwrap();
-    let wanted = starts.comparison(cell, Metric::ColdStartAnswer);
+    let wanted = starts.comparison(cell, Metric::ColdStartListening);
     let wanted = wanted.unwrap().estimate.ratio;
     let Value::Ratio(found) = &row.measured else {
         panic!("no ratio: {row:#?}")

@@ -110,7 +110,7 @@ fn measures(spec: &Value, table: &Table, variant: &str) -> bool {
         })
     };
     let swept = match table.figure {
-        Figure::ColdStart | Figure::Ready => sweep("coldStart", "concurrency"),
+        Figure::Ready => sweep("coldStart", "concurrency"),
         Figure::WarmP50 => !spec["sweeps"]["warmLatency"].is_null(),
         Figure::Throughput | Figure::CpuPerRequest | Figure::Memory => {
             sweep("throughput", "connections")
@@ -152,19 +152,21 @@ fn every_experiment_is_one_run_of_the_whole_manifest() {
     for study in &published().studies {
         let specs = manifest(&study.name);
         for one in study.why.iter().flat_map(|why| &why.shown) {
-            let table = Table {
+            let table = |at| Table {
                 figure: one.figure,
                 workload: one.workload.clone(),
                 under: None,
                 points: vec![Point {
-                    at: Some(one.at),
+                    at: Some(at),
                     values: BTreeMap::new(),
                 }],
                 ..study.tables[0].clone()
             };
-            let both = [&one.variant, &one.over];
-            let has_both =
-                |spec: &Value| both.iter().all(|variant| measures(spec, &table, variant));
+            let sides = one.sides().map(|(variant, at)| (variant, table(at)));
+            let has_both = |spec: &Value| {
+                let mut sides = sides.iter();
+                sides.all(|(variant, table)| measures(spec, table, variant))
+            };
             assert!(specs.iter().any(has_both), "{}: {one:?}", study.name);
         }
     }
