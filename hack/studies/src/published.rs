@@ -121,6 +121,9 @@ pub struct Why {
     /// Connections or instances from which on it holds.
     #[serde(default)]
     pub from: u32,
+    /// Connections or instances up to which it holds; default: all.
+    #[serde(default)]
+    pub until: Option<u32>,
     /// The reason.
     pub text: String,
     /// Pairs of variants of our runs that bear on it; none for a conjecture.
@@ -171,7 +174,7 @@ impl Why {
         (self.figures.is_empty() || self.figures.contains(&figure))
             && names(&self.workloads, workload)
             && names(&self.variants, variant)
-            && at.is_none_or(|at| at >= self.from)
+            && at.is_none_or(|at| (self.from..=self.until.unwrap_or(u32::MAX)).contains(&at))
     }
 }
 
@@ -293,6 +296,18 @@ studies:
         let table = &published.studies[0].tables[0];
         assert_eq!(table.ratio(&table.points[0], "b"), Some(0.25));
         assert_eq!(table.ratio(&table.points[0], "c"), None);
+    }
+
+    #[test]
+    fn a_reason_holds_between_its_ends_and_for_means() {
+        let text = GOOD.replace("variants: [b]", "from: 10, until: 20");
+        let why = &parse(&text).unwrap().studies[0].why[0];
+        let holds = |at| why.is_about((Figure::Throughput, "w", at), "b");
+        assert_eq!(
+            [9, 10, 20, 21].map(|at| holds(Some(at))),
+            [false, true, true, false]
+        );
+        assert!(holds(None));
     }
 
     #[test]
