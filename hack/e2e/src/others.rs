@@ -203,8 +203,8 @@ impl Task<'_> {
             .expect("the probe runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let line = text.lines().last().unwrap_or_default();
-        let document: LoadDocument = serde_json::from_str(line)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let document: LoadDocument =
+            serde_json::from_str(line).unwrap_or_else(|_| panic!("{text}"));
         assert_eq!(document.failure, None);
         let warmup = document.warmup.expect("a warm-up");
         (warmup, document.timed.expect("a timed window"))

@@ -65,7 +65,7 @@ fn read_density(log: &str) -> Option<(Evidence, Outcome)> {
     Some((document.into(), outcome))
 }
 
-/// The last line that is a document. The probe prints nothing after it, but progress lines go
+/// The last line that is a document. The probe prints nothing after it; what a crash prints goes
 /// through standard error and may reach the log later.
 fn last_document<T: DeserializeOwned>(log: &str) -> Option<T> {
     let mut lines = log.lines().rev().filter(|line| line.starts_with('{'));

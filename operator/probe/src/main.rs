@@ -57,8 +57,8 @@ enum Command {
     /// Waits for the first correct answer, puts the subject under load and prints one JSON document.
     ///
     /// The request is read from the environment variable `WASMBENCH_REQUEST`. The document is the
-    /// last line of the standard output; progress goes to the standard error. The exit code is 0
-    /// when the document holds a measurement and 1 when it holds a failure.
+    /// last line of the standard output, after those of the progress. The exit code is 0 when the
+    /// document holds a measurement and 1 when it holds a failure.
     Load,
     /// Creates pods again and again, notes when each reaches which step of its start, and prints
     /// one JSON document.

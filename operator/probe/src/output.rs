@@ -1,6 +1,7 @@
-//! What leaves the process: short lines of progress on the standard error, and one line with the
-//! document on the standard output. Neither can end the probe: a closed pipe is not a reason to
-//! panic.
+//! What leaves the process, all on the standard output: short lines of progress, and at the end one
+//! line with the document. The standard error stays empty: a pod's log holds both streams, and the
+//! container runtime writes a line above 16 KiB in parts, between which a line of the other stream
+//! would tear a document apart. A closed pipe is not a reason to panic.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ pub const MAX_DOCUMENT: usize = 400_000;
 
 /// Prints one line of progress.
 pub fn progress(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// Prints the document and returns the exit code of the process.

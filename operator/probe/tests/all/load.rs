@@ -26,8 +26,8 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     // lasts a second instead.
     let server = hello_after(12);
     let run = probe(&request(server.address.port()));
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
-    assert_eq!(run.stdout.lines().count(), 1);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
+    assert!(!run.progress.contains('{'), "{}", run.progress);
     let document = run.document;
     assert_eq!(document.schema, LOAD_SCHEMA);
     assert_eq!(document.failure, None);
@@ -68,7 +68,7 @@ fn a_known_latency_is_found_over_every_kind_of_connection() {
         request["connections"] = json!(2);
         request["load"] = json!({"kind": "requests", "requests": 20, "warmupRequests": 10});
         let run = Proc::quiet().probe(&request);
-        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        assert_eq!(run.exit, Some(0), "{}", run.progress);
         // What a crowded machine adds is measured, too. The accuracy of a percentile depends on its
         // bucket, which is at most a quarter as wide as the latencies in it; `make selftest`
         // compares percentiles with every single request.
@@ -87,7 +87,7 @@ fn a_window_lasts_as_long_as_asked_for() {
     request["connections"] = json!(4);
     request["load"] = json!({"kind": "duration", "seconds": 1, "warmupSeconds": 1});
     let run = Proc::quiet().probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     let warmup = run.document.warmup.unwrap();
     assert!(
         warmup.duration_nanoseconds >= 990_000_000 && warmup.requests > 0 && warmup.rps > 0.0,
@@ -132,7 +132,7 @@ fn a_window_with_latencies_of_another_size_is_measured_once_more() {
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 20, "warmupRequests": 10});
     let run = Proc::quiet().probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     assert_eq!(run.document.timed.as_ref().unwrap().repeats, 1);
     // A bucket is at most a quarter as wide as the latencies in it.
     let p50 = run.percentile(50.0);
@@ -155,7 +155,7 @@ fn measured_once(steals: fn(u64) -> bool) -> (Run, u64) {
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 30, "warmupRequests": 20});
     let run = node.probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     (run, server.count())
 }
 
@@ -183,7 +183,11 @@ fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     // Requests run one after the other and take at least 40 ms each.
     assert!((0.1..25.1).contains(&discarded.rps), "{discarded:?}");
     assert_eq!(requests, 1 + 20 + 30 + 30 + 1);
-    assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
+    assert!(
+        run.progress.contains("the node was noisy"),
+        "{}",
+        run.progress
+    );
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn a_service_that_answers_503_while_it_starts_is_waited_for() {
     // starting.
     let server = Server::start(|number, _| answer(if number < 10 { 503 } else { 200 }, "hello"));
     let run = probe(&request(server.address.port()));
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     assert_eq!(run.document.readiness.attempts, 11);
 }
 
@@ -222,7 +226,7 @@ fn the_expected_status_may_be_one_that_fortio_takes_for_an_error() {
     let mut request = request(server.address.port());
     request["expect"]["status"] = json!(404);
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
 }
 
 #[test]
@@ -233,7 +237,7 @@ fn chunks_and_a_variants_prefix_are_understood() {
     let mut request = request(server.address.port());
     request["bodyPrefix"] = json!("wasm:");
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     assert_eq!(run.document.answer_before.unwrap().body_bytes, 10);
 }
 
@@ -249,7 +253,7 @@ fn probe_and_fortio_ask_for_the_same_path() {
     let mut request = request(server.address.port());
     request["path"] = json!("/a/{uuid}/%2F/\"x\"?q=%zz&r=a+b#c");
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     let lines: Vec<_> = lines.lock().unwrap().iter().cloned().collect();
     assert_eq!(
         lines,
@@ -264,7 +268,7 @@ fn more_connections_than_requests_come_to_an_end() {
     request["connections"] = json!(64);
     request["load"] = json!({"kind": "requests", "requests": 10, "warmupRequests": 3});
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     let answered = &run.document.timed.unwrap().fortio["RetCodes"];
     assert!(answered["200"].as_u64() >= Some(10), "{answered}");
 }
@@ -281,7 +285,7 @@ fn an_address_of_version_6_is_measured() {
     let mut request = request(server.address.port());
     request["address"] = json!("::1");
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
 }
 
 #[test]
@@ -316,7 +320,7 @@ fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
     for reuse in ["KeepAlive", "PerRequest"] {
         request["connectionReuse"] = json!(reuse);
         let run = probe(&request);
-        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        assert_eq!(run.exit, Some(0), "{}", run.progress);
         let ceiling = run.document.generator_ceiling.unwrap();
         assert!(ceiling.rps > 0.0 && ceiling.connections >= 4, "{ceiling:?}");
         assert!(ceiling.duration_nanoseconds > 900_000_000, "{ceiling:?}");

@@ -149,8 +149,8 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
     request["load"] = load.clone();
     request["connections"] = json!(connections);
     let run = probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
-    println!("{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
+    println!("{}", run.progress);
     let mut samples = server.samples();
     samples.sort_unstable();
     drop(server);

@@ -41,7 +41,7 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     // Short enough to be one run of fortio.
     request["load"] = json!({"kind": "duration", "seconds": 4, "warmupSeconds": 1});
     let closed = Proc::quiet().probe(&request);
-    assert_eq!(closed.exit, Some(0), "{}", closed.stderr);
+    assert_eq!(closed.exit, Some(0), "{}", closed.progress);
     let timed = closed.document.timed.as_ref().unwrap();
     assert_eq!(timed.runs().count(), 1);
     let max = timed.fortio["DurationHistogram"]["Max"].as_f64().unwrap();
@@ -53,7 +53,7 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,
         "seconds": 8, "warmupSeconds": 1});
     let open = Proc::quiet().probe(&request);
-    assert_eq!(open.exit, Some(0), "{}", open.stderr);
+    assert_eq!(open.exit, Some(0), "{}", open.progress);
     let found = open.document.timed.unwrap().open_loop.unwrap();
     println!("{found:?}");
     assert!(found.service.max_microseconds > 500_000.0, "{found:?}");
@@ -81,7 +81,7 @@ fn a_scheduled_load_sends_the_stated_requests_at_the_stated_rate() {
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 40, "peakSeconds": 1,
         "seconds": 4, "warmupSeconds": 0});
     let run = Proc::quiet().probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     let timed = run.document.timed.unwrap();
     let found = timed.open_loop.unwrap();
     // fortio also counts the first request of each connection.

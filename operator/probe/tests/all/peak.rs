@@ -19,7 +19,7 @@ fn at_half(server: &Server, node: &Proc) -> Run {
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 2,
         "seconds": 1, "warmupSeconds": 0});
     let run = node.probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
     run
 }
 
@@ -44,7 +44,11 @@ fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
     let run = at_half(&server, &node);
     let timed = run.document.timed.as_ref().unwrap();
     let found = timed.open_loop.unwrap();
-    assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
+    assert!(
+        run.progress.contains("the node was noisy"),
+        "{}",
+        run.progress
+    );
     let discarded = timed.discarded.unwrap();
     assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
     assert_eq!(found.peak.steal_share, Some(0.0), "that without it");

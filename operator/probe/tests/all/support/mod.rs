@@ -32,8 +32,8 @@ pub fn is_left_out(variable: &str, what: &str) -> bool {
 #[derive(Debug)]
 pub struct Run {
     pub exit: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+    /// All lines but the last, which is the document.
+    pub progress: String,
     pub document: LoadDocument,
 }
 
@@ -41,7 +41,7 @@ impl Run {
     pub fn failed(&self) -> ProbeFailureReason {
         let failure = self.document.failure.as_ref();
         failure
-            .unwrap_or_else(|| panic!("no failure:\n{}", self.stderr))
+            .unwrap_or_else(|| panic!("no failure:\n{}", self.progress))
             .reason
     }
 
@@ -137,16 +137,18 @@ fn run(request: &Value, environment: &[(&str, &str)]) -> Run {
         .env(REQUEST_ENV, request.to_string());
     command.envs(environment.iter().copied());
     let output = command.output().unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let document = stdout.lines().last().map(serde_json::from_str);
-    let document = document
-        .unwrap_or_else(|| panic!("no document:\n{stderr}"))
-        .unwrap();
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "",
+        "on the standard error"
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let lines = printed.strip_suffix('\n').expect("a last line");
+    let (progress, document) = lines.rsplit_once('\n').unwrap_or(("", lines));
     Run {
         exit: output.status.code(),
-        stdout,
-        stderr,
-        document,
+        progress: progress.to_owned(),
+        document: serde_json::from_str(document)
+            .unwrap_or_else(|_| panic!("no document:\n{printed}")),
     }
 }
