@@ -44,7 +44,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
 
-A reason is listed only where it would move the ratio in the direction in which it moved. Below it stand pairs of variants of our runs that
+A reason is listed only where it would move the ratio in the direction in which it moved. Below it stand pairs of variants or of points of our runs that
 bear on it, with their ratio. Where a pair differs by just what the reason names, it shows the size of that; elsewhere it shows only that the
 difference is absent here. A reason without a pair is a conjecture: it fits, and nothing here tests it.
 ";
@@ -201,25 +201,25 @@ fn experiments(why: &Why, measured: Option<&Measured>) -> String {
 
 fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
     let figure = one.figure;
-    let [with, without] = one.sides();
+    let [(variant, at), (over, over_at)] = one.sides();
     let place = (figure, one.workload.as_str());
-    let found = measured.and_then(|measured| ratio(measured, place, with, without));
+    let found =
+        measured.and_then(|measured| ratio(measured, place, (variant, at), (over, over_at)));
     let effect = found.map_or_else(
         || "not measured yet".into(),
         |found| escape(&value(&Value::Ratio(found))),
     );
-    let beside = if with.0 == without.0 {
-        figure.at(without.1)
+    let beside = if variant == over {
+        figure.at(over_at)
     } else {
-        format!("`{}`", without.0)
+        format!("`{over}`")
     };
     format!(
-        "{}: {} of `{}`, {}, `{}` beside {beside}: **{effect}**",
+        "{}: {} of `{}`, {}, `{variant}` beside {beside}: **{effect}**",
         one.what,
         figure.noun(),
         one.workload,
-        figure.at(with.1),
-        with.0,
+        figure.at(at),
     )
 }
 

@@ -126,7 +126,7 @@ pub struct Why {
     pub until: Option<u32>,
     /// The reason.
     pub text: String,
-    /// Pairs of variants of our runs that bear on it; none for a conjecture.
+    /// What our runs show about it; nothing for a conjecture.
     #[serde(default)]
     pub shown: Vec<Experiment>,
 }
@@ -135,7 +135,7 @@ pub struct Why {
 #[derive(Deserialize, Clone, Debug)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Experiment {
-    /// By what they differ.
+    /// By what the two sides differ.
     pub what: String,
     /// What is compared.
     pub figure: Figure,
