@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"fortio.org/fortio/periodic"
+	"fortio.org/log"
+)
+
+// Task says what to send, and how much of it.
+type Task struct {
+	// Address and port of the only host that requests are sent to.
+	Address string `json:"address"`
+	// Request as it is sent, every time.
+	Request []byte `json:"request"`
+	// Status of an answer that is a success.
+	Status int `json:"status"`
+	// Connections that send requests at the same time.
+	Connections int `json:"connections"`
+	// KeepAlive says whether a connection carries more than one request.
+	KeepAlive bool `json:"keepAlive"`
+	// Requests to send in all; 0 if Nanoseconds say how long.
+	Requests int64 `json:"requests"`
+	// Nanoseconds for which requests are sent; 0 if Requests say how many.
+	Nanoseconds int64 `json:"nanoseconds"`
+	// RequestsPerSecond over all connections, evenly spaced; 0 for as many as are answered.
+	RequestsPerSecond float64 `json:"requestsPerSecond"`
+	// TimeoutNanoseconds of one request, from its first byte to the last of its answer.
+	TimeoutNanoseconds int64 `json:"timeoutNanoseconds"`
+	// OffsetNanoseconds at which the histogram begins.
+	OffsetNanoseconds int64 `json:"offsetNanoseconds"`
+	// ResolutionSeconds of the histogram.
+	ResolutionSeconds float64 `json:"resolutionSeconds"`
+	// Log is a file that gets a line for each request; none if empty.
+	Log string `json:"log"`
+}
+
+// Report is what fortio's runner found, in fortio's format, and what was seen of the answers.
+type Report struct {
+	periodic.RunnerResults
+	// RetCodes counts complete answers by their status; noAnswer stands for all other requests.
+	RetCodes map[int]int64
+	Seen     Seen
+}
+
+// edge is told about the two edges of the timed part. Nothing is sent while start runs.
+type edge struct {
+	start func() error
+	end   func()
+}
+
+// collections of garbage take CPU time from the subject and add to latencies; the heap stays small.
+const garbagePercent = 400
+
+// load sends what the task asks for.
+func load(task *Task, at edge) (*Report, error) {
+	debug.SetGCPercent(garbagePercent)
+	log.SetLogLevelQuiet(log.Error)
+	options, err := task.options()
+	if err != nil {
+		return nil, err
+	}
+	runner := periodic.NewPeriodicRunner(options)
+	clients := make([]*Client, task.Connections)
+	for i := range clients {
+		clients[i] = newClient(task)
+		runner.Options().Runners[i] = clients[i]
+	}
+	warm(clients)
+	if err := at.start(); err != nil {
+		return nil, fmt.Errorf("was not started: %w", err)
+	}
+	report := &Report{RunnerResults: runner.Run(), RetCodes: map[int]int64{}}
+	at.end()
+	for _, client := range clients {
+		client.close()
+		for status, count := range client.statuses {
+			report.RetCodes[status] += count
+		}
+		report.Seen.add(&client.seen)
+	}
+	return report, nil
+}
+
+func (t *Task) options() (*periodic.RunnerOptions, error) {
+	options := &periodic.RunnerOptions{
+		RunType:     "HTTP",
+		QPS:         t.RequestsPerSecond,
+		Uniform:     t.RequestsPerSecond > 0,
+		NumThreads:  t.Connections,
+		Exactly:     t.Requests,
+		Duration:    time.Duration(t.Nanoseconds),
+		Offset:      time.Duration(t.OffsetNanoseconds),
+		Resolution:  t.ResolutionSeconds,
+		Percentiles: []float64{50, 75, 90, 95, 99, 99.9},
+		Out:         io.Discard,
+	}
+	if options.QPS == 0 {
+		options.QPS = -1 // as fast as answers come
+	}
+	if options.Exactly > 0 {
+		options.Duration = -1 // with a duration, the runner would stretch a schedule
+	}
+	if t.Connections < 1 || t.Requests < 1 && t.Nanoseconds < 1 {
+		return nil, fmt.Errorf("the task needs connections, and requests or nanoseconds")
+	}
+	if t.Requests > 0 && t.Requests < int64(t.Connections) {
+		return nil, fmt.Errorf("%d connections are too many for %d requests", t.Connections, t.Requests)
+	}
+	return options, options.AddAccessLogger(t.Log, "json")
+}
+
+// warm sends one request on each connection, so that none is opened in the timed part unless the
+// service ends one.
+func warm(clients []*Client) {
+	var all sync.WaitGroup
+	for _, client := range clients {
+		all.Go(func() {
+			client.Run(context.Background(), 0)
+			client.forget()
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+// serve answers requests as told; the answer gets the number of the request, from 1, and that on its
+// connection, and returns whether the connection goes on.
+func serve(t *testing.T, answer func(conn *net.TCPConn, number, onConnection int64) bool) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	var count atomic.Int64
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				reader := bufio.NewReader(conn)
+				for on := int64(1); ; on++ {
+					request, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, request.Body)
+					if !answer(conn.(*net.TCPConn), count.Add(1), on) {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func always(text string, goesOn bool) func(*net.TCPConn, int64, int64) bool {
+	return func(conn *net.TCPConn, _, _ int64) bool {
+		_, _ = io.WriteString(conn, text)
+		return goesOn
+	}
+}
+
+// loaded sends 100 requests over two connections.
+func loaded(t *testing.T, address string, change func(*Task)) *Report {
+	t.Helper()
+	task := &Task{
+		Address:            address,
+		Request:            []byte("GET / HTTP/1.1\r\nHost: test\r\n\r\n"),
+		Status:             200,
+		Connections:        2,
+		KeepAlive:          true,
+		Requests:           100,
+		TimeoutNanoseconds: int64(10 * time.Second),
+		ResolutionSeconds:  1e-6,
+	}
+	if change != nil {
+		change(task)
+	}
+	report, err := load(task, edge{start: func() error { return nil }, end: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func expect[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, expected %v", what, got, want)
+	}
+}
+
+func failures(report *Report) string { return fmt.Sprint(report.Seen.Failures) }
+
+func TestAServiceThatDoesAllRightKeepsItsConnections(t *testing.T) {
+	report := loaded(t, serve(t, always(hello, true)), nil)
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "failures", failures(report), "map[]")
+	expect(t, "connections", report.Seen.Connections, 0)
+	expect(t, "sizes", report.Seen.Bytes, Sizes{100, 500, 5, 5})
+	expect(t, "timed", report.DurationHistogram.Count, 100)
+}
+
+func TestConnectionsAreKeptWhateverTheStatusIs(t *testing.T) {
+	for _, status := range []int{204, 302, 304, 404, 418, 500, 503} {
+		text := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
+		if status == 204 || status == 304 {
+			text = fmt.Sprintf("HTTP/1.1 %d X\r\n\r\n", status)
+		}
+		report := loaded(t, serve(t, always(text, true)), func(task *Task) { task.Status = status })
+		expect(t, "answers", report.RetCodes[status], 100)
+		expect(t, "connections", report.Seen.Connections, 0)
+		expect(t, "successes", report.ErrorsDurationHistogram.Count, 0)
+	}
+}
+
+func TestAnotherStatusThanTheExpectedOneIsAFailureWithItsTime(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		text := hello
+		if number%4 == 0 {
+			text = "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n"
+		}
+		_, _ = io.WriteString(conn, text)
+		return true
+	}), nil)
+	expect(t, "shed", report.RetCodes[503], 25)
+	expect(t, "in the errors", report.ErrorsDurationHistogram.Count, 25)
+	expect(t, "sizes of the expected", report.Seen.Bytes.Count, 75)
+	expect(t, "failures without an answer", failures(report), "map[]")
+}
+
+func TestAnAnswerWithoutALengthEndsWithItsConnectionAndIsTimedToItsEnd(t *testing.T) {
+	const wait = 20 * time.Millisecond
+	report := loaded(t, serve(t, func(conn *net.TCPConn, _, _ int64) bool {
+		_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
+		time.Sleep(wait)
+		_, _ = io.WriteString(conn, "hello")
+		return false
+	}), func(task *Task) { task.Requests = 10 })
+	expect(t, "answers", report.RetCodes[200], 10)
+	expect(t, "announced", report.Seen.Announced, 10)
+	expect(t, "bytes", report.Seen.Bytes.Min, 5)
+	if fastest := report.DurationHistogram.Min; fastest < wait.Seconds() {
+		t.Errorf("an answer took %v s", fastest)
+	}
+}
+
+func TestAnAnswerThatIsCutIsAFailure(t *testing.T) {
+	for _, half := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Le",
+	} {
+		report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+			if number%5 == 0 {
+				_, _ = io.WriteString(conn, half)
+				return false
+			}
+			_, _ = io.WriteString(conn, hello)
+			return true
+		}), nil)
+		expect(t, half, failures(report), "map[cut:20]")
+		expect(t, "no status", report.RetCodes[noAnswer], 20)
+	}
+}
+
+func TestAResetInTheBodyIsACut(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+		time.Sleep(2 * time.Millisecond)
+		_ = conn.SetLinger(0)
+		return false
+	}), func(task *Task) { task.Requests = 10 })
+	expect(t, "failures", failures(report), "map[cut:10]")
+}
+
+func TestAKeptConnectionThatIsClosedWithoutAnAnswerIsAFailure(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		if number%10 == 0 {
+			return false
+		}
+		_, _ = io.WriteString(conn, hello)
+		return true
+	}), func(task *Task) { task.Requests = 1000 })
+	expect(t, "failures", failures(report), "map[closed:100]")
+	expect(t, "sent again", report.Seen.Resent, 0)
+}
+
+func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
+	for _, said := range []bool{true, false} {
+		for _, each := range []int64{1, 10} {
+			report := loaded(t, serve(t, func(conn *net.TCPConn, _, on int64) bool {
+				text := hello
+				if said && on == each {
+					text = strings.Replace(hello, "\r\n", "\r\nConnection: close\r\n", 1)
+				}
+				_, _ = io.WriteString(conn, text)
+				return on < each
+			}), func(task *Task) { task.Requests = 1000 })
+			expect(t, "failures", failures(report), "map[]")
+			expect(t, "answers", report.RetCodes[200], 1000)
+			ends := report.Seen.Announced
+			if !said {
+				ends = report.Seen.Resent
+			}
+			// The connections that are open at both ends of the load carried fewer.
+			if want := 1000 / each; ends < want-4 || ends > want+4 {
+				t.Errorf("said %v, each %d: %d ends, expected %d", said, each, ends, want)
+			}
+		}
+	}
+}
+
+func TestTwoAnswersToOneRequestAreAnExcess(t *testing.T) {
+	report := loaded(t, serve(t, always(hello+hello, true)), nil)
+	if report.Seen.Failures[Excess] == 0 {
+		t.Errorf("no excess: %+v", report.Seen)
+	}
+}
+
+func TestALengthThatIsTooLongTimesOut(t *testing.T) {
+	text := "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello"
+	report := loaded(t, serve(t, always(text, true)), func(task *Task) {
+		task.Requests, task.TimeoutNanoseconds = 4, int64(50*time.Millisecond)
+	})
+	expect(t, "failures", failures(report), "map[timedOut:4]")
+}
+
+func TestAnInterimAnswerIsReadPast(t *testing.T) {
+	report := loaded(t, serve(t, always("HTTP/1.1 100 Continue\r\n\r\n"+hello, true)), nil)
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "connections", report.Seen.Connections, 0)
+}
+
+func TestWhatIsNotHTTPIsCalledThat(t *testing.T) {
+	report := loaded(t, serve(t, always("SSH-2.0-x\r\n", true)), func(task *Task) { task.Requests = 4 })
+	expect(t, "failures", failures(report), "map[malformed:4]")
+}
+
+func TestManySmallChunksAreRead(t *testing.T) {
+	text := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		strings.Repeat("1\r\nx\r\n", 100_000) + "0\r\n\r\n"
+	report := loaded(t, serve(t, always(text, true)), func(task *Task) { task.Requests = 4 })
+	expect(t, "sizes", report.Seen.Bytes, Sizes{4, 400_000, 100_000, 100_000})
+	expect(t, "connections", report.Seen.Connections, 0)
+}
+
+func TestAnswersThatGrowAreMeasured(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		length := 5
+		if number > 50 {
+			length = 300_000
+		}
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", length)
+		_, _ = conn.Write(make([]byte, length))
+		return true
+	}), nil)
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "smallest", report.Seen.Bytes.Min, 5)
+	expect(t, "largest", report.Seen.Bytes.Max, 300_000)
+}
+
+func TestWithoutKeepAliveEachRequestHasItsConnection(t *testing.T) {
+	report := loaded(t, serve(t, always(hello, true)), func(task *Task) { task.KeepAlive = false })
+	expect(t, "connections", report.Seen.Connections, 100)
+	expect(t, "answers", report.RetCodes[200], 100)
+}
+
+func TestNobodyListensIsTold(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	report := loaded(t, address, func(task *Task) { task.Requests = 4 })
+	expect(t, "failures", failures(report), "map[notConnected:4]")
+}
+
+func TestAnAnswerToHEADHasNoBody(t *testing.T) {
+	text := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+	report := loaded(t, serve(t, always(text, true)), func(task *Task) {
+		task.Request = []byte("HEAD / HTTP/1.1\r\nHost: test\r\n\r\n")
+	})
+	expect(t, "answers", report.RetCodes[200], 100)
+}
+
+func TestNothingIsSentBetweenReadyAndTheStart(t *testing.T) {
+	var sent atomic.Int64
+	address := serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		sent.Store(number)
+		_, _ = io.WriteString(conn, hello)
+		return true
+	})
+	task, err := json.Marshal(Task{
+		Address: address, Request: []byte("GET / HTTP/1.1\r\n\r\n"), Status: 200, Connections: 1,
+		KeepAlive: true, Requests: 10, TimeoutNanoseconds: 1e9, ResolutionSeconds: 1e-6,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, lines := io.Pipe()
+	edges, said := io.Pipe()
+	var out bytes.Buffer
+	ended := make(chan error)
+	go func() { ended <- run(in, &out, said) }()
+	go func() { _, _ = lines.Write(append(task, '\n')) }()
+	scanner := bufio.NewScanner(edges)
+	scanner.Scan()
+	expect(t, "first", scanner.Text(), "ready")
+	expect(t, "requests to be warm", sent.Load(), 1)
+	go func() { _, _ = lines.Write([]byte("\n")) }()
+	scanner.Scan()
+	expect(t, "second", scanner.Text(), "done")
+	expect(t, "requests at the end", sent.Load(), 11)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"RetCodes":{"200":10}`) {
+		t.Error(out.String())
+	}
+}
+
+func TestATaskThatCannotBeDoneIsRefused(t *testing.T) {
+	for _, text := range []string{"", "{}\n", "no JSON\n", `{"connections":3,"requests":2}` + "\n"} {
+		if err := run(strings.NewReader(text), io.Discard, io.Discard); err == nil {
+			t.Errorf("%q was done", text)
+		}
+	}
+}
