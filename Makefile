@@ -26,6 +26,7 @@ lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --workspace --test e2e -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
+	@test -z "$$(gofmt -l operator/generator)" || { gofmt -d operator/generator; exit 1; }
 	@hack/lint-shell
 	@hack/tool --check
 

@@ -24,7 +24,7 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, build scripts, pinned versions.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/fortio hack/go/nats-server crds charts/wasmbench/Chart.yaml hack/images.d
+  sources operator gateways wasm-guest hack/go/nats-server crds charts/wasmbench/Chart.yaml hack/images.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/lib/rustc-for-wasmcloud hack/shim
 }
 

@@ -30,9 +30,9 @@ declare -A guest_of=(
 
 stage_of() { echo "$store/stage/$1"; }
 
-# Paths of the parts that several images share: modules by guest, folders by runtime, fortio.
+# Paths of the parts that several images share: modules by guest, folders by runtime, the load generator.
 declare -A guests=() runtimes=()
-fortio=
+generator=
 
 # A line for each step, on standard error: standard output is for the callers of hack/images.
 report() { step "$@" >&2; }
@@ -51,7 +51,7 @@ get_parts() { # NAME...
     done
     part=${runtime_of[$name]:-}
     [ -z "$part" ] || [ -n "${runtimes[$part]:-}" ] || report "Get the runtime $part" get_runtime "$part"
-    [ "$name" != probe ] || report "Build fortio $FORTIO_VERSION" get_fortio
+    [ "$name" != probe ] || report "Build the load generator" get_generator
   done
   report "Compile the binaries of the images" \
     logged "$cache/log/images-cargo.log" "compile the binaries of the images" compile "$store/binaries" "$@"
@@ -59,7 +59,7 @@ get_parts() { # NAME...
 
 get_guest() { guests[$1]=$("$hack/wasm" build "$1"); }
 
-get_fortio() { fortio=$("$hack/tool" fortio); }
+get_generator() { generator=$("$hack/tool" generator); }
 
 get_runtime() { runtimes[$1]=$("$hack/runtime" "$1"); }
 
@@ -94,7 +94,7 @@ stage_one() { # NAME
       done
       ;;
     probe)
-      put 755 "$fortio" "$context/fortio"
+      put 755 "$generator" "$context/generator"
       put_actions "$context/actions"
       ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Builds the pinned Go programs into the cache, each once.
-# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for some a main.go).
+# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for some a main.go), operator/generator.
 # Goes out: $cache/tools/<module>-<fingerprint>/<program>.
 # Why: released binaries cannot be downloaded everywhere, Go modules can; and
 # go.sum pins every byte that goes in.
@@ -9,12 +9,20 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint | benchstat | packaging | alertmanager | nats-server) echo "$1" ;;
+    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | benchstat | packaging | alertmanager | nats-server) echo "$1" ;;
     prometheus | promtool) echo prometheus ;;
     prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
     kubernetes | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
     *) return 1 ;;
+  esac
+}
+
+# go_source MODULE: the folder of its sources. The load generator is part of the product.
+go_source() {
+  case $1 in
+    generator) echo "$hack/../operator/generator" ;;
+    *) echo "$hack/go/$1" ;;
   esac
 }
 
@@ -24,6 +32,7 @@ go_version() {
   name=${name//-/_}_VERSION
   [ "$1" != kubectl ] || name=KUBERNETES_VERSION
   [ "$1" != packaging ] || name=GOPHER_LUA_VERSION
+  [ "$1" != generator ] || name=FORTIO_VERSION
   echo "${!name}"
 }
 
@@ -50,13 +59,13 @@ go_compile() { # MODULE OUTPUT_DIRECTORY
   local out=$2 version link=
   version=$(go_version "$1")
   mkdir -p "$out"
-  cd "$hack/go/$1" || return
+  cd "$(go_source "$1")" || return
   # shellcheck disable=SC1091 # one of hack/go/*/build.sh
   source ./build.sh
 }
 
 go_tools_dir() { # MODULE
-  echo "$cache/tools/$1-$(go_version "$1" | fingerprint "$hack/go/$1")"
+  echo "$cache/tools/$1-$(go_version "$1" | fingerprint "$(go_source "$1")")"
 }
 
 # go_tools MODULE: the folder with its programs, built if need be.

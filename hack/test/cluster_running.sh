@@ -39,7 +39,7 @@ make_archive() { # CONTENT
   local dir=$work/oci layer config manifest
   rm -rf "$dir" "$work/root"
   mkdir -p "$dir/blobs/sha256" "$work/root"
-  cp "$("$hack/tool" fortio)" "$work/root/program"
+  cp "$("$hack/tool" generator)" "$work/root/program"
   echo "$1" >"$work/root/content"
   tar -C "$work/root" -cf "$work/layer" .
   layer=$(blob "$work/layer")

@@ -326,3 +326,13 @@ func TestATaskThatCannotBeDoneIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestGetWantsA200(t *testing.T) {
+	if err := get("http://" + serve(t, always(hello, true))); err != nil {
+		t.Error(err)
+	}
+	busy := "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+	if err := get("http://" + serve(t, always(busy, true))); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Error(err)
+	}
+}

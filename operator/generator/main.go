@@ -13,22 +13,49 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "version" {
-		fmt.Println(version())
-		return
-	}
-	if err := run(os.Stdin, os.Stdout, os.Stderr); err != nil {
+	if err := command(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func command(arguments []string) error {
+	switch {
+	case len(arguments) == 0:
+		return run(os.Stdin, os.Stdout, os.Stderr)
+	case len(arguments) == 1 && arguments[0] == "version":
+		fmt.Println(version())
+		return nil
+	case len(arguments) == 2 && arguments[0] == "get":
+		return get(arguments[1])
+	default:
+		return errors.New("usage: generator (a task on standard input) | generator version | generator get URL")
+	}
+}
+
+// get asks once, for `helm test`, and wants a 200.
+func get(url string) error {
+	client := http.Client{Timeout: 10 * time.Second}
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, response.Status)
+	}
+	return nil
 }
 
 func run(in io.Reader, out, edges io.Writer) error {

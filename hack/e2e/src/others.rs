@@ -1,4 +1,4 @@
-//! The same load by our pipeline (probe, fortio, histogram) and by other tools, on the loopback, so
+//! The same load by our pipeline (probe, generator, histogram) and by other tools, on the loopback, so
 //! no cluster is needed. `hack/selftest` provides the paths of the programs.
 
 use std::fs;
@@ -180,14 +180,14 @@ impl Task<'_> {
 
     /// Measures with our pipeline: the load from which the report would be computed.
     pub fn by_probe(&self, gateway: &Gateway) -> Load {
-        let timed = self.probe_with(gateway, &program("WASMBENCH_FORTIO")).1;
+        let timed = self.probe_with(gateway, &program("WASMBENCH_GENERATOR")).1;
         load_of(&timed)
     }
 
     /// CPU time of the gateway per request of a load in microseconds, including the warm-up.
     pub fn cpu_per_request(&self, gateway: &Gateway) -> f64 {
         let before = gateway.cpu_seconds();
-        let (warmup, timed) = self.probe_with(gateway, &program("WASMBENCH_FORTIO"));
+        let (warmup, timed) = self.probe_with(gateway, &program("WASMBENCH_GENERATOR"));
         let used = gateway.cpu_seconds() - before;
         let load = load_of(&timed);
         assert_eq!(load.failed, 0, "an answer that fails is a cheap one");
@@ -197,7 +197,7 @@ impl Task<'_> {
     fn probe_with(&self, gateway: &Gateway, fortio: &Path) -> (Warmup, TimedWindow) {
         let output = command_on(self.generator_cpu, &program("WASMBENCH_PROBE"))
             .arg("load")
-            .env("WASMBENCH_FORTIO", fortio)
+            .env("WASMBENCH_GENERATOR", fortio)
             .env(REQUEST_ENV, self.request(gateway.port).to_string())
             .output()
             .expect("the probe runs");
@@ -211,16 +211,16 @@ impl Task<'_> {
     }
 
     /// Measures with our pipeline, and also returns the latency of every request in the timed
-    /// window in microseconds, in ascending order: fortio writes each one to its access log.
+    /// window in microseconds, in ascending order: the generator writes each one to its log.
     pub fn by_probe_with_log(&self, gateway: &Gateway, folder: &Path) -> (Load, Vec<f64>) {
-        // The probe starts fortio several times; the last runs are the timed window.
+        // The probe starts the generator several times; the last runs are the timed window.
         let script = format!(
-            "#!/bin/sh\n[ \"$1\" = load ] || exec {fortio} \"$@\"\nshift\n\
-             exec {fortio} load -access-log-file {folder}/$(date +%s%N).log \"$@\"\n",
-            fortio = program("WASMBENCH_FORTIO").display(),
+            "#!/bin/sh\n[ $# = 0 ] || exec {generator} \"$@\"\nlog={folder}/$(date +%s%N).log\n\
+             sed -u \"1s|\\\"log\\\":\\\"\\\"|\\\"log\\\":\\\"$log\\\"|\" | {generator}\n",
+            generator = program("WASMBENCH_GENERATOR").display(),
             folder = folder.display(),
         );
-        let wrapper = folder.join("fortio");
+        let wrapper = folder.join("generator");
         fs::write(&wrapper, script).expect("written");
         fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("set");
         let (_, timed) = self.probe_with(gateway, &wrapper);

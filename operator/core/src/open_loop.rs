@@ -1,5 +1,5 @@
 //! A load on a schedule: when each request is due, and its latency counted from then. The schedule
-//! is the one that fortio follows with `-qps`, `-uniform` and a number of requests: the requests
+//! is the one that fortio's runner follows with a rate and a number of requests: the requests
 //! are evenly spaced and use the connections in turn. Pure; the probe runs the load, and the
 //! results read its output.
 
@@ -10,7 +10,7 @@ pub const MOST_REQUESTS: u32 = 1_000_000;
 /// A window that achieves less than this share of the requested rate measures a different load than
 /// it claims.
 pub const LEAST_ACHIEVED: f64 = 0.98;
-/// fortio gives each connection at least two requests.
+/// fortio's runner gives each connection at least two requests.
 const LEAST_PER_CONNECTION: u32 = 2;
 /// Requests needed for p99.9: like every percentile, it needs ten requests beyond it.
 const CARRIES_P999: usize = 10_000;
@@ -84,6 +84,8 @@ pub struct Sent {
     pub at_nanoseconds: f64,
     /// Time from then to its response, in nanoseconds.
     pub service_nanoseconds: f64,
+    /// Whether the response was complete and had the expected status.
+    pub as_expected: bool,
 }
 
 /// The log does not hold every request of the schedule exactly once.
@@ -121,16 +123,28 @@ pub fn measured(
     }
     let replayed = replay(schedule, &sent);
     let waited = replayed.iter().filter(|times| times.waited > 0.0).count();
-    let of = |time: fn(&Times) -> f64| quantiles(replayed.iter().map(time).collect());
+    // A service that sheds load answers at once that it does not: such answers say nothing about
+    // how long an answer takes.
+    let (expected, others): (Vec<&Times>, Vec<&Times>) =
+        replayed.iter().partition(|times| times.as_expected);
+    let from_schedule = |of: &[&Times]| {
+        quantiles(
+            of.iter()
+                .map(|times| times.waited + times.service)
+                .collect(),
+        )
+    };
     Ok(OpenLoopWindow {
         connections: schedule.connections,
         requested_rps: schedule.rps,
         achieved_share: achieved(schedule, &sent),
         requests: u64::try_from(replayed.len()).unwrap_or(u64::MAX),
         waited_share: waited as f64 / replayed.len().max(1) as f64,
-        service: of(|times| times.service),
-        from_schedule: of(|times| times.waited + times.service),
-        generator_delay: of(|times| times.generator),
+        service: quantiles(expected.iter().map(|times| times.service).collect()),
+        from_schedule: from_schedule(&expected),
+        failed: u64::try_from(others.len()).unwrap_or(u64::MAX),
+        failed_from_schedule: (!others.is_empty()).then(|| from_schedule(&others)),
+        generator_delay: quantiles(replayed.iter().map(|times| times.generator).collect()),
         ..OpenLoopWindow::default()
     })
 }
@@ -142,10 +156,10 @@ struct Times {
     service: f64,
     /// Delay that the generator added.
     generator: f64,
+    as_expected: bool,
 }
 
-/// Replays every connection with a generator that is never late, leaving out the first request,
-/// which opens the connection.
+/// Replays every connection with a generator that is never late.
 fn replay(schedule: &Schedule, sent: &[Sent]) -> Vec<Times> {
     let mut free = 0.0_f64;
     let mut all = Vec::with_capacity(sent.len());
@@ -156,13 +170,12 @@ fn replay(schedule: &Schedule, sent: &[Sent]) -> Vec<Times> {
         let due = schedule.due(request);
         let begins = due.max(free);
         free = begins + request.service_nanoseconds;
-        if request.round > 0 {
-            all.push(Times {
-                waited: begins - due,
-                service: request.service_nanoseconds,
-                generator: (request.at_nanoseconds - begins).max(0.0),
-            });
-        }
+        all.push(Times {
+            waited: begins - due,
+            service: request.service_nanoseconds,
+            generator: (request.at_nanoseconds - begins).max(0.0),
+            as_expected: request.as_expected,
+        });
     }
     all
 }

@@ -1,8 +1,8 @@
-//! Measures subjects from their own node: load by fortio, resources from cgroups, cold starts.
+//! Measures subjects from their own node: load, resources from cgroups, cold starts.
 //!
 //! All commands but `listen` take a request from the environment and print one JSON document.
 //! Reading order: [`load`] (a load trial), [`ready`] and [`answer`] (is it the right subject),
-//! [`fortio`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources),
+//! [`generator`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources),
 //! [`cold_start`] (a cold-start trial), [`listen`] (its floor), [`density`] (more and more
 //! instances), [`environment`] (the node).
 
@@ -17,7 +17,7 @@ mod density;
 mod digest;
 mod engine;
 mod environment;
-mod fortio;
+mod generator;
 mod http;
 mod listen;
 mod load;
@@ -75,7 +75,7 @@ enum Command {
     /// Adds instances step by step, asks the first, reads the memory of all, and prints one JSON
     /// document.
     ///
-    /// Request, document and exit code as for `load`. Needs what `cold-start` needs, fortio, and a
+    /// Request, document and exit code as for `load`. Needs what `cold-start` needs, and a
     /// view of the node's cgroups and processes for the memory.
     Density,
 }

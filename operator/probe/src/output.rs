@@ -62,10 +62,10 @@ fn line(document: &LoadDocument) -> (String, bool) {
     }
 }
 
-/// fortio's output is the only part without a small bound.
+/// The generator's output is the only part without a small bound.
 fn without_load(document: &LoadDocument, size: usize) -> String {
     let message = format!(
-        "the document has {size} bytes and at most {MAX_DOCUMENT} can be stored: fortio's output \
+        "the document has {size} bytes and at most {MAX_DOCUMENT} can be stored: the load generator's output \
          is too large; use fewer connections"
     );
     let mut document = document.clone();

@@ -1,6 +1,6 @@
 //! A server that does as little as an HTTP/1.1 server can: it reads to the end of a request and
-//! always writes the same answer. One thread per connection, no parsing, no timers. What fortio
-//! achieves against it does not depend on the subject.
+//! always writes the same answer. One thread per connection, no parsing, no timers. What the
+//! generator achieves against it does not depend on the subject.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -80,7 +80,7 @@ fn accept(listener: &TcpListener, stopped: &AtomicBool, answer: &Answer) {
         }
         let Ok(stream) = stream else { continue };
         let answer = answer.clone();
-        // Without a thread, the connection is closed: fortio counts an error, and there is no
+        // Without a thread, the connection is closed: the generator counts an error, and there is no
         // ceiling.
         let _ = thread::Builder::new()
             .stack_size(STACK_BYTES)

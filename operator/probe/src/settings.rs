@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
 
-/// Path of fortio in the probe's image.
-const FORTIO: &str = "/fortio";
+/// Path of the load generator in the probe's image.
+const GENERATOR: &str = "/generator";
 /// Path of the functions' code in the probe's image.
 const ACTIONS: &str = "/actions";
 
 /// Paths the probe works with.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// fortio's binary.
-    pub fortio: PathBuf,
+    /// The load generator.
+    pub generator: PathBuf,
     /// The code of functions.
     pub actions: PathBuf,
     /// The node's `/sys/fs/cgroup`.
@@ -41,7 +41,7 @@ impl Settings {
             proc = PathBuf::from("/proc");
         }
         Self {
-            fortio: path("WASMBENCH_FORTIO", FORTIO),
+            generator: path("WASMBENCH_GENERATOR", GENERATOR),
             actions: path("WASMBENCH_ACTIONS", ACTIONS),
             cgroup: path("WASMBENCH_CGROUP_ROOT", CGROUP_MOUNT),
             containerd: path("WASMBENCH_CONTAINERD_SOCKET", CONTAINERD_MOUNT),

@@ -1,12 +1,13 @@
 //! The one address a probe talks to: the subject's. Pure.
 //!
-//! The path is normalised once, so that the probe's own requests and fortio's are the same bytes:
-//! fortio parses its URL with Go's `net/url`, which drops a fragment, replaces `{uuid}` and
-//! re-encodes some characters.
+//! The request is written here for everybody who sends it, the probe and the load generator, so that
+//! the two ask for the same thing. Characters that a request line should not hold are escaped.
 
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+
+use wasmbench_api::run::ConnectionReuse;
 
 /// Where requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +55,41 @@ impl Target {
         self.address.to_string()
     }
 
-    /// The URL for fortio. It begins with `http://`, so it can never be taken for a flag.
+    /// The URL, for people.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.path)
     }
+
+    /// The request as it is sent.
+    pub fn request(&self, sender: Sender) -> Vec<u8> {
+        let (path, host, version) = (&self.path, self.host(), env!("CARGO_PKG_VERSION"));
+        let (name, closes) = match sender {
+            Sender::Probe => ("probe", true),
+            Sender::Generator(ConnectionReuse::PerRequest) => ("generator", true),
+            Sender::Generator(ConnectionReuse::KeepAlive) => ("generator", false),
+        };
+        let close = if closes { "Connection: close\r\n" } else { "" };
+        let common = format!(
+            "{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: wasmbench-{name}/{version}\r\n{close}"
+        );
+        let Some(body) = &self.body else {
+            return format!("GET {common}\r\n").into_bytes();
+        };
+        let length = body.len();
+        let head = format!(
+            "POST {common}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        [head.as_bytes(), body].concat()
+    }
+}
+
+/// Who sends a request: a service can tell the two apart by the `User-Agent`.
+#[derive(Clone, Copy, Debug)]
+pub enum Sender {
+    /// The probe itself, on a connection for this request.
+    Probe,
+    /// The load generator.
+    Generator(ConnectionReuse),
 }
 
 fn normalised(path: &str) -> Result<String, Error> {
@@ -73,7 +105,7 @@ fn normalised(path: &str) -> Result<String, Error> {
         let next = bytes.get(at + 1..at + 3);
         let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
         let escaped = byte == b'%' && next.is_some_and(is_hex);
-        // What Go's net/url keeps as it is, in a path and in a query alike.
+        // What may stand in a path and in a query alike.
         if escaped || byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:@/?[]".contains(&byte) {
             out.push(char::from(byte));
         } else {
@@ -107,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fortio_would_change_is_escaped_beforehand() {
+    fn what_a_request_line_should_not_hold_is_escaped() {
         assert_eq!(path("/a#b"), "/a%23b");
         assert_eq!(path("/{uuid}"), "/%7Buuid%7D");
         assert_eq!(path("/100%"), "/100%25");

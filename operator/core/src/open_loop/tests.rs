@@ -23,6 +23,7 @@ fn sent(
                 round,
                 at_nanoseconds: 0.0,
                 service_nanoseconds: service,
+                as_expected: true,
             };
             let turn = round * schedule.connections() + connection;
             request.at_nanoseconds = schedule.due(&request).max(free) + late(turn);
@@ -50,6 +51,7 @@ fn requests_are_due_one_after_the_other_over_all_connections_in_turn() {
             round,
             at_nanoseconds: 0.0,
             service_nanoseconds: 0.0,
+            as_expected: true,
         }) / MILLISECOND
     };
     assert_eq!(
@@ -66,9 +68,25 @@ fn a_punctual_load_on_a_subject_that_keeps_up_shows_the_service_time() {
     assert!((window.from_schedule.p99_microseconds - 1000.0).abs() < 1e-6);
     assert!((window.achieved_share - 1.0).abs() < 1e-9);
     assert!(window.waited_share < 1e-9);
-    // All but the ten that open a connection.
-    assert_eq!(window.requests, 20_000 - 10);
+    assert_eq!(window.requests, 20_000);
     assert!(window.from_schedule.p999_microseconds.is_some());
+}
+
+/// A service that sheds load looks fast where its refusals count as answers.
+#[test]
+fn what_is_shed_at_once_is_not_in_the_percentiles_of_the_answers() {
+    let schedule = Schedule::new(1000.0, 10, 20).unwrap();
+    let mut all = sent(&schedule, MILLISECOND, None, |_| 0.0);
+    for request in all.iter_mut().filter(|sent| sent.round % 10 < 3) {
+        request.service_nanoseconds = 0.01 * MILLISECOND;
+        request.as_expected = false;
+    }
+    let window = measured(&schedule, all).unwrap();
+    assert_eq!((window.requests, window.failed), (20_000, 6000));
+    assert!((window.from_schedule.p50_microseconds - 1000.0).abs() < 1e-6);
+    assert!((window.service.p90_microseconds - 1000.0).abs() < 1e-6);
+    let shed = window.failed_from_schedule.unwrap();
+    assert!((shed.p99_microseconds - 10.0).abs() < 1e-6, "{shed:?}");
 }
 
 /// The textbook case: a closed loop records only one slow request per connection, but all that were
@@ -197,7 +215,7 @@ proptest! {
             free = request.at_nanoseconds + request.service_nanoseconds;
         }
         let replayed = replay(&schedule, &all);
-        let counted: Vec<&Sent> = all.iter().filter(|request| request.round > 0).collect();
+        let counted: Vec<&Sent> = all.iter().collect();
         prop_assert_eq!(replayed.len(), counted.len());
         for (times, request) in replayed.iter().zip(counted) {
             let due = schedule.due(request);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A timed window whose requests were due at fixed moments, regardless of the responses.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopWindow {
@@ -15,15 +16,22 @@ pub struct OpenLoopWindow {
     /// The time until the last request was due, divided by the time until it was sent: 1 if the
     /// load kept the rate.
     pub achieved_share: f64,
-    /// Requests behind the numbers below: all but the first of each connection, which opens it.
+    /// Requests behind the numbers below.
     pub requests: u64,
     /// Share (0 to 1) of them that could not be sent when they were due, because the previous
     /// response on their connection was still outstanding.
     pub waited_share: f64,
-    /// Time from sending a request to its response.
+    /// Time from sending a request to its response, of the expected responses.
     pub service: Quantiles,
-    /// Time from when a request was due to its response, for a generator that is never late.
+    /// Time from when a request was due to its response, for a generator that is never late; of the
+    /// expected responses.
     pub from_schedule: Quantiles,
+    /// Requests without the expected response.
+    #[serde(default)]
+    pub failed: u64,
+    /// The same of these, from when each was due to its other response, or to none; absent if there
+    /// are none.
+    pub failed_from_schedule: Option<Quantiles>,
     /// How late the generator was on top of that.
     pub generator_delay: Quantiles,
 }

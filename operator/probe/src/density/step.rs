@@ -12,7 +12,7 @@ use wasmbench_core::wire::request::{Load as Amount, MeterLevel, NoiseRule};
 
 use super::stop;
 use crate::cold_start::{Pods, failure};
-use crate::fortio::args::Load;
+use crate::generator::task::Load;
 use crate::load::{Amounts, Bench};
 use crate::meter::PodMeter;
 use crate::settings::Settings;
@@ -24,7 +24,7 @@ const WARMUP_REQUESTS: u32 = 100;
 /// First estimate of the time per request, only for the limit of the warm-up.
 const PER_REQUEST: Duration = Duration::from_millis(5);
 
-/// Measures the step that added the pods from `from` on; also returns fortio's version. `first` is
+/// Measures the step that added the pods from `from` on; also returns the version of fortio's runner. `first` is
 /// the target of the first instance and the size of its answer.
 pub fn measure(
     settings: &Settings,
@@ -70,14 +70,14 @@ fn load(
     });
     let uid = pods.uid(0).unwrap_or_default();
     let bench = Bench {
-        fortio: &settings.fortio,
+        generator: &settings.generator,
         load: Load {
             target,
+            status: request.start.expect.status,
             connections: 1,
             reuse: ConnectionReuse::KeepAlive,
             answer_bytes,
         },
-        status: request.start.expect.status,
         upstream: None,
         meter: match request.meter {
             MeterLevel::None => None,

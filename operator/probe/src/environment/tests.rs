@@ -13,7 +13,7 @@ fn write(root: &Path, path: &str, text: &str) {
 fn settings(root: &Path) -> Settings {
     let below = |name: &str| root.join(name);
     Settings {
-        fortio: PathBuf::new(),
+        generator: PathBuf::new(),
         actions: PathBuf::new(),
         cgroup: below("cgroup"),
         proc: below("proc"),
@@ -117,7 +117,7 @@ fn an_arm_processor_has_a_model_too() {
 #[test]
 fn two_readings_of_this_machine_are_equal() {
     let settings = Settings {
-        fortio: PathBuf::new(),
+        generator: PathBuf::new(),
         actions: PathBuf::new(),
         cgroup: "/sys/fs/cgroup".into(),
         proc: "/proc".into(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub use response::Response;
 use response::{Framing, Malformed, Progress};
 
-use crate::target::Target;
+use crate::target::{Sender, Target};
 
 /// On the same node, connecting takes microseconds. A longer wait would be for the kernel's second
 /// SYN, one second after a first one that was lost while the pod's network was being set up.
@@ -54,7 +54,8 @@ fn exchange(stream: &mut TcpStream, target: &Target, limit: Duration) -> Result<
     stream
         .set_write_timeout(Some(ANSWER))
         .map_err(Error::Broken)?;
-    stream.write_all(&request(target)).map_err(Error::Broken)?;
+    let request = target.request(Sender::Probe);
+    stream.write_all(&request).map_err(Error::Broken)?;
 
     let mut framing = Framing::default();
     let mut buffer = vec![0; 64 * 1024];
@@ -77,19 +78,4 @@ fn exchange(stream: &mut TcpStream, target: &Target, limit: Duration) -> Result<
             return Ok(response);
         }
     }
-}
-
-fn request(target: &Target) -> Vec<u8> {
-    let (path, host, version) = (&target.path, target.host(), env!("CARGO_PKG_VERSION"));
-    let common = format!(
-        "{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: wasmbench-probe/{version}\r\nConnection: close\r\n"
-    );
-    let Some(body) = &target.body else {
-        return format!("GET {common}\r\n").into_bytes();
-    };
-    let head = format!(
-        "POST {common}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    [head.as_bytes(), body].concat()
 }

@@ -6,7 +6,7 @@ use wasmbench_core::wire::request::{
     DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS,
 };
 
-use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
+use crate::generator::task::{Amount, REQUEST_TIMEOUT};
 
 /// Warm-up if none was requested: it is still needed to choose the histogram's buckets.
 const SHORTEST: (Amount, Amount) = (
@@ -24,14 +24,14 @@ const PARTS: u32 = 3;
 const SETTLING: Amount = Amount::Time(Duration::from_millis(250));
 /// Most such parts that are added.
 const SETTLING_PARTS: usize = 6;
-/// Runs of fortio in a window.
+/// Runs of the generator in a window.
 const WINDOW_PARTS: u32 = 4;
 /// Fewest requests per connection in a part of a window: opening connections must not dominate.
 const REQUESTS_OF_PART: u32 = 25;
 /// Time for all load of a trial with a number of requests; the operator stops the probe one minute
 /// later.
 const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
-/// Time for starting fortio, and for requests that time out at the end of a run.
+/// Time for starting the generator, and for requests that time out at the end of a run.
 const SLACK: Duration = Duration::from_secs(40);
 
 /// The parts of a trial's load.
@@ -146,7 +146,7 @@ impl Amounts {
     }
 }
 
-/// Returns the parts of a window, the first one separately: consecutive runs of fortio, so that a
+/// Returns the parts of a window, the first one separately: consecutive runs of the generator, so that a
 /// change of rate within the window is seen. If the subject is so slow that a part would hold few
 /// requests per connection, the window is not divided.
 pub fn parts_of(window: Amount, rps: f64, connections: u32) -> (Amount, Vec<Amount>) {
@@ -172,7 +172,7 @@ pub fn parts_of(window: Amount, rps: f64, connections: u32) -> (Amount, Vec<Amou
     }
 }
 
-/// Time limit for one run of fortio. `per_request` is how long a request took before.
+/// Time limit for one run of the generator. `per_request` is how long a request took before.
 pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duration {
     match amount {
         // The warm-up request of each connection before the window, and the last request of each,

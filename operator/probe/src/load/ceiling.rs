@@ -1,4 +1,4 @@
-//! The load generator's limit on this node: fortio against a [`Responder`] within the probe, over
+//! The load generator's limit on this node: the generator against a [`Responder`] within the probe, over
 //! loopback, with answers as long as the subject's. The subject is idle meanwhile.
 
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 
 use super::timed::Bench;
-use crate::fortio::args::Load;
+use crate::generator::task::Load;
 use crate::output::progress;
 use crate::quota;
 use crate::responder::Responder;
@@ -15,7 +15,7 @@ use crate::target::Target;
 
 /// Long enough for 10,000 requests of the slowest generator, short compared with a trial.
 const TIME: Duration = Duration::from_secs(1);
-/// Time for all of it, including a hanging fortio.
+/// Time for all of it, including a hanging generator.
 const BUDGET: Duration = Duration::from_secs(5);
 /// With fewer connections per CPU, CPUs would idle while requests travel, and the rate would be
 /// that of a round trip, which is no ceiling.
@@ -44,7 +44,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
     let quota = quota::cpus(&bench.sys.join("fs/cgroup"));
     let usable = quota.unwrap_or(f64::INFINITY).min(f64::from(cpus.count()));
     let bytes = usize::try_from(bench.load.answer_bytes).map_err(|error| error.to_string())?;
-    let responder = Responder::start(bench.status, bytes, bench.load.reuse)
+    let responder = Responder::start(bench.load.status, bytes, bench.load.reuse)
         .map_err(|error| format!("could not listen: {error}"))?;
     let target = Target::new(responder.address.ip(), responder.address.port(), "/")
         .map_err(|error| error.to_string())?;

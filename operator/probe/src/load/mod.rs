@@ -22,13 +22,13 @@ use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
 use crate::action::{Action, Endpoint};
 use crate::answer::Judged;
-use crate::fortio::args::Load;
+use crate::generator::task::Load;
 use crate::meter::PodMeter;
 use crate::output::progress;
 use crate::ready::{Patience, Question};
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::{cpus, engine, environment, fortio};
+use crate::{cpus, engine, environment, generator};
 pub use amounts::Amounts;
 use scheduled::Asked;
 pub use timed::Bench;
@@ -50,7 +50,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
         document.failure = Some(failure);
     }
     if document.fortio_version.is_empty() {
-        document.fortio_version = fortio::version(&settings.fortio);
+        document.fortio_version = generator::version(&settings.generator);
     }
     document.environment = environment::read(settings).since(&before);
     document
@@ -139,14 +139,14 @@ fn bench<'a>(
     answer: &Answer,
 ) -> Bench<'a> {
     Bench {
-        fortio: &settings.fortio,
+        generator: &settings.generator,
         load: Load {
             target,
+            status: request.expect.status,
             connections: request.connections,
             reuse: request.connection_reuse,
             answer_bytes: answer.body_bytes,
         },
-        status: request.expect.status,
         meter: find_meter(settings, request.meter, &request.pod_uid),
         upstream: find_upstream(settings, request),
         proc: &settings.proc,
@@ -276,7 +276,7 @@ mod tests {
     fn refused(request: Option<&str>) -> ProbeFailure {
         let nowhere = PathBuf::from("/nowhere");
         let settings = Settings {
-            fortio: nowhere.clone(),
+            generator: nowhere.clone(),
             actions: nowhere.clone(),
             cgroup: nowhere.clone(),
             proc: nowhere.clone(),

@@ -1,51 +1,40 @@
-//! The parts of a window, one run of fortio each, and what they add up to.
-
-use std::time::Duration;
+//! The parts of a window, one run of the generator each, and what they add up to.
 
 use serde_json::Value;
 use wasmbench_core::wire::document::{
     Meter, NodeCpu, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
 };
 
-use crate::fortio::result::{Run, seen};
-use crate::output::progress;
+use crate::generator::result::{Run, seen};
 
-/// First readings that come later than this share of the window miss too much of it: absent is
-/// better than wrong. Usually, each comes within 0.1 ms.
-const LATEST: f64 = 0.02;
-/// What is kept of a further run: the rest, such as the sizes of answers, comes from the first run.
-const COUNTS: [&str; 6] = [
+/// What is kept of a further run: the rest comes from the first run.
+const COUNTS: [&str; 7] = [
     "StartTime",
     "ActualDuration",
     "NumThreads",
     "RetCodes",
     "DurationHistogram",
     "ErrorsDurationHistogram",
+    "Seen",
 ];
 
-/// A run of fortio with the readings at its edges, or several consecutive runs.
+/// A run of the generator with the readings at its edges, or several consecutive runs.
 pub struct Part {
     run: Run,
     timed: TimedWindow,
-    /// How late the first readings came, in total.
-    late: Duration,
 }
 
 impl Part {
-    /// Returns a single run; `timed` does not yet hold fortio's output.
-    pub fn new(run: Run, timed: TimedWindow, late: Duration) -> Self {
-        Self { run, timed, late }
+    /// Returns a single run; `timed` does not yet hold the generator's output.
+    pub fn new(run: Run, timed: TimedWindow) -> Self {
+        Self { run, timed }
     }
 
     /// Returns this part and the `next` one together. Counts are added up; final values are those
     /// of the last.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
-        let Self {
-            mut run,
-            mut timed,
-            late,
-        } = self;
+        let Self { mut run, mut timed } = self;
         run.duration += next.run.duration;
         run.requests += next.run.requests;
         run.expected += next.run.expected;
@@ -65,25 +54,12 @@ impl Part {
             after.generator_cpu_nanoseconds,
         );
         timed.probe_cpu_nanoseconds = sum(timed.probe_cpu_nanoseconds, after.probe_cpu_nanoseconds);
-        Self {
-            run,
-            timed,
-            late: late + next.late,
-        }
+        Self { run, timed }
     }
 
-    /// Returns the whole window, without the subject's resources if they were read too late.
+    /// Returns the whole window.
     pub fn window(self) -> (Run, TimedWindow) {
-        let Self {
-            run,
-            mut timed,
-            late,
-        } = self;
-        if late.as_secs_f64() > LATEST * run.duration.as_secs_f64() {
-            progress("no resources: the counters were read too late for so short a window");
-            timed.subject = None;
-        }
-        (run, timed)
+        (self.run, self.timed)
     }
 }
 
@@ -168,11 +144,13 @@ fn node(one: &NodeCpu, next: &NodeCpu) -> NodeCpu {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::*;
 
-    fn part(requests: u64, cpu_nanoseconds: u64, late: u64) -> Part {
+    fn part(requests: u64, cpu_nanoseconds: u64) -> Part {
         let json = json!({"RetCodes": {"200": requests}, "Sizes": {"Count": requests}});
         let run = Run {
             version: String::new(),
@@ -200,12 +178,12 @@ mod tests {
             }),
             ..TimedWindow::default()
         };
-        Part::new(run, timed, Duration::from_millis(late))
+        Part::new(run, timed)
     }
 
     #[test]
     fn what_is_counted_is_added_and_what_is_held_is_of_the_last_part() {
-        let (run, timed) = part(10, 3, 0).then(part(20, 4, 0)).window();
+        let (run, timed) = part(10, 3).then(part(20, 4)).window();
         assert_eq!((run.requests, run.duration), (30, Duration::from_secs(2)));
         assert_eq!(timed.duration_nanoseconds, 2_000_000_000);
         assert_eq!(timed.generator_cpu_nanoseconds, Some(10));
@@ -223,7 +201,7 @@ mod tests {
     #[test]
     fn buckets_are_judged_by_the_latencies_of_all_parts() {
         let of = |data: Value| {
-            let mut part = part(1, 1, 0);
+            let mut part = part(1, 1);
             part.run.json = json!({"DurationHistogram": {"Data": data}});
             part
         };
@@ -231,19 +209,9 @@ mod tests {
             {"Start": 100e-6, "End": 104e-6, "Count": 2298}]));
         let fast = of(json!([{"Start": 24e-6, "End": 43e-6, "Count": 6147},
             {"Start": 100e-6, "End": 104e-6, "Count": 600}]));
-        let (run, _) = slow.then(fast).then(part(5, 1, 0)).window();
+        let (run, _) = slow.then(fast).then(part(5, 1)).window();
         let seen = run.seen.unwrap();
         assert!((24e-6..43e-6).contains(&seen.p50), "{seen:?}");
         assert!((100e-6..104e-6).contains(&seen.p99), "{seen:?}");
-    }
-
-    #[test]
-    fn readings_that_are_late_in_the_whole_window_cost_its_resources() {
-        let resources = |first, second| {
-            let (_, timed) = part(1, 1, first).then(part(1, 1, second)).window();
-            timed.subject.is_some()
-        };
-        assert!(resources(0, 30), "late for its part, and not for both");
-        assert!(!resources(20, 30));
     }
 }

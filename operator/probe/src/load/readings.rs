@@ -7,12 +7,9 @@ use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use wasmbench_core::wire::document::{Meter, NodeCpu, Processes};
 
-use crate::clock::unix_nanoseconds;
-use crate::fortio::child::Edge;
-use crate::fortio::result::Run;
+use crate::generator::child::Edge;
 use crate::meter::{Counters, Memory, PodMeter, Threads};
 use crate::node;
-use crate::output::progress;
 
 /// Where the readings come from.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +25,6 @@ pub struct Sources<'a> {
 /// The readings at one edge.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    unix_nanoseconds: i64,
     counters: Option<Counters>,
     upstream_nanoseconds: Option<u64>,
     generator_nanoseconds: Option<u64>,
@@ -62,7 +58,6 @@ impl Readings {
         let meter = sources.meter;
         let counters = meter.and_then(PodMeter::counters);
         let reading = Reading {
-            unix_nanoseconds: unix_nanoseconds(),
             counters,
             upstream_nanoseconds: sources.upstream.and_then(PodMeter::cpu_nanoseconds),
             generator_nanoseconds: cpu_nanoseconds(pid),
@@ -84,26 +79,15 @@ impl Readings {
         }
     }
 
-    /// The subject's resources over the run, and how late the first reading came: the subject
-    /// already works between fortio's start time and that reading.
-    pub fn subject(&self, meter: Option<&PodMeter>, run: &Run) -> Option<(Meter, Duration)> {
-        let meter = meter?;
+    /// The subject's resources over the run.
+    pub fn subject(&self, meter: Option<&PodMeter>) -> Option<Meter> {
         let (start, end) = (self.start?, self.end?);
-        let used = meter.used(&start.counters?, &end.counters?, self.memory?);
-        let late = start
-            .unix_nanoseconds
-            .saturating_sub(run.start_unix_nanoseconds);
-        let late = Duration::from_nanos(u64::try_from(late).unwrap_or_default());
-        progress(&format!(
-            "counters read {} us after the start",
-            late.as_micros()
-        ));
-        let metered = Meter {
+        let used = meter?.used(&start.counters?, &end.counters?, self.memory?);
+        Some(Meter {
             memory_working_set_start_bytes: self.memory_before.and_then(|m| m.working_set()),
             processes: self.processes,
             ..used
-        };
-        Some((metered, late))
+        })
     }
 
     /// CPU time of the echo server over the window.
@@ -127,7 +111,7 @@ impl Readings {
         )
     }
 
-    /// CPU time of fortio over the window.
+    /// CPU time of the load generator over the window.
     pub fn generator(&self) -> Option<u64> {
         let (start, end) = (self.start?, self.end?);
         Some(
@@ -144,7 +128,7 @@ fn cpu_nanoseconds(pid: Pid) -> Option<u64> {
     u64::try_from(Duration::from(time).as_nanos()).ok()
 }
 
-/// CPU time of this process. Its children, fortio among them, are not part of it.
+/// CPU time of this process. Its children, the generator among them, are not part of it.
 fn own_cpu_nanoseconds() -> Option<u64> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
     u64::try_from(Duration::from(time).as_nanos()).ok()

@@ -10,9 +10,9 @@ use wasmbench_core::wire::open_loop::Peak;
 use super::failure;
 use super::timed::{Bench, Warm};
 use super::window::{Answered, Window, quieter};
-use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
-use crate::fortio::child;
-use crate::fortio::log::RequestLog;
+use crate::generator::child;
+use crate::generator::log::RequestLog;
+use crate::generator::task::{Amount, REQUEST_TIMEOUT};
 use crate::output::progress;
 
 /// A subject that does not keep up finishes its schedule late; a window that takes longer than this
@@ -98,12 +98,12 @@ impl Bench<'_> {
             .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
         // The warm-up's requests waited for each other; these do so less, so they may be faster.
         let buckets = warm.buckets.without_offset();
-        let arguments = self.load.scheduled(schedule, buckets, &log.path());
+        let task = self.load.scheduled(schedule, buckets, log.path());
         let limit = Duration::from_secs_f64(schedule.seconds() * LONGEST)
             + 2 * REQUEST_TIMEOUT
             + Duration::from_secs(5);
         let mut window = self.metered(buckets, |readings| {
-            self.fortio(&arguments, limit, readings)
+            self.generate(&task, limit, readings)
                 .map_err(|error| load_failed(why(&error, schedule)))
         })?;
         let measured = log

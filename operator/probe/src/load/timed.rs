@@ -1,7 +1,8 @@
-//! The runs of fortio against one subject: the parts of the warm-up, which also find the
+//! The runs of the load generator against one subject: the parts of the warm-up, which also find the
 //! histogram's buckets, and the timed window. [`super::course`] decides their order.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -16,19 +17,17 @@ use super::readings::{Readings, Sources};
 use super::settling::Settling;
 use super::window::Window;
 use crate::buckets::Buckets;
-use crate::fortio::args::{Amount, Load, REQUEST_TIMEOUT};
-use crate::fortio::child;
-use crate::fortio::result::Run;
+use crate::generator::child;
+use crate::generator::result::Run;
+use crate::generator::task::{Amount, Load, REQUEST_TIMEOUT, Task};
 use crate::meter::PodMeter;
 use crate::output::progress;
 use crate::quota;
 
 /// What all runs of a trial have in common.
 pub struct Bench<'a> {
-    pub fortio: &'a Path,
+    pub generator: &'a Path,
     pub load: Load<'a>,
-    /// The status of a correct answer.
-    pub status: u16,
     pub meter: Option<PodMeter>,
     /// The meter of the echo server, if the workload has one.
     pub upstream: Option<PodMeter>,
@@ -88,11 +87,8 @@ impl Bench<'_> {
     pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), ProbeFailure> {
         let settings = (warm.buckets, warm.per_request);
         let run = self.run(amount, settings, &Mutex::default())?;
-        // With a time, fortio sends one request per connection before it starts to count.
-        let uncounted = match amount {
-            Amount::Requests(_) => 0,
-            Amount::Time(_) => self.load.connections(amount),
-        };
+        // One request per connection opens it.
+        let uncounted = self.load.connections(amount);
         warm.warmup.requests += run.requests + u64::from(uncounted);
         warm.warmup.rps = run.rps();
         if let Some(seen) = run.seen {
@@ -159,7 +155,6 @@ impl Bench<'_> {
             run.requests,
             run.rps()
         ));
-        let (subject, late) = readings.subject(self.meter.as_ref(), &run).unzip();
         let timed = TimedWindow {
             start_unix_nanoseconds: run.start_unix_nanoseconds,
             duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
@@ -167,7 +162,7 @@ impl Bench<'_> {
             offset_nanoseconds: u64::try_from(buckets.offset.as_nanos()).unwrap_or(u64::MAX),
             repeats: 0,
             discarded: None,
-            subject,
+            subject: readings.subject(self.meter.as_ref()),
             upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
@@ -177,7 +172,7 @@ impl Bench<'_> {
             fortio: serde_json::Value::Null,
             further: vec![],
         };
-        Ok(Part::new(run, timed, late.unwrap_or_default()))
+        Ok(Part::new(run, timed))
     }
 
     /// Loads for `time`, and returns the readings at both edges.
@@ -196,15 +191,14 @@ impl Bench<'_> {
         readings: &Mutex<Readings>,
     ) -> Result<Run, ProbeFailure> {
         let limit = limit(amount, self.load.connections(amount), per_request);
-        let arguments = self.load.arguments(amount, buckets);
-        self.fortio(&arguments, limit, readings)
+        self.generate(&self.load.task(amount, buckets), limit, readings)
             .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
     }
 
-    /// Runs fortio to its end, but no longer than `limit` or the trial's own deadline.
-    pub(super) fn fortio(
+    /// Runs the generator to its end, but no longer than `limit` or the trial's own deadline.
+    pub(super) fn generate(
         &self,
-        arguments: &[String],
+        task: &Task,
         limit: Duration,
         readings: &Mutex<Readings>,
     ) -> Result<Run, child::Error> {
@@ -214,11 +208,14 @@ impl Bench<'_> {
             upstream: self.upstream.as_ref(),
             proc: self.proc,
         };
-        child::run(self.fortio, arguments, limit.min(left), |edge, pid| {
+        let task = serde_json::to_string(task)
+            .map_err(|error| child::Error::Start(std::io::Error::other(error)))?;
+        let mut program = Command::new(self.generator);
+        child::run(&mut program, &task, limit.min(left), |edge, pid| {
             if let Ok(mut readings) = readings.lock() {
                 readings.take(edge, pid, sources);
             }
         })
-        .and_then(|output| Run::parse(&output, self.status))
+        .and_then(|output| Run::parse(&output, self.load.status))
     }
 }

@@ -7,12 +7,12 @@ use wasmbench_core::wire::document::{DiscardedWindow, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
 
 use crate::buckets::{Buckets, Seen};
-use crate::fortio::result::Run;
+use crate::generator::result::Run;
 
 /// Whether any request was answered as expected; if not, what came instead.
 pub type Answered = Result<(), String>;
 
-/// A whole window: one or more runs of fortio with what was read at their edges.
+/// A whole window: one or more runs of the generator with what was read at their edges.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// What is reported about it.
@@ -32,7 +32,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a window from fortio's output and `timed`, which does not hold that output yet.
+    /// Returns a window from the generator's output and `timed`, which does not hold that output yet.
     pub fn new(run: Run, timed: TimedWindow, noise: Noise) -> Self {
         Self {
             answered: if run.expected > 0 {

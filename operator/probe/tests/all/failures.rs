@@ -151,16 +151,19 @@ fn a_window_in_which_every_request_fails_is_told() {
 }
 
 #[test]
-fn a_fortio_that_does_not_work_is_told() {
+fn a_generator_that_does_not_work_is_told() {
     let server = Server::start(|_, _| answer(200, "hello"));
-    for (fortio, expected) in [
-        ("/nowhere/fortio", "could not start fortio"),
-        ("/bin/false", "fortio ended with exit status: 1"),
-        ("/bin/echo", "fortio printed something else than a result"),
+    for (generator, expected) in [
+        ("/nowhere/generator", "could not start the load generator"),
+        ("/bin/false", "the load generator ended with exit status: 1"),
+        (
+            "/bin/echo",
+            "the load generator printed something else than a result",
+        ),
     ] {
         let run = probe_with(
             &request(server.address.port()),
-            &[("WASMBENCH_FORTIO", fortio)],
+            &[("WASMBENCH_GENERATOR", generator)],
         );
         assert_eq!((run.exit, run.failed()), (Some(1), Reason::LoadFailed));
         assert!(run.message().contains(expected), "{}", run.message());

@@ -1,4 +1,4 @@
-//! The whole probe with the real fortio against a server on the loopback.
+//! The whole probe with the real generator against a server on the loopback.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -94,7 +94,7 @@ fn a_window_lasts_as_long_as_asked_for() {
         "{warmup:?}"
     );
     let timed = run.document.timed.unwrap();
-    // A stall at the end makes the window longer than what fortio was asked for.
+    // A stall at the end makes the window longer than what was asked for.
     let asked = match timed.runs().count() {
         1 => "1s",
         4 => "250ms",
@@ -112,7 +112,8 @@ fn a_warm_up_of_nothing_still_finds_the_buckets() {
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 50, "warmupRequests": 0});
     let run = probe(&request);
-    assert_eq!(run.document.warmup.unwrap().requests, 50);
+    // And the one that opens the connection.
+    assert_eq!(run.document.warmup.unwrap().requests, 51);
     let timed = run.document.timed.as_ref().unwrap();
     // Fifty requests to a server that just started say little about the next fifty, which may be
     // measured again.
@@ -171,7 +172,7 @@ fn measured(steals: fn(u64) -> bool) -> (Run, u64) {
     found.unwrap_or_else(|| panic!("the buckets never fitted"))
 }
 
-/// One request to be ready, 20 to warm up: number 35 is in the middle of the first window.
+/// One request to be ready, 20 to warm up, one before each run: number 35 is in the middle of the first window.
 #[test]
 fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     let (run, requests) = measured(|number| number == 35);
@@ -182,7 +183,7 @@ fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
     // Requests run one after the other and take at least 40 ms each.
     assert!((0.1..25.1).contains(&discarded.rps), "{discarded:?}");
-    assert_eq!(requests, 1 + 20 + 30 + 30 + 1);
+    assert_eq!(requests, 1 + 21 + 31 + 31 + 1);
     assert!(
         run.progress.contains("the node was noisy"),
         "{}",
@@ -200,14 +201,14 @@ fn a_node_that_stays_noisy_costs_one_repeat_and_the_quieter_window_counts() {
     assert_eq!(timed.node.unwrap().steal_nanoseconds, stolen);
     let discarded = timed.discarded.unwrap();
     assert!(discarded.start_unix_nanoseconds > timed.start_unix_nanoseconds);
-    assert_eq!(requests, 1 + 20 + 30 + 30 + 1);
+    assert_eq!(requests, 1 + 21 + 31 + 31 + 1);
 }
 
 #[test]
 fn a_quiet_node_is_measured_once() {
     let (run, requests) = measured(|_| false);
     assert_eq!(run.document.timed.unwrap().discarded, None);
-    assert_eq!(requests, 1 + 20 + 30 + 1);
+    assert_eq!(requests, 1 + 21 + 31 + 1);
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn a_service_that_answers_503_while_it_starts_is_waited_for() {
 }
 
 #[test]
-fn the_expected_status_may_be_one_that_fortio_takes_for_an_error() {
+fn the_expected_status_may_be_an_error_and_its_connections_are_kept() {
     let server = Server::start(|_, _| answer(404, "hello"));
     let mut request = request(server.address.port());
     request["expect"]["status"] = json!(404);
@@ -242,7 +243,7 @@ fn chunks_and_a_variants_prefix_are_understood() {
 }
 
 #[test]
-fn probe_and_fortio_ask_for_the_same_path() {
+fn probe_and_generator_ask_for_the_same_path() {
     let lines = Arc::new(Mutex::new(BTreeSet::new()));
     let seen = Arc::clone(&lines);
     let server = Server::start(move |_, head| {

@@ -1,4 +1,4 @@
-//! What the tests of the whole probe share: fortio, a server on the loopback, a run of the binary.
+//! What the tests of the whole probe share: the load generator, a server on the loopback, a run of the binary.
 
 pub mod cgroup;
 pub mod node;
@@ -52,7 +52,7 @@ impl Run {
             .map_or("", |failure| &failure.message)
     }
 
-    /// A percentile as fortio reports it, in seconds.
+    /// A percentile as fortio's runner reports it, in seconds.
     pub fn percentile(&self, which: f64) -> f64 {
         let fortio = &self.document.timed.as_ref().unwrap().fortio;
         let list = fortio["DurationHistogram"]["Percentiles"]
@@ -81,22 +81,22 @@ impl Run {
     }
 }
 
-/// fortio's path: from the environment, or the pinned one of this repository, built if need be.
-pub fn fortio() -> &'static PathBuf {
-    static FORTIO: OnceLock<PathBuf> = OnceLock::new();
-    FORTIO.get_or_init(|| {
-        if let Some(path) = std::env::var_os("WASMBENCH_FORTIO") {
+/// The load generator's path: from the environment, or that of this repository, built if need be.
+pub fn generator() -> &'static PathBuf {
+    static GENERATOR: OnceLock<PathBuf> = OnceLock::new();
+    GENERATOR.get_or_init(|| {
+        if let Some(path) = std::env::var_os("WASMBENCH_GENERATOR") {
             return path.into();
         }
         let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../hack/tool");
         let output = Command::new(tool)
-            .arg("fortio")
+            .arg("generator")
             .stderr(Stdio::inherit())
             .output();
         let output = output.unwrap_or_else(|error| panic!("could not run {tool}: {error}"));
         assert!(
             output.status.success(),
-            "{tool} fortio failed; or set WASMBENCH_FORTIO"
+            "{tool} generator failed; or set WASMBENCH_GENERATOR"
         );
         String::from_utf8(output.stdout).unwrap().trim().into()
     })
@@ -133,7 +133,7 @@ fn run(request: &Value, environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wasmbench-probe"));
     command
         .arg("load")
-        .env("WASMBENCH_FORTIO", fortio())
+        .env("WASMBENCH_GENERATOR", generator())
         .env(REQUEST_ENV, request.to_string());
     command.envs(environment.iter().copied());
     let output = command.output().unwrap();

@@ -1,4 +1,4 @@
-//! fortio's request log, one line of JSON per request, in an in-memory file: the container's file
+//! The generator's request log, one line of JSON per request, in an in-memory file: the container's file
 //! system is read-only, and a disk would become part of what is measured.
 
 use std::fs::File;
@@ -22,6 +22,8 @@ struct Line {
     timestamp: i64,
     thread: u32,
     iter: u32,
+    /// Whether the answer was complete and of the expected status.
+    ok: bool,
 }
 
 impl RequestLog {
@@ -54,6 +56,7 @@ fn parse(line: &str, start_unix_nanoseconds: i64) -> io::Result<Sent> {
         round: line.iter,
         at_nanoseconds: after as f64,
         service_nanoseconds: line.latency * 1e9,
+        as_expected: line.ok,
     })
 }
 
@@ -82,6 +85,7 @@ mod tests {
         let sent = log.read(1_795_268_003_386_000_000).unwrap();
         assert_eq!(sent.len(), 2);
         assert_eq!((sent[0].connection, sent[0].round), (47, 3));
+        assert!(sent[0].as_expected);
         assert!((sent[0].at_nanoseconds - 244_302.0).abs() < 1e-6);
         assert!((sent[0].service_nanoseconds - 17_873_000.0).abs() < 1.0);
     }

@@ -1,4 +1,4 @@
-//! What the probe itself needs from fortio's JSON: when the window was, how many requests were
+//! What the probe itself needs from the generator's JSON, which is in fortio's format: when the window was, how many requests were
 //! answered as expected, and where the latencies lie. Everything else is passed on untouched. Pure;
 //! a missing part is an error or absent, never a zero.
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::child::Error;
 use crate::buckets::Seen;
 
-/// One run of fortio.
+/// One run of the generator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Version of fortio.
+    /// Version of fortio's runner.
     pub version: String,
     /// Start on the wall clock, nanoseconds since the Unix epoch.
     pub start_unix_nanoseconds: i64,
@@ -25,12 +25,12 @@ pub struct Run {
     pub expected: u64,
     /// Latencies, in seconds; absent without any request.
     pub seen: Option<Seen>,
-    /// All that fortio printed.
+    /// All that the generator printed.
     pub json: Value,
 }
 
 impl Run {
-    /// Reads fortio's output; a request was answered as expected if its status was `status`.
+    /// Reads the generator's output; a request was answered as expected if its status was `status`.
     pub fn parse(output: &[u8], status: u16) -> Result<Self, Error> {
         let json: Value = serde_json::from_slice(output).map_err(|error| {
             let head = String::from_utf8_lossy(&output[..output.len().min(80)]).into_owned();

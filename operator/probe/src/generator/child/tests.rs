@@ -1,4 +1,4 @@
-//! Children that behave and children that do not; small system programs stand in for fortio.
+//! Children that behave and children that do not; small system programs stand in for the generator.
 
 use std::sync::Mutex;
 
@@ -8,8 +8,8 @@ use super::*;
 
 fn shell(script: &str, limit: Duration) -> (Result<Vec<u8>, Error>, Vec<Edge>) {
     let edges = Mutex::new(Vec::new());
-    let arguments = ["-c".to_owned(), script.to_owned()];
-    let result = run(Path::new("/bin/sh"), &arguments, limit, |edge, _| {
+    let mut shell = Command::new("/bin/sh");
+    let result = run(shell.args(["-c", script]), "task", limit, |edge, _| {
         edges.lock().unwrap().push(edge);
     });
     (result, edges.into_inner().unwrap())
@@ -19,31 +19,37 @@ const LONG: Duration = Duration::from_secs(20);
 
 #[test]
 fn output_and_both_edges_are_seen() {
-    let script = "echo Fortio >&2; printf 'Starting at max qps ' >&2; echo for 1s >&2; \
-                  echo '{}'; echo 'Ended after 1s' >&2";
+    let script = "read task; echo ready >&2; read start; echo \"$task\"; echo done >&2";
     let (result, edges) = shell(script, LONG);
-    assert_eq!(result.unwrap(), b"{}\n");
+    assert_eq!(result.unwrap(), b"task\n");
     assert_eq!(edges, [Edge::Start, Edge::End]);
 }
 
 #[test]
-fn the_start_is_seen_before_its_line_is_complete() {
-    let mut edges = Edges::default();
-    let mut seen = Vec::new();
-    edges.feed(b"Starting at max qps with 1 thread(s)", |edge| {
-        seen.push(edge);
+fn the_start_is_given_after_the_counters_are_read() {
+    let read = std::sync::atomic::AtomicBool::new(false);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let script = "read task; echo ready >&2; read start; cat \"$1\"";
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script, "sh"]).arg(file.path());
+    let result = run(&mut shell, "task", LONG, |_, _| {
+        std::thread::sleep(Duration::from_millis(50));
+        std::fs::write(file.path(), "read").unwrap();
+        read.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert_eq!(seen, [Edge::Start]);
+    assert_eq!(result.unwrap(), b"read");
+    assert!(read.into_inner());
 }
 
 #[test]
-fn the_end_of_an_earlier_line_is_not_taken_for_a_beginning() {
+fn only_whole_lines_are_edges_and_only_in_their_order() {
     let mut edges = Edges::default();
     let mut seen = Vec::new();
-    edges.feed(b"x Starting at \nEnded after \nStarting", |edge| {
+    edges.feed(b"x ready\ndone\nready or not\nread", |edge| {
         seen.push(edge);
     });
-    edges.feed(b" at x\n", |edge| seen.push(edge));
+    assert_eq!(seen, []);
+    edges.feed(b"y\n", |edge| seen.push(edge));
     assert_eq!(seen, [Edge::Start]);
 }
 
@@ -78,7 +84,7 @@ fn a_crash_is_told_with_the_last_words() {
         .to_string();
     assert_eq!(
         message,
-        "fortio ended with exit status: 3; it last said: one | two"
+        "the load generator ended with exit status: 3; it last said: one | two"
     );
     let message = shell("kill -9 $$", LONG).0.unwrap_err().to_string();
     assert!(message.contains("signal: 9"), "{message}");
@@ -86,7 +92,12 @@ fn a_crash_is_told_with_the_last_words() {
 
 #[test]
 fn a_missing_program_is_told() {
-    let result = run(Path::new("/nowhere/fortio"), &[], LONG, |_, _| {});
+    let result = run(
+        &mut Command::new("/nowhere/generator"),
+        "task",
+        LONG,
+        |_, _| {},
+    );
     assert!(matches!(result, Err(Error::Start(_))));
 }
 
@@ -102,9 +113,10 @@ fn endless_talk_does_not_fill_the_memory() {
 proptest! {
     #[test]
     fn edges_are_found_however_the_stream_is_cut(
-        noise in "[a-z \n]{0,40}", middle in "[a-z \n]{0,40}", piece in 1usize..30,
+        noise in "[a-c \n]{0,40}", middle in "[a-c \n]{0,40}", piece in 1usize..30,
     ) {
-        let text = format!("{noise}\nStarting at max\n{middle}\nEnded after 1s\n");
+        // The noise holds neither word.
+        let text = format!("{noise}\nready\n{middle}\ndone\n");
         let mut edges = Edges::default();
         let mut seen = Vec::new();
         for part in text.as_bytes().chunks(piece) {

@@ -1,26 +1,19 @@
-//! Runs fortio once: starts it, watches it, ends it in time and reaps it.
+//! Runs the load generator once: gives it its task, starts it when it is ready, ends it in time and
+//! reaps it.
 //!
-//! fortio prints `Starting at` immediately before it takes its start time and `Ended after`
-//! immediately after it has taken its end time, both unbuffered on its standard error. A thread
-//! waits for these two lines and lets the caller read counters at each. The start of the process
-//! and, with `-t`, its connections and one warm-up request on each come before the first line. With
-//! `-n`, fortio connects within the timed part: the first request of each connection includes the
-//! handshake.
-//!
-//! The reading at the first line can come before fortio's own start time, while the subject is
-//! idle, or some 0.1 ms after it (milliseconds if all CPUs of the node are busy); what the subject
-//! uses in that time is missing. At the last line, the subject is idle again.
+//! The generator says on its standard error when all its connections are warm, and then sends
+//! nothing until it gets a line; it says again when the last timed request has ended. A thread waits
+//! for the two and lets the caller read counters at both edges, while the subject is idle.
 
-use std::io::{self, Read};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::io::{self, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-/// fortio's result is below 100 kB with 2000 connections.
+/// A result is below 100 kB with 2000 connections.
 const MAX_OUTPUT: usize = 4 * 1024 * 1024;
 /// Bytes kept from the end of standard error, to say why a run failed.
 const TAIL: usize = 2048;
@@ -38,10 +31,10 @@ pub enum Edge {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It did not start.
-    #[error("could not start fortio: {0}")]
+    #[error("could not start the load generator: {0}")]
     Start(io::Error),
     /// It did not end in time and was stopped.
-    #[error("fortio did not end within {} s and was stopped; it last said: {said}", limit.as_secs())]
+    #[error("the load generator did not end within {} s and was stopped; it last said: {said}", limit.as_secs())]
     Late {
         /// The time it had.
         limit: Duration,
@@ -49,7 +42,7 @@ pub enum Error {
         said: String,
     },
     /// It ended with an error.
-    #[error("fortio ended with {status}; it last said: {said}")]
+    #[error("the load generator ended with {status}; it last said: {said}")]
     Ended {
         /// Exit code or signal.
         status: String,
@@ -57,27 +50,27 @@ pub enum Error {
         said: String,
     },
     /// What it printed is not a result.
-    #[error("fortio printed something else than a result: {0}")]
+    #[error("the load generator printed something else than a result: {0}")]
     Output(String),
 }
 
-/// Runs fortio to its end and returns what it printed. `at` is called from another thread at each
-/// edge of the timed part, at most once each.
+/// Runs `generator` with a `task` in one line to its end and returns what it printed. `at` is called
+/// from another thread at each edge of the timed part, at most once each.
 pub fn run(
-    fortio: &Path,
-    arguments: &[String],
+    generator: &mut Command,
+    task: &str,
     limit: Duration,
     at: impl FnMut(Edge, Pid) + Send,
 ) -> Result<Vec<u8>, Error> {
     let deadline = Instant::now() + limit;
-    let mut child = Command::new(fortio)
-        .args(arguments)
-        .env_clear() // no inherited GOGC or proxy
-        .stdin(Stdio::null())
+    let mut child = generator
+        .env_clear() // no inherited GOGC
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(Error::Start)?;
+    let stdin = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
 
@@ -90,8 +83,8 @@ pub fn run(
         });
         let said = scope.spawn(move || {
             let _closed = also_closed;
-            stderr
-                .map(|stderr| watch(stderr, pid, at))
+            let both = stdin.zip(stderr);
+            both.map(|(stdin, stderr)| lead(stdin, stderr, task, pid, at))
                 .unwrap_or_default()
         });
         // The readers end when the child is gone: only then can they be joined.
@@ -144,11 +137,19 @@ fn read_output(stdout: impl Read) -> io::Result<Vec<u8>> {
     Ok(output)
 }
 
-/// Calls `at` at the two edges and returns the last lines of the output.
-fn watch(mut stderr: impl Read, pid: Pid, mut at: impl FnMut(Edge, Pid)) -> String {
+/// Gives the child its task, calls `at` at the two edges, and returns the last lines of what the
+/// child said. A child that does not read is one that has ended, or will be.
+fn lead(
+    mut stdin: ChildStdin,
+    mut stderr: impl Read,
+    task: &str,
+    pid: Pid,
+    mut at: impl FnMut(Edge, Pid),
+) -> String {
     let mut edges = Edges::default();
     let mut tail = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
+    let _ = stdin.write_all(format!("{task}\n").as_bytes());
     loop {
         let read = match stderr.read(&mut buffer) {
             Ok(0) => break,
@@ -156,12 +157,21 @@ fn watch(mut stderr: impl Read, pid: Pid, mut at: impl FnMut(Edge, Pid)) -> Stri
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        edges.feed(&buffer[..read], |edge| at(edge, pid));
+        edges.feed(&buffer[..read], |edge| {
+            at(edge, pid);
+            if edge == Edge::Start {
+                let _ = stdin.write_all(b"\n");
+            }
+        });
         let fresh = &buffer[read.saturating_sub(TAIL)..read];
         tail.extend_from_slice(fresh);
         tail.drain(..tail.len().saturating_sub(TAIL));
     }
-    let text = String::from_utf8_lossy(&tail);
+    last_lines(&tail)
+}
+
+fn last_lines(tail: &[u8]) -> String {
+    let text = String::from_utf8_lossy(tail);
     let last: Vec<&str> = text
         .lines()
         .rev()
@@ -179,17 +189,16 @@ struct Edges {
 }
 
 impl Edges {
-    const LINES: [(&[u8], Edge); 2] =
-        [(b"Starting at ", Edge::Start), (b"Ended after ", Edge::End)];
+    const LINES: [(&[u8], Edge); 2] = [(b"ready\n", Edge::Start), (b"done\n", Edge::End)];
 
     fn feed(&mut self, bytes: &[u8], mut at: impl FnMut(Edge)) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let Some((beginning, edge)) = Self::LINES.get(self.seen) else {
+            let Some((whole, edge)) = Self::LINES.get(self.seen) else {
                 return;
             };
-            let room = beginning.len().saturating_sub(self.line.len());
+            let room = (whole.len() + 1).saturating_sub(self.line.len());
             self.line.extend_from_slice(&part[..room.min(part.len())]);
-            if self.line == *beginning {
+            if self.line == *whole {
                 self.seen += 1;
                 at(*edge);
             }

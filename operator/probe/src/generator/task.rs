@@ -1,0 +1,228 @@
+//! What the load generator is asked to do, built from numbers and the subject's request. Pure.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Serialize;
+use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::open_loop::Schedule;
+
+use crate::buckets::Buckets;
+use crate::target::{Sender, Target};
+
+/// How long a request may take. Long enough for an interpreter behind a full accept queue, short
+/// enough that a dead subject does not hold the node for long.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The amount of load in one run of the generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// A total number of requests.
+    Requests(u32),
+    /// A duration.
+    Time(Duration),
+}
+
+/// What stays the same in all runs of a trial.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    /// The target of all requests.
+    pub target: &'a Target,
+    /// The status of a correct answer.
+    pub status: u16,
+    /// The number of connections.
+    pub connections: u32,
+    /// Whether connections are reused.
+    pub reuse: ConnectionReuse,
+    /// Size of the correct answer's body.
+    pub answer_bytes: u64,
+}
+
+/// One run, as `operator/generator` reads it.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    address: String,
+    /// In base64.
+    request: String,
+    status: u16,
+    connections: u32,
+    keep_alive: bool,
+    requests: u64,
+    nanoseconds: u64,
+    requests_per_second: f64,
+    timeout_nanoseconds: u64,
+    offset_nanoseconds: u64,
+    resolution_seconds: f64,
+    log: String,
+}
+
+impl Load<'_> {
+    /// Returns the connections of one run: none is left without a request.
+    pub fn connections(&self, amount: Amount) -> u32 {
+        match amount {
+            Amount::Requests(requests) => self.connections.clamp(1, requests.max(1)),
+            Amount::Time(_) => self.connections.max(1),
+        }
+    }
+
+    /// A load as fast as the answers come: no pauses, so no schedule to keep up with.
+    pub fn task(&self, amount: Amount, buckets: Buckets) -> Task {
+        let (requests, nanoseconds) = match amount {
+            Amount::Requests(requests) => (requests.max(1).into(), 0),
+            Amount::Time(time) => (0, nanoseconds_of(time).max(1)),
+        };
+        Task {
+            address: self.target.host(),
+            request: BASE64.encode(self.target.request(Sender::Generator(self.reuse))),
+            status: self.status,
+            connections: self.connections(amount),
+            keep_alive: self.reuse == ConnectionReuse::KeepAlive,
+            requests,
+            nanoseconds,
+            requests_per_second: 0.0,
+            timeout_nanoseconds: nanoseconds_of(REQUEST_TIMEOUT),
+            offset_nanoseconds: nanoseconds_of(buckets.offset),
+            resolution_seconds: buckets.resolution,
+            log: String::new(),
+        }
+    }
+
+    /// A load on a schedule, evenly spaced over all connections; `log` gets a line per request.
+    pub fn scheduled(&self, schedule: &Schedule, buckets: Buckets, log: String) -> Task {
+        Task {
+            connections: schedule.connections(),
+            requests: schedule.requests().into(),
+            nanoseconds: 0,
+            requests_per_second: schedule.rps(),
+            log,
+            ..self.task(Amount::Requests(1), buckets)
+        }
+    }
+}
+
+fn nanoseconds_of(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const BUCKETS: Buckets = Buckets {
+        offset: Duration::from_nanos(36_500),
+        resolution: 2e-6,
+    };
+
+    fn load(target: &Target, connections: u32, reuse: ConnectionReuse) -> Load<'_> {
+        Load {
+            target,
+            status: 204,
+            connections,
+            reuse,
+            answer_bytes: 5,
+        }
+    }
+
+    fn target(path: &str) -> Target {
+        Target::new([127, 0, 0, 1].into(), 80, path).unwrap()
+    }
+
+    fn json_of(task: &Task) -> Value {
+        serde_json::to_value(task).unwrap()
+    }
+
+    fn request_of(task: &Task) -> String {
+        String::from_utf8(BASE64.decode(&task.request).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_number_of_requests_is_asked_for_at_full_speed() {
+        let target = target("/x?y=1");
+        let task = load(&target, 1, ConnectionReuse::KeepAlive);
+        let task = task.task(Amount::Requests(300), BUCKETS);
+        let mut json = json_of(&task);
+        let request = json["request"].take();
+        assert_eq!(
+            json,
+            json!({
+                "address": "127.0.0.1:80", "request": null, "status": 204, "connections": 1,
+                "keepAlive": true, "requests": 300, "nanoseconds": 0, "requestsPerSecond": 0.0,
+                "timeoutNanoseconds": 10_000_000_000u64, "offsetNanoseconds": 36500,
+                "resolutionSeconds": 2e-6, "log": "",
+            })
+        );
+        assert!(request.is_string());
+        let sent = request_of(&task);
+        assert!(
+            sent.starts_with(
+                "GET /x?y=1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: wasmbench-generator/"
+            ),
+            "{sent}"
+        );
+        assert!(
+            sent.ends_with("\r\n\r\n") && !sent.contains("Connection"),
+            "{sent}"
+        );
+    }
+
+    #[test]
+    fn a_time_and_a_connection_per_request_are_asked_for() {
+        let target = target("/");
+        let task = load(&target, 100, ConnectionReuse::PerRequest);
+        let task = task.task(Amount::Time(Duration::from_secs(30)), BUCKETS);
+        assert_eq!(
+            (task.connections, task.requests, task.nanoseconds),
+            (100, 0, 30_000_000_000)
+        );
+        assert!(!task.keep_alive);
+        assert!(request_of(&task).contains("\r\nConnection: close\r\n"));
+    }
+
+    #[test]
+    fn a_schedule_is_asked_for_evenly_and_with_a_log() {
+        let target = target("/");
+        let schedule = Schedule::new(1234.5, 50, 2).unwrap();
+        let log = "/proc/self/fd/9".to_owned();
+        let load = load(&target, 50, ConnectionReuse::KeepAlive);
+        let task = load.scheduled(&schedule, Buckets::CALIBRATION, log.clone());
+        assert!((task.requests_per_second - 1234.5).abs() < 1e-9);
+        assert_eq!((task.connections, task.requests, task.log), (50, 2450, log));
+    }
+
+    #[test]
+    fn a_body_is_posted_as_json() {
+        let target = target("/run").posting(Arc::from(*br#"{"value": 1}"#));
+        let task = load(&target, 1, ConnectionReuse::KeepAlive);
+        let sent = request_of(&task.task(Amount::Requests(3), BUCKETS));
+        assert!(sent.starts_with("POST /run HTTP/1.1\r\n"), "{sent}");
+        assert!(sent.contains("\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"));
+        assert!(sent.ends_with("\r\n\r\n{\"value\": 1}"), "{sent}");
+    }
+
+    #[test]
+    fn no_connection_is_left_without_a_request() {
+        let target = target("/");
+        let load = load(&target, 64, ConnectionReuse::KeepAlive);
+        let task = load.task(Amount::Requests(3), BUCKETS);
+        assert_eq!((task.connections, task.requests), (3, 3));
+    }
+
+    proptest! {
+        #[test]
+        fn the_generator_can_read_every_resolution(resolution in 1e-7f64..0.1) {
+            let target = target("/");
+            let load = load(&target, 1, ConnectionReuse::KeepAlive);
+            let task = load.task(Amount::Requests(3), Buckets { resolution, ..BUCKETS });
+            let text = serde_json::to_string(&task).unwrap();
+            let read: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read["resolutionSeconds"].as_f64().unwrap().to_bits(), resolution.to_bits());
+        }
+    }
+}
