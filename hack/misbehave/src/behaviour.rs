@@ -11,6 +11,9 @@ pub struct Behaviour {
     pub status: u16,
     /// `bytes=`: the length of its body; `None` for `hello`.
     pub body_bytes: Option<usize>,
+    /// `pause_milliseconds=`: how long a good answer takes; what takes long by itself says how long
+    /// it does without this.
+    pub pause: Option<Duration>,
     /// The path.
     pub kind: Kind,
 }
@@ -26,9 +29,9 @@ pub enum Kind {
     Continue,
     /// `/early`: the answer comes before the request's body was read.
     Early,
-    /// `/http10?pause_milliseconds=200`: HTTP/1.0 without a length; the body comes after the pause,
-    /// and the end of the connection ends it.
-    Http10 { pause: Duration },
+    /// `/http10`: HTTP/1.0 without a length; the body comes 200 ms after the head, and the end of
+    /// the connection ends it.
+    Http10,
     /// `/limit?requests=1&said=true`: a connection ends after so many requests, with or without an
     /// announcement.
     Limit { requests: u64, is_said: bool },
@@ -36,8 +39,8 @@ pub enum Kind {
     Log,
     /// `/starting?seconds=20&until=503`: another status for so long after the start.
     Starting { time: Duration, until: u16 },
-    /// `/trickle?pause_milliseconds=10`: each byte of the body comes alone, after a pause.
-    Trickle { pause: Duration },
+    /// `/trickle`: each byte of the body comes alone, after 10 ms.
+    Trickle,
     /// `/work?iterations=100000&threads=0`: CPU time, on so many threads at once; 0 for all.
     Work { iterations: u64, threads: u32 },
     /// `/grow?to=300000&after=100`: bodies of another length after so many requests of a load.
@@ -71,6 +74,9 @@ impl Behaviour {
         let behaviour = Self {
             status: query.take("status", 200)?,
             body_bytes: query.take_if_there("bytes")?,
+            pause: query
+                .take_if_there("pause_milliseconds")?
+                .map(Duration::from_millis),
             kind: kind(path, &mut query)?,
         };
         query.finish()?;
@@ -86,9 +92,7 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
         },
         "/continue" => Kind::Continue,
         "/early" => Kind::Early,
-        "/http10" => Kind::Http10 {
-            pause: query.milliseconds("pause_milliseconds", 200)?,
-        },
+        "/http10" => Kind::Http10,
         "/limit" => Kind::Limit {
             requests: query.take("requests", 1)?,
             is_said: query.take("said", true)?,
@@ -98,9 +102,7 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
             time: Duration::from_secs(query.take("seconds", 20)?),
             until: query.take("until", 503)?,
         },
-        "/trickle" => Kind::Trickle {
-            pause: query.milliseconds("pause_milliseconds", 10)?,
-        },
+        "/trickle" => Kind::Trickle,
         "/work" => Kind::Work {
             iterations: query.take("iterations", 100_000)?,
             threads: query.take("threads", 0)?,
@@ -156,10 +158,6 @@ impl<'a> Query<'a> {
             .map_err(|_| format!("{name} has a value that cannot be read"))
     }
 
-    fn milliseconds(&mut self, name: &str, default: u64) -> Result<Duration, String> {
-        Ok(Duration::from_millis(self.take(name, default)?))
-    }
-
     /// A parameter that nobody knows would make a test pass for no reason.
     fn finish(self) -> Result<(), String> {
         match self.0.first() {
@@ -187,8 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn status_and_length_go_with_every_path() {
-        let found = Behaviour::of("/cut?status=404&percent=20&bytes=30").unwrap();
+    fn status_length_and_pause_go_with_every_path() {
+        let target = "/cut?status=404&percent=20&bytes=30&pause_milliseconds=5";
+        let found = Behaviour::of(target).unwrap();
+        assert_eq!(found.pause, Some(Duration::from_millis(5)));
         let expected = Kind::Fault {
             fault: Fault::Cut,
             percent: 20,

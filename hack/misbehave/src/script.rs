@@ -6,6 +6,11 @@ use std::time::Duration;
 
 use crate::behaviour::{Behaviour, Fault, Kind};
 
+/// Between head and body of `/http10`.
+const BODY_PAUSE: Duration = Duration::from_millis(200);
+/// Before each byte of `/trickle`.
+const BYTE_PAUSE: Duration = Duration::from_millis(10);
+
 /// What the answer depends on besides its behaviour.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
@@ -56,32 +61,23 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
         End::Closed
     };
     let answer = Answer::of(behaviour, moment);
+    let after = |pause: Option<Duration>| pause.map(Step::Pause).into_iter();
+    let one_write = |bytes: Vec<u8>, end: End| Script {
+        steps: after(behaviour.pause).chain([Step::Write(bytes)]).collect(),
+        end,
+    };
     match behaviour.kind {
         Kind::Chunks { each } => one_write(answer.in_chunks(each), end),
         Kind::Continue => {
             let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
             one_write([&interim[..], &answer.whole(end)].concat(), end)
         }
-        Kind::Http10 { pause } => {
-            let head = format!("HTTP/1.0 {} As asked\r\n\r\n", answer.status).into_bytes();
-            let steps = vec![
-                Step::Write(head),
-                Step::Pause(pause),
-                Step::Write(answer.body),
-            ];
-            let end = End::Closed;
-            Script { steps, end }
-        }
+        Kind::Http10 => without_length(answer, behaviour.pause),
         Kind::Limit { requests, is_said } if moment.of_connection >= requests => {
             let said = if is_said { End::Closed } else { end };
             one_write(answer.whole(said), End::Closed)
         }
-        Kind::Trickle { pause } => {
-            let bytes = answer.body.iter();
-            let bytes = bytes.flat_map(|byte| [Step::Pause(pause), Step::Write(vec![*byte])]);
-            let steps = once(Step::Write(answer.head(end))).chain(bytes).collect();
-            Script { steps, end }
-        }
+        Kind::Trickle => in_bytes(&answer, behaviour.pause, end),
         Kind::Fault { fault, percent } if is_hit(moment, percent) => broken(fault, answer, end),
         Kind::Plain
         | Kind::Early
@@ -92,6 +88,22 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
         | Kind::Starting { .. }
         | Kind::Work { .. } => one_write(answer.whole(end), end),
     }
+}
+
+fn without_length(answer: Answer, pause: Option<Duration>) -> Script {
+    let head = format!("HTTP/1.0 {} As asked\r\n\r\n", answer.status).into_bytes();
+    let pause = Step::Pause(pause.unwrap_or(BODY_PAUSE));
+    let steps = vec![Step::Write(head), pause, Step::Write(answer.body)];
+    let end = End::Closed;
+    Script { steps, end }
+}
+
+fn in_bytes(answer: &Answer, pause: Option<Duration>, end: End) -> Script {
+    let pause = pause.unwrap_or(BYTE_PAUSE);
+    let bytes = answer.body.iter();
+    let bytes = bytes.flat_map(|byte| [Step::Pause(pause), Step::Write(vec![*byte])]);
+    let steps = once(Step::Write(answer.head(end))).chain(bytes).collect();
+    Script { steps, end }
 }
 
 /// Whether this request is one of the `percent` in 100 of a load, which are evenly spread.
@@ -107,26 +119,14 @@ fn broken(fault: Fault, answer: Answer, end: End) -> Script {
         bytes.truncate(bytes.len() - answer.body.len().div_ceil(2));
         bytes
     };
-    match fault {
-        Fault::Cut => one_write(half(answer), End::Closed),
-        Fault::Long => one_write(half(answer), end),
-        Fault::Reset => one_write(half(answer), End::Reset),
-        Fault::Shed => {
-            let shed = Answer {
-                status: 503,
-                body: vec![],
-            };
-            one_write(shed.whole(end), end)
-        }
-        Fault::Silent => Script {
-            steps: vec![],
-            end: End::Closed,
-        },
-        Fault::Twice => one_write(answer.whole(end).repeat(2), end),
-    }
-}
-
-fn one_write(bytes: Vec<u8>, end: End) -> Script {
+    let (bytes, end) = match fault {
+        Fault::Cut => (half(answer), End::Closed),
+        Fault::Long => (half(answer), end),
+        Fault::Reset => (half(answer), End::Reset),
+        Fault::Shed => (Answer::SHED.whole(end), end),
+        Fault::Silent => (vec![], End::Closed),
+        Fault::Twice => (answer.whole(end).repeat(2), end),
+    };
     let steps = vec![Step::Write(bytes)];
     Script { steps, end }
 }
@@ -137,6 +137,11 @@ struct Answer {
 }
 
 impl Answer {
+    const SHED: Self = Self {
+        status: 503,
+        body: vec![],
+    };
+
     fn of(behaviour: &Behaviour, moment: &Moment) -> Self {
         let mut status = behaviour.status;
         let mut bytes = behaviour.body_bytes;
@@ -240,6 +245,14 @@ mod tests {
         let good = script(&Behaviour::of("/").unwrap(), &moment(None));
         assert_eq!(script(&behaviour, &moment(None)), good);
         assert_ne!(script(&behaviour, &moment(Some(1))), good);
+    }
+
+    #[test]
+    fn only_good_answers_take_as_long_as_asked() {
+        let behaviour = Behaviour::of("/shed?percent=50&pause_milliseconds=7").unwrap();
+        let pause = Step::Pause(Duration::from_millis(7));
+        let steps = |request| script(&behaviour, &moment(Some(request))).steps;
+        assert!(steps(1).contains(&pause) && !steps(2).contains(&pause));
     }
 
     #[test]
