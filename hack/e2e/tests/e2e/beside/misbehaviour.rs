@@ -1,154 +1,43 @@
 //! A server that misbehaves on purpose (`hack/misbehave`): every fault is counted and named, what is
 //! no fault is not counted as one, and what makes two sides unequal is said.
 
+mod shown;
+
 use kube::Client;
 use serde_json::Value;
 use wasmbench_core::wire::record::{Point, Record};
-use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::runs;
 
-// Where the numbers stand: the only part that knows the formats.
+use shown::{Cell, of_schedule, opened_connections, report, said, summary};
 
-/// A cell of the throughput sweep in a summary.
+/// Requests that failed: from and to, in percent, and why.
 #[derive(Clone, Copy)]
-struct Cell<'a>(&'a Value);
+struct Failed {
+    percent: (f64, f64),
+    kind: Option<&'static str>,
+}
 
-impl<'a> Cell<'a> {
-    fn of(summary: &'a Value, variant: &str, workload: &str) -> Self {
-        let mut cells = summary["cells"].as_array().expect("cells").iter();
-        let cell = cells.find(|cell| {
-            cell["variant"] == variant
-                && cell["workload"] == workload
-                && cell["sweep"] == "throughput"
-        });
-        Self(cell.unwrap_or_else(|| panic!("{variant} on {workload}: {summary:#}")))
-    }
+const NONE: Failed = Failed {
+    percent: (0.0, 0.0),
+    kind: None,
+};
 
-    /// Requests of all timed windows that failed, in percent.
-    fn failed_percent(self) -> f64 {
-        let sum = |column: &str| -> u64 {
-            let column = self.0["trials"][column].as_array().expect("a column");
-            column.iter().filter_map(Value::as_u64).sum()
-        };
-        let (failed, answered) = (sum("errors"), sum("requests"));
-        assert!(failed + answered >= 20, "{self:?}: too few requests");
-        100.0 * failed as f64 / (failed + answered) as f64
-    }
-
-    /// Failed requests without a complete answer, by why there is none.
-    fn failed_by_kind(self) -> Vec<(&'a str, u64)> {
-        let kinds = self.0["load"]["failedByKind"].as_object();
-        let kinds = kinds.into_iter().flatten();
-        kinds
-            .map(|(kind, count)| (kind.as_str(), count.as_u64().expect("a count")))
-            .collect()
-    }
-
-    fn failed_with_status(self, status: &str) -> u64 {
-        let count = self.0["errorsByStatus"][status].as_u64();
-        count.unwrap_or_default()
-    }
-
-    /// Absent where every connection lasted as long as its load.
-    fn requests_per_connection(self) -> Option<f64> {
-        median(&self.0["load"]["requestsPerConnection"])
-    }
-
-    /// The sizes of the smallest and the largest expected answer.
-    fn answer_bytes(self) -> (u64, u64) {
-        let bytes = &self.0["load"]["answerBytes"];
-        let end = |end: &str| bytes[end].as_u64();
-        let found = end("min").zip(end("max"));
-        found.unwrap_or_else(|| panic!("no sizes: {self:?}"))
-    }
-
-    fn p50_microseconds(self) -> f64 {
-        median(&self.0["p50Microseconds"]).unwrap_or_else(|| panic!("no latency: {self:?}"))
-    }
-
-    fn cpus_used(self) -> Option<f64> {
-        median(&self.0["cpusUsed"])
-    }
-
-    fn throttled_share(self) -> Option<f64> {
-        median(&self.0["throttledShare"])
-    }
-
-    /// Reasons why it is not compared.
-    fn invalid_because(self) -> Vec<&'a str> {
-        let reasons = self.0["invalidBecause"].as_array();
-        let reasons = reasons.into_iter().flatten();
-        reasons.filter_map(Value::as_str).collect()
+/// So many percent, within a point.
+const fn failed(percent: f64, kind: &'static str) -> Failed {
+    Failed {
+        percent: (percent - 1.0, percent + 1.0),
+        kind: Some(kind),
     }
 }
 
-impl std::fmt::Debug for Cell<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:#}", self.0)
+/// How many a client finds depends on how it goes on after each.
+const fn some(kind: &'static str) -> Failed {
+    Failed {
+        percent: (0.1, 50.0),
+        kind: Some(kind),
     }
-}
-
-/// A number, or the median of a spread.
-fn median(number: &Value) -> Option<f64> {
-    number.as_f64().or_else(|| number["median"].as_f64())
-}
-
-/// What the summary says about a workload, in doubts and notes of this reason; of any if empty.
-fn said<'a>(summary: &'a Value, reason: &str, workload: &str) -> Vec<&'a str> {
-    let doubts = summary["doubts"].as_array().into_iter().flatten();
-    let doubts = doubts.filter(|doubt| reason.is_empty() || doubt["reason"] == reason);
-    let messages = doubts.filter_map(|doubt| doubt["message"].as_str());
-    messages
-        .filter(|message| message.contains(&format!("on {workload}")))
-        .collect()
-}
-
-/// Connections that the load generator opened within the timed window, beyond the first ones.
-fn opened_connections(record: &Record) -> u64 {
-    let document = record.load().expect("a load");
-    let timed = document.timed.as_ref().expect("a window");
-    let opened = timed.runs().map(|run| {
-        let opened = run["Seen"]["Connections"].as_u64();
-        opened.unwrap_or_else(|| panic!("no connections in {run}"))
-    });
-    opened.sum()
-}
-
-/// Expected answers and others of an open loop, and the median of each from the schedule, in
-/// microseconds.
-fn of_schedule(record: &Record) -> [(u64, f64); 2] {
-    let document = record.load().expect("a load");
-    let window = document.timed.as_ref().expect("a window");
-    let found = serde_json::to_value(window.open_loop).expect("JSON");
-    let count = |field: &str| found[field].as_u64().expect("a count");
-    let p50 = |field: &str| found[field]["p50Microseconds"].as_f64().expect("a median");
-    let (all, failed) = (count("requests"), count("failed"));
-    [
-        (all - failed, p50("fromSchedule")),
-        (failed, p50("failedFromSchedule")),
-    ]
-}
-
-async fn report(namespace: &str, name: &str, format: &str) -> String {
-    let report = ["wasmbench", "report", name, "-n", namespace, "-o", format];
-    kubectl(&report).await.stdout
-}
-
-async fn summary(namespace: &str, name: &str) -> Value {
-    let text = report(namespace, name, "json").await;
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-/// Requests that failed.
-#[derive(Clone, Copy)]
-enum Failed {
-    None,
-    /// So many percent, within a point, all of this kind.
-    Percent(f64, &'static str),
-    /// Some, all of this kind.
-    Some(&'static str),
 }
 
 /// How long connections last.
@@ -165,129 +54,64 @@ enum Connections {
 struct Row {
     workload: &'static str,
     path: &'static str,
-    expect: &'static str,
+    status: u16,
     failed: Failed,
     connections: Connections,
 }
 
-const fn row(
-    workload: &'static str,
-    path: &'static str,
-    expect: &'static str,
-    (failed, connections): (Failed, Connections),
-) -> Row {
+const fn kept(workload: &'static str, path: &'static str, status: u16) -> Row {
     Row {
         workload,
         path,
-        expect,
-        failed,
-        connections,
+        status,
+        failed: NONE,
+        connections: Connections::Kept,
     }
 }
 
-use Connections::{Broken, Kept, Serve};
+const fn ends(workload: &'static str, path: &'static str, (from, to): (f64, f64)) -> Row {
+    Row {
+        connections: Connections::Serve(from, to),
+        ..kept(workload, path, 200)
+    }
+}
+
+const fn broken(workload: &'static str, path: &'static str, status: u16, failed: Failed) -> Row {
+    Row {
+        failed,
+        connections: Connections::Broken,
+        ..kept(workload, path, status)
+    }
+}
 
 const ROWS: [Row; 16] = [
-    row("good", "/", "body: hello", (Failed::None, Kept)),
-    row(
-        "no-content",
-        "/?status=204",
-        "status: 204",
-        (Failed::None, Kept),
-    ),
-    row(
-        "redirect",
-        "/?status=302",
-        "status: 302",
-        (Failed::None, Kept),
-    ),
-    row(
-        "not-modified",
-        "/?status=304",
-        "status: 304",
-        (Failed::None, Kept),
-    ),
-    row(
-        "missing",
-        "/?status=404",
-        "status: 404",
-        (Failed::None, Kept),
-    ),
-    row("interim", "/continue", "body: hello", (Failed::None, Kept)),
-    row(
-        "chunks",
-        "/chunks?bytes=100000",
-        "status: 200",
-        (Failed::None, Kept),
-    ),
-    row(
-        "grows",
-        "/grow?to=300000",
-        "body: hello",
-        (Failed::None, Kept),
-    ),
-    row(
-        "no-length",
-        "/http10",
-        "body: hello",
-        (Failed::None, Serve(0.5, 1.0)),
-    ),
-    row(
-        "one-each",
-        "/limit?requests=1",
-        "body: hello",
-        (Failed::None, Serve(0.5, 1.0)),
-    ),
-    row(
-        "hundred-each",
-        "/limit?requests=100&said=false",
-        "body: hello",
-        (Failed::None, Serve(10.0, 100.0)),
-    ),
-    row(
-        "cut",
-        "/cut?percent=20",
-        "body: hello",
-        (Failed::Percent(20.0, "cut"), Broken),
-    ),
-    row(
-        "reset",
-        "/reset?percent=10",
-        "body: hello",
-        (Failed::Percent(10.0, "cut"), Broken),
-    ),
-    row(
-        "silent",
-        "/silent?percent=10",
-        "body: hello",
-        (Failed::Percent(10.0, "closed"), Broken),
-    ),
-    row(
-        "missing-cut",
+    kept("good", "/", 200),
+    kept("no-content", "/?status=204", 204),
+    kept("redirect", "/?status=302", 302),
+    kept("not-modified", "/?status=304", 304),
+    kept("missing", "/?status=404", 404),
+    kept("interim", "/continue", 200),
+    kept("chunks", "/chunks?bytes=100000", 200),
+    kept("grows", "/grow?to=300000", 200),
+    ends("no-length", "/http10", (0.5, 1.0)),
+    ends("one-each", "/limit?requests=1", (0.5, 1.0)),
+    ends("many-each", "/limit?requests=100&said=false", (10.0, 100.0)),
+    broken("cut", "/cut?percent=20", 200, failed(20.0, "cut")),
+    broken(
+        "no-page",
         "/cut?percent=20&status=404",
-        "status: 404",
-        (Failed::Percent(20.0, "cut"), Broken),
+        404,
+        failed(20.0, "cut"),
     ),
-    // The second answer is found when the next request is due.
-    row(
-        "twice",
-        "/twice?percent=10",
-        "body: hello",
-        (Failed::Some("excess"), Broken),
-    ),
+    broken("reset", "/reset?percent=10", 200, failed(10.0, "cut")),
+    broken("silent", "/silent?percent=10", 200, failed(10.0, "closed")),
+    broken("twice", "/twice?percent=10", 200, some("excess")),
 ];
 
 fn misbehaving(image: &str) -> String {
     let workloads = ROWS.iter().map(|row| {
-        let Row {
-            workload,
-            path,
-            expect,
-            ..
-        } = row;
-        format!(
-            "- {{name: {workload}, path: '{path}', expect: {{{expect}}}, maxErrorShare: '50%'}}\n"
-        )
+        let (name, path, status) = (row.workload, row.path, row.status);
+        format!("- {{name: {name}, path: '{path}', expect: {{status: {status}}}, maxErrorShare: '50%'}}\n")
     });
     let workloads: String = workloads.collect();
     format!(
@@ -305,31 +129,11 @@ sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
 
 fn check(row: &Row, cell: Cell<'_>, records: &[Record]) {
     let what = row.workload;
-    let (percent, kinds) = (cell.failed_percent(), cell.failed_by_kind());
-    println!(
-        "{what}: {percent:.2} % failed, {kinds:?}, {:?}",
-        cell.requests_per_connection()
-    );
-    match row.failed {
-        Failed::None => assert!(percent == 0.0 && kinds.is_empty(), "{what}: {cell:?}"),
-        Failed::Percent(expected, kind) => {
-            assert!(
-                (percent - expected).abs() < 1.0,
-                "{what}: {percent}, {cell:?}"
-            );
-            assert!(
-                matches!(*kinds, [(found, _)] if found == kind),
-                "{what}: {kinds:?}"
-            );
-        }
-        Failed::Some(kind) => {
-            assert!(percent > 0.0, "{what}: {cell:?}");
-            assert!(
-                matches!(*kinds, [(found, _)] if found == kind),
-                "{what}: {kinds:?}"
-            );
-        }
-    }
+    let (percent, kinds) = (cell.failed_percent(), cell.failure_kinds());
+    println!("{what}: {percent:.2} % failed: {kinds:?}");
+    let (from, to) = row.failed.percent;
+    assert!((from..=to).contains(&percent), "{what}: {percent} {cell:?}");
+    assert_eq!(kinds, Vec::from_iter(row.failed.kind), "{what}: {cell:?}");
     let mine = records
         .iter()
         .filter(|record| record.trial.cell.workload == what);
@@ -399,8 +203,8 @@ sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
     )
 }
 
-/// CPUs differ by more than half above this ratio.
-const UNEQUAL_CPUS: f64 = 1.5;
+/// What two variants used is said to differ from this ratio on, if the larger is this many CPUs.
+const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 
 #[tokio::test]
 async fn what_makes_two_sides_unequal_is_said() {
@@ -412,7 +216,7 @@ async fn what_makes_two_sides_unequal_is_said() {
 
         assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
         assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
-        let notes = said(&summary, "", "sizes");
+        let notes = said(&summary, "UnequalAnswers", "sizes");
         let has_both = |note: &&str| note.contains("30") && note.contains("50");
         assert!(notes.iter().any(has_both), "{notes:?}");
 
@@ -430,19 +234,17 @@ async fn what_makes_two_sides_unequal_is_said() {
             println!("threads: {plain} and {other} CPUs");
             assert!(other < 1.1, "{other}");
             let is_said = !said(&summary, "UnequalCpus", "threads").is_empty();
-            let ratio = (plain / other).max(other / plain);
-            assert_eq!(
-                is_said,
-                ratio > UNEQUAL_CPUS,
-                "{plain} and {other}: {summary:#}"
-            );
+            let (fewer, more) = (plain.min(other), plain.max(other));
+            let (ratio, least) = UNEQUAL_CPUS;
+            let are_unequal = more > ratio * fewer && more >= least;
+            assert_eq!(is_said, are_unequal, "{plain} and {other}: {summary:#}");
         }
     })
     .await;
 }
 
 /// A twentieth of a CPU, so that even a busy node has more than the limit to give. The service that
-/// sheds answers at once, or after 200 ms.
+/// sheds takes 50 ms for an answer, and none to refuse one.
 fn tight(image: &str) -> String {
     format!(
         r"
@@ -453,7 +255,7 @@ resources: {{limits: {{cpu: 50m, memory: 128Mi}}}}
 variants: [{{name: service, container: {{image: '{image}'}}}}]
 workloads:
 - {{name: limited, path: '/work?iterations=1000000', expect: {{body: hello}}}}
-- {{name: sheds, path: '/shed?percent=30&pause_milliseconds=200', expect: {{body: hello}}, maxErrorShare: '50%'}}
+- {{name: sheds, path: '/shed?percent=30&pause_milliseconds=50', expect: {{body: hello}}, maxErrorShare: '50%'}}
 sweeps:
   throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
   openLoop: {{ratesPercentOfPeak: [30], connections: 8, durationSeconds: 4, peakSeconds: 2, warmupSeconds: 0}}
@@ -472,10 +274,12 @@ async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
         );
         let share = limited.throttled_share().expect("a limit was reached");
         assert!(share > 0.0, "{limited:?}");
+        assert!(!said(&summary, "Throttled", "limited").is_empty());
 
         let sheds = Cell::of(&summary, "service", "sheds");
         let percent = sheds.failed_percent();
-        assert!((percent - 30.0).abs() < 1.0, "{sheds:?}");
+        // Each window has some hundred requests, and one of them may be cut off at either end.
+        assert!((percent - 30.0).abs() < 2.0, "{sheds:?}");
         assert!(sheds.failed_with_status("503") > 0, "{sheds:?}");
         let is_open = |record: &&Record| matches!(record.trial.cell.point, Point::OpenLoop { .. });
         let sheds = records.iter().filter(is_open);
@@ -483,9 +287,9 @@ async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
             let [(answered, good), (shed, fast)] = of_schedule(record);
             let percent = 100.0 * shed as f64 / (answered + shed) as f64;
             println!("{}: {percent} % shed, {good} and {fast} us", record.trial);
-            assert!((percent - 30.0).abs() < 3.0, "{}: {percent}", record.trial);
+            assert!((percent - 30.0).abs() < 2.0, "{}: {percent}", record.trial);
             assert!(
-                good >= 200_000.0 && fast < good,
+                good >= 50_000.0 && fast < good,
                 "{}: {good}, {fast}",
                 record.trial
             );
