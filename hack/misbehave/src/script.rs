@@ -1,6 +1,7 @@
 //! What goes over the connection in answer to one request. Pure: a behaviour and the moment in,
 //! bytes, pauses and the end out.
 
+use std::io::Write as _;
 use std::iter::once;
 use std::time::Duration;
 
@@ -194,7 +195,8 @@ impl Answer {
         )
         .into_bytes();
         for chunk in self.body.chunks(each.max(1)) {
-            bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            // Writing to memory never fails.
+            let _ = write!(bytes, "{:x}\r\n", chunk.len());
             bytes.extend_from_slice(chunk);
             bytes.extend_from_slice(b"\r\n");
         }
