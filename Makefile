@@ -42,7 +42,7 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; gunicorn
 	@hack/e2e/run --systems
 
 test-surface: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name

@@ -9,7 +9,7 @@ declare -A folder_of=(
   [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
   [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream [wasmcloud]=gateways/wasmcloud
   [action-native]=gateways/actions/native [action-wasmtime]=gateways/actions/wasmtime [action-wasmi]=gateways/actions/wasmi
-  [action-wasmer]=gateways/runtimes/action
+  [action-wasmer]=gateways/runtimes/action [misbehave]=hack/misbehave [gunicorn]=hack/gunicorn
 )
 
 # Every file below these folders except tests, examples, benchmarks and Markdown, for `digest`.
@@ -24,7 +24,7 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, build scripts, pinned versions.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/nats-server crds charts/wasmbench/Chart.yaml hack/images.d
+  sources operator gateways wasm-guest hack/go/nats-server hack/misbehave hack/gunicorn crds charts/wasmbench/Chart.yaml hack/images.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/lib/rustc-for-wasmcloud hack/shim
 }
 

@@ -7,12 +7,14 @@ declare -A package_of=(
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
   [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
   [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
+  [misbehave]=misbehave
 )
 declare -A binary_of=(
   [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
   [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
   [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
+  [misbehave]=misbehave
 )
 # The path of the binary in the build context, where it differs from its name.
 declare -A entry_of=(
@@ -21,7 +23,7 @@ declare -A entry_of=(
   [action-native]=gateway [action-wasmtime]=gateway [action-wasmi]=gateway
 )
 # The runtime that the image needs, by its name in hack/runtime, and the guests that go into the image.
-declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [action-wasmer]=action-wasmer [server-wasmedge-aot]=wasmedge)
+declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [action-wasmer]=action-wasmer [server-wasmedge-aot]=wasmedge [gunicorn]=gunicorn)
 declare -A guest_of=(
   [probe]="action action-large"
   [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
@@ -83,7 +85,7 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  # The binaries of wasmcloud and action-wasmer are in the runtime's folder.
+  # The binaries of wasmcloud, action-wasmer and gunicorn are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
     put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
   case $name in
@@ -99,6 +101,10 @@ stage_one() { # NAME
       ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
     wasmcloud) put 644 "$guest" "$context/root/http.wasm" ;;
+    gunicorn)
+      install -D -m 644 "$repository/hack/gunicorn/app.py" "$context/root/app/app.py"
+      put 644 "$repository/hack/gunicorn/client.py" "$context/root/app/client.py"
+      ;;
     *-cli | v8)
       put_modules "${runtime_of[$name]}" "$runtime" "$guest" "$context/root"
       [ "$name" != wasmedge-cli ] || put_server "$runtime" "${guests[server-wasmedge]}" "$context/root"

@@ -18,6 +18,13 @@ pub async fn images(client: &Client) -> Images {
     config.images
 }
 
+/// An image of this checkout that only tests use, by its name in `hack/images`.
+pub async fn test_image(client: &Client, name: &str) -> String {
+    let native = images(client).await.native;
+    let (repository, tag) = native.rsplit_once("/native:").expect("one of ours");
+    format!("{repository}/{name}:{tag}")
+}
+
 /// Restarts the operator, waits until it is ready, and returns the name of its pod.
 pub async fn restarted() -> String {
     let namespace = operator_namespace();

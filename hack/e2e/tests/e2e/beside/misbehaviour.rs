@@ -1,0 +1,309 @@
+//! A server that misbehaves on purpose (`hack/misbehave`): every fault is counted and named, what is
+//! no fault is not counted as one, and what makes two sides unequal is said.
+
+mod shown;
+
+use kube::Client;
+use serde_json::Value;
+use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::test_image;
+use wasmbench_e2e::runs;
+
+use shown::{Cell, of_schedule, opened_connections, report, said, summary};
+
+/// Requests that failed: from and to, in percent, and why.
+#[derive(Clone, Copy)]
+struct Failed {
+    percent: (f64, f64),
+    kind: Option<&'static str>,
+}
+
+const NONE: Failed = Failed {
+    percent: (0.0, 0.0),
+    kind: None,
+};
+
+/// So many percent, within a point.
+const fn failed(percent: f64, kind: &'static str) -> Failed {
+    Failed {
+        percent: (percent - 1.0, percent + 1.0),
+        kind: Some(kind),
+    }
+}
+
+/// How many a client finds depends on how it goes on after each.
+const fn some(kind: &'static str) -> Failed {
+    Failed {
+        percent: (0.1, 50.0),
+        kind: Some(kind),
+    }
+}
+
+/// How long connections last.
+#[derive(Clone, Copy)]
+enum Connections {
+    /// As long as the load.
+    Kept,
+    /// So many requests, from and to.
+    Serve(f64, f64),
+    /// A fault ends some of them.
+    Broken,
+}
+
+/// Those that are open when a load begins or ends count as well, and it may have few requests.
+const ABOUT_ONE: (f64, f64) = (0.5, 1.5);
+
+struct Row {
+    workload: &'static str,
+    path: &'static str,
+    status: u16,
+    failed: Failed,
+    connections: Connections,
+}
+
+const fn kept(workload: &'static str, path: &'static str, status: u16) -> Row {
+    Row {
+        workload,
+        path,
+        status,
+        failed: NONE,
+        connections: Connections::Kept,
+    }
+}
+
+const fn ends(workload: &'static str, path: &'static str, (from, to): (f64, f64)) -> Row {
+    Row {
+        connections: Connections::Serve(from, to),
+        ..kept(workload, path, 200)
+    }
+}
+
+const fn broken(workload: &'static str, path: &'static str, status: u16, failed: Failed) -> Row {
+    Row {
+        failed,
+        connections: Connections::Broken,
+        ..kept(workload, path, status)
+    }
+}
+
+const ROWS: [Row; 16] = [
+    kept("good", "/", 200),
+    kept("no-content", "/?status=204", 204),
+    kept("redirect", "/?status=302", 302),
+    kept("not-modified", "/?status=304", 304),
+    kept("missing", "/?status=404", 404),
+    kept("interim", "/continue", 200),
+    kept("chunks", "/chunks?bytes=100000", 200),
+    kept("grows", "/grow?to=300000", 200),
+    ends("no-length", "/http10", ABOUT_ONE),
+    ends("one-each", "/limit?requests=1", ABOUT_ONE),
+    ends("many-each", "/limit?requests=100&said=false", (10.0, 101.0)),
+    broken("cut", "/cut?percent=20", 200, failed(20.0, "cut")),
+    broken(
+        "no-page",
+        "/cut?percent=20&status=404",
+        404,
+        failed(20.0, "cut"),
+    ),
+    broken("reset", "/reset?percent=10", 200, failed(10.0, "cut")),
+    broken("silent", "/silent?percent=10", 200, failed(10.0, "closed")),
+    broken("twice", "/twice?percent=10", 200, some("excess")),
+];
+
+fn misbehaving(image: &str) -> String {
+    let workloads = ROWS.iter().map(|row| {
+        let (name, path, status) = (row.workload, row.path, row.status);
+        format!("- {{name: {name}, path: '{path}', expect: {{status: {status}}}, maxErrorShare: '50%'}}\n")
+    });
+    let workloads: String = workloads.collect();
+    format!(
+        r"
+blocks: 2
+seed: 1
+noiseFloor: false
+variants: [{{name: service, container: {{image: '{image}'}}}}]
+workloads:
+{workloads}
+sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
+"
+    )
+}
+
+fn check(row: &Row, cell: Cell<'_>, records: &[Record]) {
+    let what = row.workload;
+    let (percent, kinds) = (cell.failed_percent(), cell.failure_kinds());
+    println!("{what}: {percent:.2} % failed: {kinds:?}");
+    let (from, to) = row.failed.percent;
+    assert!((from..=to).contains(&percent), "{what}: {percent} {cell:?}");
+    assert_eq!(kinds, Vec::from_iter(row.failed.kind), "{what}: {cell:?}");
+    let mine = records
+        .iter()
+        .filter(|record| record.trial.cell.workload == what);
+    let opened: u64 = mine.map(opened_connections).sum();
+    match row.connections {
+        Connections::Kept => assert_eq!(opened, 0, "{what}: {cell:?}"),
+        Connections::Serve(from, to) => {
+            let found = cell.requests_per_connection();
+            let found = found.unwrap_or_else(|| panic!("{what}: {cell:?}"));
+            assert!(
+                (from..=to).contains(&found),
+                "{what}: {found} requests per connection"
+            );
+        }
+        Connections::Broken => assert!(opened > 0, "{what}: {cell:?}"),
+    }
+    // Whatever the expected status is, and whatever failed.
+    assert!(cell.p50_microseconds() > 1.0, "{what}: {cell:?}");
+}
+
+#[tokio::test]
+async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
+    with_namespace("misbehaves", |client, namespace| async move {
+        let spec = misbehaving(&test_image(&client, "misbehave").await);
+        let run = ("faults", &*spec);
+        let (_, records) = runs::measured(&client, &namespace, run, 600, 2 * ROWS.len()).await;
+        let summary = summary(&namespace, "faults").await;
+        let cell = |workload| Cell::of(&summary, "service", workload);
+        for row in &ROWS {
+            check(row, cell(row.workload), &records);
+        }
+        // A head alone is no answer.
+        assert!(cell("no-length").p50_microseconds() > 190_000.0);
+        assert_eq!(cell("chunks").answer_bytes(), (100_000, 100_000));
+        assert_eq!(cell("grows").answer_bytes().1, 300_000);
+        let notes = said(&summary, "", "grows");
+        assert!(notes.iter().any(|note| note.contains("300")), "{notes:?}");
+        assert_eq!(said(&summary, "ErrorsInLoad", "good"), Vec::<&str>::new());
+    })
+    .await;
+}
+
+/// Everything beside `plain` differs in one thing.
+fn unequal(image: &str) -> String {
+    let variant = |name: &str, sizes: u32, ends: &str, threads: u32| {
+        format!(
+            "- {{name: {name}, container: {{image: '{image}', args: [\
+             '--at=/sizes=/?bytes={sizes}', '--at=/ends={ends}', \
+             '--at=/threads=/work?iterations=500000&threads={threads}']}}}}\n"
+        )
+    };
+    let plain = variant("plain", 30, "/", 0);
+    let other = variant("other", 50_000, "/limit?requests=1", 1);
+    format!(
+        r"
+blocks: 2
+seed: 1
+noiseFloor: false
+variants:
+{plain}{other}
+workloads:
+- {{name: sizes, path: /sizes}}
+- {{name: ends, path: /ends, expect: {{body: hello}}}}
+- {{name: threads, path: /threads, expect: {{body: hello}}}}
+sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
+"
+    )
+}
+
+/// What two variants used is said to differ from this ratio on, if the larger is this many CPUs.
+const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
+
+#[tokio::test]
+async fn what_makes_two_sides_unequal_is_said() {
+    with_namespace("unequal", |client, namespace| async move {
+        let spec = unequal(&test_image(&client, "misbehave").await);
+        runs::measured(&client, &namespace, ("unequal", &spec), 300, 12).await;
+        let summary = summary(&namespace, "unequal").await;
+        let cell = |variant, workload| Cell::of(&summary, variant, workload);
+
+        assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
+        assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
+        let notes = said(&summary, "UnequalAnswers", "sizes");
+        let has_both = |note: &&str| note.contains("30") && note.contains("50");
+        assert!(notes.iter().any(has_both), "{notes:?}");
+
+        let ends = cell("other", "ends");
+        assert!(ends.failed_percent() == 0.0, "{ends:?}");
+        let served = ends.requests_per_connection().expect("connections end");
+        let (from, to) = ABOUT_ONE;
+        assert!((from..=to).contains(&served), "{served}");
+        let text = report(&namespace, "unequal", "md").await;
+        assert!(text.to_lowercase().contains("per connection"), "{text}");
+
+        // How many CPUs a variant gets, the neighbours decide too: but more than one is not for one
+        // thread, and what is said follows from what was found.
+        let cpus = |variant| cell(variant, "threads").cpus_used();
+        if let Some((plain, other)) = cpus("plain").zip(cpus("other")) {
+            println!("threads: {plain} and {other} CPUs");
+            assert!(other < 1.1, "{other}");
+            let is_said = !said(&summary, "UnequalCpus", "threads").is_empty();
+            let (fewer, more) = (plain.min(other), plain.max(other));
+            let (ratio, least) = UNEQUAL_CPUS;
+            let are_unequal = more > ratio * fewer && more >= least;
+            assert_eq!(is_said, are_unequal, "{plain} and {other}: {summary:#}");
+        }
+    })
+    .await;
+}
+
+/// A twentieth of a CPU, so that even a busy node has more than the limit to give. The service that
+/// sheds takes 50 ms for an answer, and none to refuse one.
+fn tight(image: &str) -> String {
+    format!(
+        r"
+blocks: 2
+seed: 1
+noiseFloor: false
+resources: {{limits: {{cpu: 50m, memory: 128Mi}}}}
+variants: [{{name: service, container: {{image: '{image}'}}}}]
+workloads:
+- {{name: limited, path: '/work?iterations=1000000', expect: {{body: hello}}}}
+- {{name: sheds, path: '/shed?percent=30&pause_milliseconds=50', expect: {{body: hello}}, maxErrorShare: '50%'}}
+sweeps:
+  throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
+  openLoop: {{ratesPercentOfPeak: [30], connections: 8, durationSeconds: 4, peakSeconds: 2, warmupSeconds: 0}}
+"
+    )
+}
+
+#[tokio::test]
+async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
+    with_namespace("tight", |client, namespace| async move {
+        let (summary, records) = measured_tightly(&client, &namespace).await;
+        let limited = Cell::of(&summary, "service", "limited");
+        assert!(
+            !limited.invalid_because().contains(&"Throttled"),
+            "{limited:?}"
+        );
+        let share = limited.throttled_share().expect("a limit was reached");
+        assert!(share > 0.0, "{limited:?}");
+        assert!(!said(&summary, "Throttled", "limited").is_empty());
+
+        let sheds = Cell::of(&summary, "service", "sheds");
+        let percent = sheds.failed_percent();
+        // Each window has some hundred requests, and one of them may be cut off at either end.
+        assert!((percent - 30.0).abs() < 2.0, "{sheds:?}");
+        assert!(sheds.failed_with_status("503") > 0, "{sheds:?}");
+        let is_open = |record: &&Record| matches!(record.trial.cell.point, Point::OpenLoop { .. });
+        let sheds = records.iter().filter(is_open);
+        for record in sheds.filter(|record| record.trial.cell.workload == "sheds") {
+            let [(answered, good), (shed, fast)] = of_schedule(record);
+            let percent = 100.0 * shed as f64 / (answered + shed) as f64;
+            println!("{}: {percent} % shed, {good} and {fast} us", record.trial);
+            assert!((percent - 30.0).abs() < 2.0, "{}: {percent}", record.trial);
+            assert!(
+                good >= 50_000.0 && fast < good,
+                "{}: {good}, {fast}",
+                record.trial
+            );
+        }
+    })
+    .await;
+}
+
+async fn measured_tightly(client: &Client, namespace: &str) -> (Value, Vec<Record>) {
+    let spec = tight(&test_image(client, "misbehave").await);
+    let (_, records) = runs::measured(client, namespace, ("tight", &spec), 300, 8).await;
+    (summary(namespace, "tight").await, records)
+}

@@ -1,0 +1,151 @@
+//! One connection: requests in, the bytes of their scripts out.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
+
+use crate::behaviour::Kind;
+use crate::script::{End, Script, Step, script};
+use crate::server::Server;
+
+/// How the requests of a probe that judges answers introduce themselves.
+const PROBE: &[u8] = b"wasmbench-probe/";
+const MOST_HEADERS: usize = 64;
+
+/// What the head of a request says.
+struct Head {
+    target: String,
+    is_of_load: bool,
+    is_kept: bool,
+    /// Bytes of the head itself, and of the body after it.
+    bytes: usize,
+    body_bytes: usize,
+}
+
+/// A connection, and what was read from it.
+struct Connection<'a> {
+    server: &'a Server,
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+/// Answers requests until either side ends the connection.
+pub fn serve(server: &Server, stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut connection = Connection {
+        server,
+        stream,
+        unread: vec![],
+    };
+    let mut count = 0;
+    while let Some(head) = connection.head()? {
+        count += 1;
+        match connection.answer(&head, count)? {
+            End::Kept => {}
+            End::Closed => return Ok(()),
+            // Closing it with this option sends a reset.
+            End::Reset => {
+                return Ok(set_socket_linger(&connection.stream, Some(Duration::ZERO))?);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Connection<'_> {
+    /// The next head; `None` at the end of the connection.
+    fn head(&mut self) -> io::Result<Option<Head>> {
+        loop {
+            if let Some(head) = parsed(&self.unread)? {
+                self.unread.drain(..head.bytes);
+                return Ok(Some(head));
+            }
+            if !self.read_more()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn answer(&mut self, head: &Head, of_connection: u64) -> io::Result<End> {
+        let behaviour = match self.server.behaviour(&head.target) {
+            Ok(behaviour) => behaviour,
+            Err(sentence) => return self.refuse(&sentence),
+        };
+        let is_early = behaviour.kind == Kind::Early;
+        if !is_early {
+            self.skip(head.body_bytes)?;
+        }
+        self.server.prepare(behaviour.kind, &head.target)?;
+        let moment = self
+            .server
+            .moment(head.is_of_load, of_connection, head.is_kept);
+        let Script { steps, end } = script(&behaviour, &moment);
+        for step in steps {
+            match step {
+                Step::Write(bytes) => self.stream.write_all(&bytes)?,
+                Step::Pause(time) => std::thread::sleep(time),
+            }
+        }
+        if is_early {
+            self.skip(head.body_bytes)?;
+        }
+        Ok(end)
+    }
+
+    fn refuse(&mut self, sentence: &str) -> io::Result<End> {
+        let length = sentence.len();
+        let head = format!(
+            "HTTP/1.1 400 Bad Request\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        self.stream.write_all((head + sentence).as_bytes())?;
+        Ok(End::Closed)
+    }
+
+    fn skip(&mut self, bytes: usize) -> io::Result<()> {
+        while self.unread.len() < bytes {
+            if !self.read_more()? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        self.unread.drain(..bytes);
+        Ok(())
+    }
+
+    /// Returns false at the end of the connection.
+    fn read_more(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; 4096];
+        let read = self.stream.read(&mut buffer)?;
+        self.unread.extend_from_slice(&buffer[..read]);
+        Ok(read > 0)
+    }
+}
+
+/// The head at the beginning of these bytes, if it is complete.
+fn parsed(bytes: &[u8]) -> io::Result<Option<Head>> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let status = request.parse(bytes).map_err(io::Error::other)?;
+    let httparse::Status::Complete(head_bytes) = status else {
+        return Ok(None);
+    };
+    let header = |name: &str| {
+        let mut headers = request.headers.iter();
+        let found = headers.find(|header| header.name.eq_ignore_ascii_case(name));
+        found.map_or(&b""[..], |header| header.value)
+    };
+    let wish = header("connection");
+    let length = str::from_utf8(header("content-length")).unwrap_or_default();
+    Ok(Some(Head {
+        target: request.path.unwrap_or_default().to_owned(),
+        is_of_load: !header("user-agent").starts_with(PROBE),
+        is_kept: if request.version == Some(0) {
+            wish.eq_ignore_ascii_case(b"keep-alive")
+        } else {
+            !wish.eq_ignore_ascii_case(b"close")
+        },
+        bytes: head_bytes,
+        body_bytes: length.parse().unwrap_or_default(),
+    }))
+}

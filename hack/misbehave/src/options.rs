@@ -1,0 +1,87 @@
+//! The command line: where to listen, and further paths.
+
+use std::net::SocketAddr;
+
+use crate::behaviour::Behaviour;
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Usage: misbehave [--listen=ADDRESS] [--at=PATH=TARGET]...
+
+  --listen=ADDRESS   where to listen; 0.0.0.0:8080 if not given
+  --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
+                     --at=/sizes=/?bytes=50000
+";
+
+/// The options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Further paths, with their queries if they have any.
+    pub further: Vec<(String, Behaviour)>,
+}
+
+impl Options {
+    /// Reads the arguments, or says in a sentence what is wrong with them.
+    pub fn of(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut options = Self {
+            listen: SocketAddr::from(([0, 0, 0, 0], 8080)),
+            further: vec![],
+        };
+        for argument in arguments {
+            match argument.split_once('=') {
+                Some(("--listen", address)) => {
+                    options.listen = address.parse().map_err(|_| {
+                        format!("--listen '{address}' is not an address and a port")
+                    })?;
+                }
+                Some(("--at", value)) => {
+                    let (path, target) = value
+                        .split_once('=')
+                        .ok_or_else(|| format!("--at '{value}' is not PATH=TARGET"))?;
+                    options
+                        .further
+                        .push((path.to_owned(), Behaviour::of(target)?));
+                }
+                _ => return Err(format!("there is no option {argument}; see --help")),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Result<Options, String> {
+        Options::of(arguments.iter().map(|&argument| argument.to_owned()))
+    }
+
+    #[test]
+    fn a_path_stands_for_a_target_with_its_query() {
+        let options = read(&["--at=/sizes=/?bytes=50000&status=404"]).unwrap();
+        let (path, behaviour) = &options.further[0];
+        assert_eq!(path, "/sizes");
+        assert_eq!(
+            (behaviour.body_bytes, behaviour.status),
+            (Some(50_000), 404)
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (argument, sentence) in [
+            ("--at=/a=/nowhere", "there is no path /nowhere"),
+            ("--at=/a", "--at '/a' is not PATH=TARGET"),
+            (
+                "--listen=8080",
+                "--listen '8080' is not an address and a port",
+            ),
+            ("--colour", "there is no option --colour; see --help"),
+        ] {
+            assert_eq!(read(&[argument]), Err(sentence.to_owned()));
+        }
+    }
+}
