@@ -109,6 +109,11 @@ fn point(cell: &LoadCell) -> Option<PointSummary> {
         p99_microseconds: median(cell.detail.p99_microseconds)?,
         cpu_microseconds_per_request: median(cell.detail.cpu_microseconds_per_request),
         memory_bytes,
+        requests_per_connection: cell
+            .detail
+            .traffic
+            .as_ref()
+            .and_then(|traffic| median(traffic.requests_per_connection)),
     })
 }
 

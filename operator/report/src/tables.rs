@@ -146,6 +146,10 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
             cell.detail.generator_cpu_share_max.map(units::percent)
         })
         .measured("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
+        .measured("Requests per connection", |cell| {
+            let traffic = cell.detail.traffic.as_ref()?;
+            median(traffic.requests_per_connection, units::amount)
+        })
         .table()
 }
 

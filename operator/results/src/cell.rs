@@ -65,6 +65,11 @@ pub trait Detail: Any {
     fn is_unsteady(&self, _minimum_effect: f64) -> bool {
         false
     }
+
+    /// Whether a window lasted so much longer than asked for that its rate is that of a stall.
+    fn is_overrun(&self) -> bool {
+        false
+    }
 }
 
 impl dyn Detail {
@@ -129,6 +134,7 @@ impl<D: Detail + ?Sized> CellSummary<D> {
             (Reason::NodeNoisy, self.detail.is_noisy()),
             (Reason::NoiseUnknown, self.detail.is_noise_unknown()),
             (Reason::NotSteady, self.detail.is_unsteady(minimum_effect)),
+            (Reason::WindowOverran, self.detail.is_overrun()),
         ];
         let against = against.into_iter().filter(|(_, is_so)| *is_so);
         against.map(|(reason, _)| reason).collect()

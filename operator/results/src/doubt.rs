@@ -57,6 +57,12 @@ pub enum Reason {
     /// The rate still changed within the timed windows.
     #[serde(alias = "WarmupNotSettled")]
     NotSteady,
+    /// A timed window lasted much longer than it was asked to.
+    WindowOverran,
+    /// Connections of variants that are compared carry different numbers of requests.
+    ConnectionsEnd,
+    /// The answers of a variant differ much in size.
+    AnswersVary,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
     /// The pods of a variant fall into two groups.
@@ -83,6 +89,7 @@ impl Reason {
             Self::NodeNoisy
             | Self::NoiseUnknown
             | Self::NotSteady
+            | Self::WindowOverran
             | Self::TooFewBlocks
             | Self::TrialsFailed => Reach::Comparisons,
             Self::ResponseMismatch
@@ -99,6 +106,8 @@ impl Reason {
             | Self::LittlesLaw
             | Self::LoadGeneratorLate
             | Self::DelayedAck
+            | Self::ConnectionsEnd
+            | Self::AnswersVary
             | Self::HighVariance
             | Self::TwoModes
             | Self::GeneratorShare => Reach::Run,

@@ -1,7 +1,9 @@
 //! The rules that raise doubts. Each examines the results and says what is wrong, where, and what
 //! to do about it. Thresholds are named constants with their reasons.
 
+mod answers_vary;
 mod coarse_clock;
+mod connections_end;
 mod counts;
 mod delayed_ack;
 mod errors;
@@ -11,6 +13,7 @@ mod littles_law;
 mod lost_blocks;
 mod noisy;
 mod not_steady;
+mod overrun;
 pub mod saturation;
 mod start_limit;
 mod twin;
@@ -24,6 +27,7 @@ use crate::answers::Mismatch;
 use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
+use crate::load::LoadCell;
 use crate::open_loop;
 use crate::ratios::FEWEST_BLOCKS;
 use crate::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
@@ -86,6 +90,9 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         open_loop::doubt_late(evidence),
         delayed_ack::doubt(evidence),
         not_steady::doubt(evidence),
+        overrun::doubt(evidence),
+        connections_end::doubt(evidence),
+        answers_vary::doubt(evidence),
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),
         generator_share::doubt(evidence),
@@ -120,13 +127,26 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
         })
     });
     let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
-    let message = listed(differ.chain(wrong), MAX_ITEMS, "; ")?;
+    let others = evidence.cells.loads.iter().filter_map(other_sizes);
+    let message = listed(differ.chain(wrong).chain(others), MAX_ITEMS, "; ")?;
     Some(doubt(
         Reason::ResponseMismatch,
         message,
         "these points are not compared; make all variants give the right answer, or correct \
          spec.workloads[].expect",
     ))
+}
+
+/// Says that answers under load had another size than the right one; `None` where they may.
+fn other_sizes(cell: &LoadCell) -> Option<String> {
+    let mut trials = cell.detail.trials.iter();
+    let is_wrong = trials.any(|trial| {
+        trial.metrics.has_other_sizes
+            && trial.reason.as_deref() == Some(Reason::ResponseMismatch.into())
+    });
+    let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;
+    let (place, min, max) = (cell.place(), bytes.min, bytes.max);
+    is_wrong.then(|| format!("{place} gave answers of {min} to {max} bytes, and not of one size"))
 }
 
 fn engine_mode(evidence: &Evidence<'_>) -> Option<Doubt> {

@@ -1,4 +1,5 @@
-//! Parses the needed parts of what fortio 1.68 prints: its JSON in, plain numbers out. A missing or
+//! Parses the needed parts of what the load generator prints, which is what fortio's runner reports
+//! and what was seen of the answers: its JSON in, plain numbers out. A missing or
 //! contradictory part is an error that names the part, never a panic and never a zero.
 //!
 //! Traps of the format: names are PascalCase; `ActualDuration` is in nanoseconds while histograms
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use wasmbench_core::wire::document::TimedWindow;
 
 use crate::histogram::{Bucket, Histogram};
+use crate::traffic::{Seen, Traffic};
 
 /// The checked result of fortio for one window.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub struct Load {
     /// Rate times mean latency of all requests as a share of the connections: by Little's law, the
     /// share that was waiting for a response. Absent if fortio does not report its connections.
     pub connections_busy: Option<f64>,
+    /// What was met besides.
+    pub traffic: Traffic,
 }
 
 /// The status under which fortio counts requests without a response.
@@ -56,6 +60,7 @@ struct RunnerResults {
     errors_duration_histogram: Option<HistogramData>,
     ret_codes: Option<BTreeMap<String, u32>>,
     num_threads: Option<u32>,
+    seen: Option<Seen>,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +104,7 @@ fn joined(all: &[Load]) -> Load {
         failed_by_status: added(all.iter().map(|load| &load.failed_by_status)),
         latency: Histogram::joined(&histograms),
         connections_busy: busy.map(|busy| busy / seconds),
+        traffic: Traffic::joined(all.iter().map(|load| &load.traffic)),
     }
 }
 
@@ -141,8 +147,6 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         &all,
         expected_status,
     )?;
-    // Without failures every request counts, even if fortio treats the expected status (404, say)
-    // as an error.
     let latency = match errors {
         Some(errors) if failed > 0 => all.without(&errors).map_err(Error::Contradiction)?,
         _ => all.clone(),
@@ -155,6 +159,7 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         failed_by_status: failed_by_status(results.ret_codes.as_ref(), expected_status),
         latency,
         connections_busy,
+        traffic: results.seen.map(Traffic::of).unwrap_or_default(),
     })
 }
 
@@ -181,8 +186,7 @@ fn histogram(data: &HistogramData, name: &str) -> Result<Histogram, Error> {
     }
 }
 
-/// The number of requests that were not answered with the expected status. Status codes decide,
-/// because fortio treats any 200, 201, 202 or 204 as a success.
+/// The number of requests that were not answered with the expected status.
 fn failed(
     codes: Option<&BTreeMap<String, u32>>,
     errors: Option<&Histogram>,

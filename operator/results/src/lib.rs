@@ -57,6 +57,7 @@ pub mod steady;
 pub mod substrate;
 pub mod summary;
 mod tail;
+pub mod traffic;
 pub mod trial;
 pub mod trial_columns;
 pub mod trust;

@@ -13,6 +13,7 @@ use crate::measure::Metric;
 use crate::open_loop::trial as scheduled;
 use crate::open_loop::trial::OpenLoopTrial;
 use crate::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
+use crate::traffic::Traffic;
 use crate::{clock, fortio, generator};
 
 /// A percentile needs this many requests beyond it: p99 needs at least 1000 requests, p90 100,
@@ -110,6 +111,12 @@ pub struct Metrics {
     pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit throttled the subject.
     pub throttled_periods: Option<u64>,
+    /// Length of the window, in seconds; absent if read from a summary.
+    pub seconds: Option<f64>,
+    /// What was met besides latencies; empty if read from a summary.
+    pub traffic: Traffic,
+    /// Whether answers of the window had another size than the one before it.
+    pub has_other_sizes: bool,
     /// What the pod's shim used outside its cgroup.
     pub shim: Option<ShimUse>,
     /// What else is known about the pod.
@@ -243,10 +250,23 @@ pub fn metrics(
             .discarded
             .map(|discarded| Discarded::of(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+        seconds: Some(load.seconds),
+        has_other_sizes: has_other_sizes(document, &load.traffic),
+        traffic: load.traffic.clone(),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
         open_loop: window.open_loop.as_ref().map(scheduled::of_window),
     }))
+}
+
+/// Whether answers of the window had another size than the one before it.
+fn has_other_sizes(document: &LoadDocument, traffic: &Traffic) -> bool {
+    let before = document
+        .answer_before
+        .as_ref()
+        .map(|answer| answer.body_bytes);
+    let both = before.zip(traffic.answer_bytes);
+    both.is_some_and(|(before, seen)| (seen.min, seen.max) != (before, before))
 }
 
 fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
@@ -284,6 +304,7 @@ mod tests {
             failed_by_status: BTreeMap::new(),
             latency: Histogram::default(),
             connections_busy: None,
+            traffic: Traffic::default(),
         };
         assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));
     }

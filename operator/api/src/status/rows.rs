@@ -122,6 +122,10 @@ pub struct PointSummary {
 
     /// Memory of the subject's pod at the end of the timed window, in bytes.
     pub memory_bytes: Option<i64>,
+
+    /// Requests that a connection carried before the subject ended it. Absent where connections
+    /// lasted as long as the load.
+    pub requests_per_connection: Option<f64>,
 }
 
 /// A metric of a load as a multiple of the baseline's.

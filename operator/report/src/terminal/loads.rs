@@ -86,6 +86,10 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -
             let bytes = resources(row)?.memory_bytes;
             bytes.map(|bytes| units::bytes(bytes as f64))
         })
+        .right("REQ/CONN", |row| {
+            let carried = peak(row)?.requests_per_connection;
+            carried.map(units::amount)
+        })
         .left("INVALID", |row| invalid(row))
         .table()
 }

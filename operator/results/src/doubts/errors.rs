@@ -3,6 +3,7 @@
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::fortio::NO_ANSWER;
 use crate::load::LoadCell;
+use crate::traffic::kind_words;
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -38,13 +39,23 @@ fn words(cell: &LoadCell) -> String {
     let load = &cell.detail;
     let trials = load.trials.iter();
     let all: u64 = trials.map(|t| t.metrics.requests + t.metrics.errors).sum();
-    let how = load.errors_by_status.iter().map(|(status, count)| {
-        if *status == NO_ANSWER {
-            format!("{count} without an answer")
-        } else {
-            format!("{count} with {status}")
+    let traffic = load.traffic.as_ref();
+    let kinds = traffic
+        .into_iter()
+        .flat_map(|traffic| &traffic.failed_by_kind);
+    let kinds: Vec<String> = kinds
+        .map(|(kind, count)| format!("{count} {}", kind_words(kind)))
+        .collect();
+    let statuses = load.errors_by_status.iter().filter_map(|(status, count)| {
+        match (*status == NO_ANSWER, kinds.is_empty()) {
+            (false, _) => Some(format!("{count} with {status}")),
+            (true, true) => Some(format!("{count} without an answer")),
+            // The kinds say it better.
+            (true, false) => None,
         }
     });
+    let statuses: Vec<String> = statuses.collect();
+    let how = statuses.into_iter().chain(kinds);
     let how = listed(how, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
     format!(
         "{} ({} of {all} requests failed{how})",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::Workload;
+use wasmbench_api::run::{ConnectionReuse, Workload};
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
@@ -15,6 +15,7 @@ use crate::measure::Sweep;
 use crate::observation::Observation;
 use crate::recorded::Recorded;
 use crate::statistics::Spread;
+use crate::traffic::{Traffic, TrafficSummary};
 use crate::trial::{Metrics, Trial, TrialState, carries, valid};
 use crate::variant_validity::VariantValidity;
 use crate::{ceiling, fortio, open_loop, tail};
@@ -48,9 +49,30 @@ pub fn cell(
     let mut workloads = spec.workloads.iter();
     let asked = workloads.find(|one| one.name == *workload);
     let max_error_share = asked.and_then(Workload::max_error_share);
+    // One answer is the right one, so none may have another size.
+    let is_fixed =
+        asked.is_some_and(|asked| asked.expect.same_across_variants || asked.expect.body.is_some());
+    let throughput = sweeps.throughput.as_ref();
+    let throughput = throughput.filter(|_| sweep == Sweep::Throughput);
+    let reuse = throughput.map_or(ConnectionReuse::KeepAlive, |sweep| sweep.connection_reuse);
     let trials = recorded.trials.iter();
     let trials: Vec<Trial> = trials
-        .map(|(block, seen)| trial_of(seen, *block, wrong, max_error_share.unwrap_or_default()))
+        .map(|(block, seen)| {
+            let mut trial = trial_of(seen, *block, wrong, max_error_share.unwrap_or_default());
+            let metrics = &mut trial.metrics;
+            let requests = metrics.requests + metrics.errors;
+            let runs = u64::try_from(metrics.rates.len()).unwrap_or(1);
+            metrics.traffic = std::mem::take(&mut metrics.traffic).over(
+                requests,
+                connections.into(),
+                runs,
+                reuse,
+            );
+            if is_fixed && metrics.has_other_sizes && trial.state == TrialState::Valid {
+                (trial.state, trial.reason) = invalid(Reason::ResponseMismatch);
+            }
+            trial
+        })
         .collect();
     let is_valid = |block| valid(&trials).any(|trial| trial.block == block);
     let counts = recorded.counts(is_valid);
@@ -61,6 +83,7 @@ pub fn cell(
         percent_of_peak,
         generator_ceiling_rps: ceiling,
         max_error_share,
+        overrun: overrun(spec, sweep, &trials),
         ..summarise((sweep, connections), trials)
     };
     let own = validity::reasons(counts, &detail, wrong);
@@ -139,12 +162,46 @@ fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDeta
         others_cpu_share_max: extremes(&trials, |m| m.noise.others).map(|(_, max)| max),
         steal_share_max: extremes(&trials, |m| m.noise.stolen).map(|(_, max)| max),
         connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
+        traffic: traffic(&trials, shown),
+        overrun: None,
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
             .reduce(u64::saturating_add),
         trials,
     }
+}
+
+/// What was met in the trials of a point; `None` if nothing is known, as without a generator.
+fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
+    let all = trials.iter().map(|trial| &trial.metrics.traffic);
+    let sum = Traffic::joined(all);
+    let per_connection = trials.iter().filter(|trial| trial.state == shown);
+    let per_connection =
+        per_connection.filter_map(|trial| trial.metrics.traffic.requests_per_connection);
+    let found = TrafficSummary {
+        failed_by_kind: sum.failed_by_kind,
+        requests_per_connection: Spread::of(per_connection).map(|spread| spread.map(round_number)),
+        resent: (sum.resent > 0).then_some(sum.resent),
+        answer_bytes: sum.answer_bytes,
+    };
+    (found != TrafficSummary::default()).then_some(found)
+}
+
+/// From this factor on, a window is not the one that was asked for: its rate contains a stall. It
+/// is longer than asked anyway by the last answer of each connection.
+const OVERRUN: f64 = 1.5;
+
+/// How much longer than asked for the longest window was.
+fn overrun(spec: &BenchmarkRunSpec, sweep: Sweep, trials: &[Trial]) -> Option<f64> {
+    let asked = match sweep {
+        Sweep::Throughput => spec.sweeps.throughput.as_ref()?.duration_seconds,
+        // A number of requests takes as long as it takes; a schedule that is late has its own rule.
+        Sweep::WarmLatency | Sweep::OpenLoop => return None,
+    };
+    let seconds = valid(trials).filter_map(|trial| trial.metrics.seconds);
+    let factor = seconds.fold(0.0, f64::max) / f64::from(asked);
+    (factor >= OVERRUN).then(|| round_number(factor))
 }
 
 /// The smallest and the largest number among the valid trials.

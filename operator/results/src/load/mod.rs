@@ -18,6 +18,7 @@ use crate::noise_limit::are_too_many;
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
 use crate::steady;
+use crate::traffic::TrafficSummary;
 use crate::trial::{Trial, carries, valid};
 
 pub use cells::{ceilings, cell, extremes};
@@ -93,6 +94,11 @@ pub struct LoadDetail {
     /// Scheduler periods in which a CPU limit throttled the subject, over all trials; absent if no
     /// trial has this number.
     pub throttled_periods: Option<u64>,
+    /// What was met besides latencies; absent if nothing is known.
+    pub traffic: Option<TrafficSummary>,
+    /// How much longer than asked for the longest timed window was, as a factor; only where windows
+    /// are asked for by time, and only from 1.5 on.
+    pub overrun: Option<f64>,
     /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
     /// per trial: V valid, I invalid, F failed, S skipped.
     #[serde(with = "crate::trial_columns")]
@@ -143,6 +149,10 @@ impl Detail for LoadDetail {
 
     fn is_noise_unknown(&self) -> bool {
         valid(&self.trials).any(|trial| trial.metrics.noise.others.is_none())
+    }
+
+    fn is_overrun(&self) -> bool {
+        self.overrun.is_some()
     }
 
     fn series(&self) -> Vec<(Metric, ByBlock)> {

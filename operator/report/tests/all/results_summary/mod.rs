@@ -11,3 +11,4 @@ mod of_sweeps;
 mod own_cpus;
 mod support;
 mod tail;
+mod traffic;

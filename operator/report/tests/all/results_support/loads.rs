@@ -73,6 +73,8 @@ fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
         waited_share: 0.02,
         service: quantiles(factor),
         from_schedule: quantiles(3.0 * factor),
+        failed: 0,
+        failed_from_schedule: None,
         generator_delay: quantiles(0.5),
     })
 }

@@ -266,6 +266,8 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Lo
         steal_share_max: None,
         connections_busy: None,
         throttled_periods: None,
+        traffic: None,
+        overrun: None,
         trials,
     };
     let place = Cell {

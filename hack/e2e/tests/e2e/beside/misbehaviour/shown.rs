@@ -33,7 +33,7 @@ impl<'a> Cell<'a> {
 
     /// Why requests have no complete answer.
     pub fn failure_kinds(self) -> Vec<&'a str> {
-        let kinds = self.0["load"]["failedByKind"].as_object();
+        let kinds = self.0["traffic"]["failedByKind"].as_object();
         kinds
             .into_iter()
             .flatten()
@@ -49,12 +49,12 @@ impl<'a> Cell<'a> {
 
     /// Absent where every connection lasted as long as its load.
     pub fn requests_per_connection(self) -> Option<f64> {
-        median(&self.0["load"]["requestsPerConnection"])
+        median(&self.0["traffic"]["requestsPerConnection"])
     }
 
     /// The sizes of the smallest and the largest expected answer.
     pub fn answer_bytes(self) -> (u64, u64) {
-        let bytes = &self.0["load"]["answerBytes"];
+        let bytes = &self.0["traffic"]["answerBytes"];
         let end = |end: &str| bytes[end].as_u64();
         let found = end("min").zip(end("max"));
         found.unwrap_or_else(|| panic!("no sizes: {self:?}"))

@@ -1,0 +1,172 @@
+//! What the load generator met: connections that end, requests without an answer, sizes, windows that
+//! last longer than asked for.
+
+use serde_json::{Value, json};
+use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_report::status_rows::status_rows;
+use wasmbench_report::tables;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::summarize;
+use wasmbench_results::summary::Summary;
+
+use super::support::doubt;
+use crate::results_support::{all_measured, run};
+
+/// A run in which the trials of `variant` on hello at 50 connections met this.
+fn met(variant: &str, change: impl Fn(&mut Record), spec: impl Fn(&mut Value)) -> Summary {
+    let mut run = run();
+    let mut json = serde_json::to_value(&run.spec).unwrap();
+    spec(&mut json);
+    run.spec = serde_json::from_value(json).unwrap();
+    let mut records = all_measured(&run);
+    let loads = records.iter_mut().filter(|record| {
+        let cell = &record.trial.cell;
+        cell.variant == variant
+            && cell.workload == "hello"
+            && cell.point == Point::Throughput { connections: 50 }
+    });
+    loads.for_each(change);
+    summarize(&run, &records)
+}
+
+/// The same where the generator says `seen`.
+fn seen(variant: &str, seen: &Value) -> Summary {
+    let says = |record: &mut Record| {
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+        timed.fortio["Seen"] = seen.clone();
+    };
+    met(variant, says, |_| {})
+}
+
+fn is_said(summary: &Summary, reason: Reason) -> bool {
+    summary.doubts.iter().any(|doubt| doubt.reason == reason)
+}
+
+#[test]
+fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_differ() {
+    let kept = seen("embedded", &json!({"Connections": 0}));
+    assert!(!is_said(&kept, Reason::ConnectionsEnd));
+    let table = |summary: &Summary| format!("{:?}", tables::points(summary, "hello"));
+    assert!(!table(&kept).contains("Requests per connection"));
+
+    let ends = seen("embedded", &json!({"Connections": 1_000_000_000u64}));
+    let said = &doubt(&ends, Reason::ConnectionsEnd).message;
+    assert!(
+        said.contains("embedded on hello at 50 connections"),
+        "{said}"
+    );
+    assert!(
+        said.contains("requests per connection") && !said.contains("native"),
+        "{said}"
+    );
+    assert!(!doubt(&ends, Reason::ConnectionsEnd).breaks_trust);
+    assert!(table(&ends).contains("Requests per connection"));
+    let rows = status_rows(&ends);
+    let row = rows
+        .iter()
+        .find(|row| row.variant == "embedded" && row.workload == "hello");
+    let points = &row.unwrap().throughput.as_ref().unwrap().points;
+    let point = points.iter().find(|point| point.connections == 50).unwrap();
+    assert!(point.requests_per_connection.unwrap() < 1.0);
+}
+
+#[test]
+fn where_all_variants_end_their_connections_alike_nothing_is_said() {
+    let each = json!({"Connections": 1_000_000_000u64});
+    let mut run = run();
+    run.spec.noise_floor = Some(false);
+    let mut records = all_measured(&run);
+    for record in &mut records {
+        let timed = record.load_mut().and_then(|load| load.timed.as_mut());
+        timed.unwrap().fortio["Seen"] = each.clone();
+    }
+    let summary = summarize(&run, &records);
+    assert!(!is_said(&summary, Reason::ConnectionsEnd));
+}
+
+#[test]
+fn answers_that_grow_are_said_with_both_sizes() {
+    let bytes = |min: u64, max: u64| json!({"Bytes": {"Count": 9, "Min": min, "Max": max}});
+    let grown = seen("embedded", &bytes(5, 300_000));
+    let said = &doubt(&grown, Reason::AnswersVary).message;
+    assert!(
+        said.contains("embedded on hello at 50 connections (5 to 300000 bytes)"),
+        "{said}"
+    );
+    let counted = seen("embedded", &bytes(500, 900));
+    assert!(!is_said(&counted, Reason::AnswersVary));
+}
+
+#[test]
+fn an_answer_of_another_size_is_wrong_where_all_must_be_the_same() {
+    let with = |expect: Value| {
+        let says = |record: &mut Record| {
+            let load = record.load_mut().unwrap();
+            let before = load.answer_before.as_ref().unwrap().body_bytes;
+            load.timed.as_mut().unwrap().fortio["Seen"] =
+                json!({"Bytes": {"Count": 9, "Min": before, "Max": before + 1}});
+        };
+        met("embedded", says, |spec| {
+            spec["workloads"][0]["expect"] = expect.clone()
+        })
+    };
+    let free = with(json!({"bodySuffix": "hello"}));
+    assert!(!is_said(&free, Reason::ResponseMismatch));
+    let fixed = with(json!({"sameAcrossVariants": true}));
+    let cell = fixed
+        .cells
+        .iter()
+        .find(|cell| !cell.invalid_because.is_empty())
+        .unwrap();
+    assert_eq!(cell.place(), "embedded on hello at 50 connections");
+    assert_eq!(cell.invalid_because, [Reason::ResponseMismatch]);
+    let said = &doubt(&fixed, Reason::ResponseMismatch).message;
+    assert!(
+        said.contains("embedded on hello at 50 connections"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust() {
+    let lasting = |seconds: u64| {
+        let says = move |record: &mut Record| {
+            let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+            timed.fortio["ActualDuration"] = json!(seconds * 1_000_000_000);
+        };
+        met("embedded", says, |spec| {
+            spec["sweeps"]["throughput"]["durationSeconds"] = json!(3);
+        })
+    };
+    assert!(!is_said(&lasting(4), Reason::WindowOverran));
+    let stalled = lasting(9);
+    let said = &doubt(&stalled, Reason::WindowOverran).message;
+    assert!(
+        said.contains("embedded on hello at 50 connections (3.0 times as long)"),
+        "{said}"
+    );
+    let compared = stalled.comparisons.iter().find(|one| {
+        one.variant == "embedded"
+            && one.workload == "hello"
+            && one.point == Point::Throughput { connections: 50 }
+    });
+    assert!(compared.unwrap().untrusted.contains(&Reason::WindowOverran));
+}
+
+#[test]
+fn requests_without_an_answer_are_told_by_kind() {
+    let says = |record: &mut Record| {
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+        let fortio = &mut timed.fortio;
+        let all = fortio["RetCodes"]["200"].as_u64().unwrap();
+        fortio["RetCodes"] = json!({"200": all - 30, "-1": 30});
+        fortio["Seen"] = json!({"Failures": {"cut": 20, "closed": 10}});
+    };
+    let summary = met("embedded", says, |_| {});
+    let said = &doubt(&summary, Reason::ErrorsInLoad).message;
+    assert!(said.contains("cut off: shorter than announced"), "{said}");
+    assert!(
+        said.contains("closed without an answer") && !said.contains("-1"),
+        "{said}"
+    );
+}
