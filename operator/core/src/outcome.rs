@@ -194,6 +194,7 @@ mod tests {
             generator_ceiling: None,
             engine: None,
             environment: crate::wire::document::Environment::default(),
+            absent: std::collections::BTreeMap::new(),
             is_duet: false,
         }
     }

@@ -35,6 +35,7 @@ pub fn document() -> LoadDocument {
         generator_ceiling: None,
         engine: None,
         environment: Environment::default(),
+        absent: std::collections::BTreeMap::new(),
         is_duet: false,
     }
 }

@@ -102,6 +102,8 @@ pub struct Metrics {
     pub generator_work_share: Option<f64>,
     /// How noisy the node was.
     pub noise: Noise,
+    /// Why the subject's counters are missing; empty if they are not, and if read from a summary.
+    pub no_counters: Option<String>,
     /// Whether the window was too short to determine the noise, although the node's counters were
     /// read.
     pub is_too_short_for_noise: bool,
@@ -111,8 +113,9 @@ pub struct Metrics {
     pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit throttled the subject.
     pub throttled_periods: Option<u64>,
-    /// Length of the window, in seconds; absent if read from a summary.
-    pub seconds: Option<f64>,
+    /// Length of the window as a multiple of what was asked for; absent where a number of requests
+    /// was, and if read from a summary.
+    pub length_as_asked: Option<f64>,
     /// What was met besides latencies; empty if read from a summary.
     pub traffic: Traffic,
     /// Whether answers of the window had another size than the one before it.
@@ -244,13 +247,17 @@ pub fn metrics(
             .map(round_number),
         generator_work_share: generator::work_share(window, lists).map(round_number),
         noise,
+        no_counters: document.absent.get("subject").cloned(),
         is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
         discarded: window
             .discarded
             .map(|discarded| Discarded::of(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
-        seconds: Some(load.seconds),
+        length_as_asked: window
+            .asked_nanoseconds
+            .filter(|asked| *asked > 0)
+            .map(|asked| load.seconds * 1e9 / asked as f64),
         has_other_sizes: has_other_sizes(document, &load.traffic),
         traffic: load.traffic.clone(),
         shim: shim_use(window),

@@ -42,6 +42,9 @@ pub struct LoadDocument {
     pub generator_ceiling: Option<GeneratorCeiling>,
     /// What the subject says about its engine, after the load; only for variants that claim one.
     pub engine: Option<EngineFacts>,
+    /// Why numbers that were asked for are missing, by the name of their field.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent: BTreeMap<String, String>,
     /// The node as the probe saw it.
     pub environment: Environment,
     /// Whether the baseline was loaded at the same time. Only records of older versions say so;
@@ -173,6 +176,8 @@ pub struct TimedWindow {
     /// Length on the monotonic clock, from just before fortio's first timed request to just after
     /// its last, in nanoseconds; the meter covers the same span.
     pub duration_nanoseconds: u64,
+    /// The length that was asked for, in nanoseconds; absent where a number of requests was.
+    pub asked_nanoseconds: Option<u64>,
     /// Histogram resolution given to fortio, in seconds: all edges are multiples of it.
     pub resolution_seconds: f64,
     /// Where the histogram's first bucket ends and the multiples begin.

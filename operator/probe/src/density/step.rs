@@ -14,7 +14,7 @@ use super::stop;
 use crate::cold_start::{Pods, failure};
 use crate::generator::task::Load;
 use crate::load::{Amounts, Bench};
-use crate::meter::PodMeter;
+use crate::meter::{NO_METER, PodMeter};
 use crate::settings::Settings;
 use crate::target::Target;
 use crate::{cpus, environment};
@@ -80,8 +80,9 @@ fn load(
         },
         upstream: None,
         meter: match request.meter {
-            MeterLevel::None => None,
-            MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),
+            MeterLevel::None => Err(NO_METER.to_owned()),
+            MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid)
+                .ok_or_else(|| format!("pod {uid} has no cgroup")),
         },
         proc: &settings.proc,
         sys: &settings.sys,

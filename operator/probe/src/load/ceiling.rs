@@ -24,8 +24,8 @@ const CONNECTIONS_PER_CPU: u32 = 4;
 const MOST_CONNECTIONS: u32 = 512;
 
 /// Measures the ceiling for the load of `bench`; `own_cpus` is the list of CPUs that the probe may
-/// use. On failure, reports progress and returns `None`: a trial goes on without it.
-pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Option<GeneratorCeiling> {
+/// use. A trial goes on without it.
+pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCeiling, String> {
     let found = try_measure(bench, own_cpus);
     match &found {
         Ok(ceiling) => progress(&format!(
@@ -34,7 +34,7 @@ pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Option<GeneratorCei
         )),
         Err(why) => progress(&format!("no ceiling of the load generator: {why}")),
     }
-    found.ok()
+    found
 }
 
 fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCeiling, String> {
@@ -58,7 +58,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
             connections: connections.min(MOST_CONNECTIONS),
             ..bench.load
         },
-        meter: None,
+        meter: Err("the ceiling has no subject".to_owned()),
         upstream: None,
         deadline: Instant::now() + BUDGET,
         ..*bench

@@ -1,6 +1,7 @@
 //! Runs one trial: waits for the right answer, warms up, loads for the timed window, and asks
 //! again. A request in, a document out, whatever happens in between.
 
+mod absent;
 mod amounts;
 mod ceiling;
 mod course;
@@ -11,6 +12,7 @@ mod settling;
 mod timed;
 mod window;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
@@ -23,7 +25,7 @@ use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 use crate::action::{Action, Endpoint};
 use crate::answer::Judged;
 use crate::generator::task::Load;
-use crate::meter::PodMeter;
+use crate::meter::{NO_METER, PodMeter};
 use crate::output::progress;
 use crate::ready::{Patience, Question};
 use crate::settings::Settings;
@@ -70,6 +72,7 @@ fn empty_document() -> LoadDocument {
         cpus: None,
         generator_ceiling: None,
         engine: None,
+        absent: BTreeMap::new(),
         environment: Environment::default(),
         is_duet: false,
     }
@@ -100,7 +103,10 @@ fn measure(
     if request.calibrate_generator {
         let own = document.cpus.as_ref();
         let own = own.and_then(|cpus| cpus.generator.as_deref());
-        document.generator_ceiling = ceiling::measure(&bench, own);
+        match ceiling::measure(&bench, own) {
+            Ok(ceiling) => document.generator_ceiling = Some(ceiling),
+            Err(why) => drop(document.absent.insert("generatorCeiling".to_owned(), why)),
+        }
         bench.deadline = Instant::now() + amounts.budget;
     }
     let warm = bench.warm_up(&amounts, answer_time)?;
@@ -110,6 +116,9 @@ fn measure(
         Some(asked) => bench.scheduled(asked, &warm)?,
         None => bench.timed(&amounts, &warm)?,
     };
+    document
+        .absent
+        .extend(absent::of(&window, document.cpus.as_ref(), &bench));
     document.timed = Some(window);
 
     let failures = if request.may_fail { FAILURES } else { 0 };
@@ -211,21 +220,21 @@ fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
         .map_err(|error| bad(format!("{REQUEST_ENV} holds no request of a load: {error}")))
 }
 
-fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Option<PodMeter> {
-    match level {
-        MeterLevel::None => None,
+/// The subject's counters, or why there are none.
+fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
+    let meter = match level {
+        MeterLevel::None => Err(NO_METER.to_owned()),
         MeterLevel::Cgroup => {
+            let below = settings.cgroup.display();
             let meter = PodMeter::find(&settings.cgroup, &settings.proc, pod_uid);
-            progress(&match &meter {
-                Some(meter) => format!("counters at {}", meter.place()),
-                None => format!(
-                    "no resources: pod {pod_uid} has no cgroup below {}",
-                    settings.cgroup.display()
-                ),
-            });
-            meter
+            meter.ok_or_else(|| format!("pod {pod_uid} has no cgroup below {below}"))
         }
-    }
+    };
+    progress(&match &meter {
+        Ok(meter) => format!("counters at {}", meter.place()),
+        Err(why) => format!("no resources: {why}"),
+    });
+    meter
 }
 
 fn find_upstream(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {

@@ -28,7 +28,8 @@ use crate::quota;
 pub struct Bench<'a> {
     pub generator: &'a Path,
     pub load: Load<'a>,
-    pub meter: Option<PodMeter>,
+    /// The subject's counters, or why they are not read.
+    pub meter: Result<PodMeter, String>,
     /// The meter of the echo server, if the workload has one.
     pub upstream: Option<PodMeter>,
     /// The node's `/proc`.
@@ -122,7 +123,12 @@ impl Bench<'_> {
         for amount in others {
             whole = whole.then(part(amount)?);
         }
-        Ok(self.judged(whole))
+        let mut window = self.judged(whole);
+        window.timed.asked_nanoseconds = match amount {
+            Amount::Time(time) => u64::try_from(time.as_nanos()).ok(),
+            Amount::Requests(_) => None,
+        };
+        Ok(window)
     }
 
     /// Runs `load` as a window of a single part.
@@ -147,7 +153,7 @@ impl Bench<'_> {
         buckets: Buckets,
         load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
     ) -> Result<Part, ProbeFailure> {
-        let readings = Mutex::new(Readings::of(self.meter.as_ref()));
+        let readings = Mutex::new(Readings::of(self.meter.as_ref().ok()));
         let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(
@@ -158,11 +164,12 @@ impl Bench<'_> {
         let timed = TimedWindow {
             start_unix_nanoseconds: run.start_unix_nanoseconds,
             duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
+            asked_nanoseconds: None,
             resolution_seconds: buckets.resolution,
             offset_nanoseconds: u64::try_from(buckets.offset.as_nanos()).unwrap_or(u64::MAX),
             repeats: 0,
             discarded: None,
-            subject: readings.subject(self.meter.as_ref()),
+            subject: readings.subject(self.meter.as_ref().ok()),
             upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
@@ -204,7 +211,7 @@ impl Bench<'_> {
     ) -> Result<Run, child::Error> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let sources = Sources {
-            meter: self.meter.as_ref(),
+            meter: self.meter.as_ref().ok(),
             upstream: self.upstream.as_ref(),
             proc: self.proc,
         };

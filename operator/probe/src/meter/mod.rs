@@ -20,6 +20,9 @@ pub use processes::Threads;
 use shim::Shims;
 use wasmbench_core::wire::document::{Meter, Outside, Pause, Pressure, Processes};
 
+/// Why no resources are read where the administrator does not want them to be.
+pub const NO_METER: &str = "meter.level is none in the chart's values";
+
 /// The counters of one pod.
 #[derive(Debug)]
 pub struct PodMeter {

@@ -50,6 +50,8 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert_eq!(requests, 100);
     assert!(seconds >= 1.2, "{seconds} s for 100 requests of 12 ms");
     assert_eq!(timed.subject, None, "no meter was asked for");
+    assert!(document.absent["subject"].contains("meter.level"), "{:?}", document.absent);
+    assert_eq!(timed.asked_nanoseconds, None, "requests were asked for");
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.node.is_some());
     assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
@@ -101,6 +103,7 @@ fn a_window_lasts_as_long_as_asked_for() {
         parts => panic!("{parts} parts"),
     };
     assert_eq!(timed.fortio["RequestedDuration"], asked);
+    assert_eq!(timed.asked_nanoseconds, Some(1_000_000_000));
     let length = Duration::from_nanos(timed.duration_nanoseconds);
     assert!(length >= Duration::from_millis(990), "{length:?}");
 }

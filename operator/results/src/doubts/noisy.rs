@@ -56,11 +56,11 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
                 && metrics.is_too_short_for_noise == is_short
         };
         let places = places(&evidence.cells.loads, |cell| {
-            cell.detail
-                .trials
-                .iter()
-                .any(is_meant)
-                .then(|| cell.place())
+            let mut trials = cell.detail.trials.iter();
+            let trial = trials.find(|trial| is_meant(trial))?;
+            let why = trial.metrics.no_counters.as_ref();
+            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            Some(cell.place() + &why)
         })?;
         Some((format!("{what}: {places}"), remedy))
     };
@@ -73,7 +73,7 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
         not_judged(
             false,
             "where CPU time was not read",
-            "see whether meter.level is none, and what the probe's log says",
+            "see `absent` in the records",
         ),
     ];
     let (places, remedies): (Vec<String>, Vec<&str>) = found.into_iter().flatten().unzip();

@@ -83,7 +83,7 @@ pub fn cell(
         percent_of_peak,
         generator_ceiling_rps: ceiling,
         max_error_share,
-        overrun: overrun(spec, sweep, &trials),
+        overrun: overrun(&trials),
         ..summarise((sweep, connections), trials)
     };
     let own = validity::reasons(counts, &detail, wrong);
@@ -193,14 +193,8 @@ fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
 const OVERRUN: f64 = 1.5;
 
 /// How much longer than asked for the longest window was.
-fn overrun(spec: &BenchmarkRunSpec, sweep: Sweep, trials: &[Trial]) -> Option<f64> {
-    let asked = match sweep {
-        Sweep::Throughput => spec.sweeps.throughput.as_ref()?.duration_seconds,
-        // A number of requests takes as long as it takes; a schedule that is late has its own rule.
-        Sweep::WarmLatency | Sweep::OpenLoop => return None,
-    };
-    let seconds = valid(trials).filter_map(|trial| trial.metrics.seconds);
-    let factor = seconds.fold(0.0, f64::max) / f64::from(asked);
+fn overrun(trials: &[Trial]) -> Option<f64> {
+    let (_, factor) = extremes(trials, |metrics| metrics.length_as_asked)?;
     (factor >= OVERRUN).then(|| round_number(factor))
 }
 

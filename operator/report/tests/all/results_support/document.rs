@@ -98,6 +98,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             ]),
             ..Environment::default()
         },
+        absent: std::collections::BTreeMap::new(),
         is_duet: false,
     }
 }
