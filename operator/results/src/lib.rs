@@ -32,6 +32,7 @@ pub mod doubts;
 pub mod environment;
 pub mod expectations;
 pub mod failures;
+pub mod figures;
 pub mod fortio;
 mod generator;
 pub mod histogram;

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wasmbench_core::wire::document::LOAD_SCHEMA;
+use wasmbench_results::figures::FIGURES;
 
 use crate::support::node::{Proc, ticks_stolen_at_once};
 use crate::support::server::{Server, answer, hello_after};
@@ -50,7 +51,11 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert_eq!(requests, 100);
     assert!(seconds >= 1.2, "{seconds} s for 100 requests of 12 ms");
     assert_eq!(timed.subject, None, "no meter was asked for");
-    assert!(document.absent["subject"].contains("meter.level"), "{:?}", document.absent);
+    assert!(
+        document.absent["subject"].contains("meter.level"),
+        "{:?}",
+        document.absent
+    );
     assert_eq!(timed.asked_nanoseconds, None, "requests were asked for");
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.node.is_some());
@@ -231,6 +236,44 @@ fn the_expected_status_may_be_an_error_and_its_connections_are_kept() {
     request["expect"]["status"] = json!(404);
     let run = probe(&request);
     assert_eq!(run.exit, Some(0), "{}", run.progress);
+}
+
+/// The names of all figures below a value, as in the list.
+fn names(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            let is_map = ["RetCodes", "Seen.Failures"].contains(&path);
+            for (name, value) in fields {
+                let name = if is_map { "*" } else { name };
+                let dot = if path.is_empty() { "" } else { "." };
+                names(value, &format!("{path}{dot}{name}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                names(item, &format!("{path}[]"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            found.insert(path.to_owned());
+        }
+    }
+}
+
+#[test]
+fn of_every_figure_of_the_generator_it_is_said_whether_it_is_read() {
+    // Every third answer is another status, every seventh request has none.
+    let server = Server::start(|number, head| match number {
+        _ if head.contains("wasmbench-probe") => answer(200, "hello"),
+        _ if number % 7 == 0 => Some(b"SSH-2.0\r\n".to_vec()),
+        _ => answer(if number % 3 == 0 { 503 } else { 200 }, "hello"),
+    });
+    let run = probe(&request(server.address.port()));
+    let timed = run.document.timed.unwrap();
+    let mut printed = BTreeSet::new();
+    names(&timed.fortio, "", &mut printed);
+    let listed = FIGURES.iter().map(|(name, _)| (*name).to_owned());
+    assert_eq!(printed, listed.collect());
 }
 
 #[test]
