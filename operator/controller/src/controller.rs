@@ -200,8 +200,9 @@ fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {
     ))
 }
 
-/// The run of a pod, if the pod's state may change a plan. A running probe is ignored: inside its
-/// timed window the operator does nothing.
+/// The run of a pod, if the pod's state may change a plan. A pod without a node is new: whether it
+/// is what was asked for shows before it starts. A running probe is ignored: inside its timed
+/// window the operator does nothing.
 fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
     let seen = pod_seen(pod)?;
     let probe = pod
@@ -209,6 +210,7 @@ fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
         .get(labels::COMPONENT)
         .is_some_and(|c| c == labels::COMPONENT_PROBE);
     let matters = seen.deleting.is_some()
+        || seen.node.is_none()
         || match &seen.state {
             PodState::Ended { .. } => true,
             PodState::Pending(waiting) => waiting.is_some(),
