@@ -9,6 +9,7 @@ mod contents;
 mod resources;
 mod rules;
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::ResourceExt;
 use wasmbench_api::labels;
@@ -46,6 +47,18 @@ pub fn compare(asked: &PodSpec, found: &Pod) -> Result<Vec<Addition>, String> {
     }
     added.extend(rules::additions(asked, &spec));
     Ok(added)
+}
+
+/// How the pod of a Job differs from the one that was asked for, as the API server confirmed the
+/// Job: something may change Jobs instead of pods.
+pub fn of_job(asked: &Job, created: &Job) -> Option<String> {
+    let spec = |job: &Job| job.spec.as_ref()?.template.spec.clone();
+    let found = Pod {
+        metadata: created.metadata.clone(),
+        spec: spec(created),
+        status: None,
+    };
+    compare(&spec(asked)?, &found).err()
 }
 
 fn sentence(found: &Pod, differences: &[String]) -> String {
