@@ -248,3 +248,38 @@ fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<Guarde
         .filter_map(|run| Some(Context::reference(&run.namespace()?, &run.name_any())))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn wakes(component: &str, spec: &Value, status: &Value) -> bool {
+        let pod = json!({
+            "metadata": {
+                "name": "p", "uid": "1", "labels": { labels::COMPONENT: component },
+                "annotations": { labels::RUN_NAMESPACE: "team-a", labels::RUN_NAME: "r" },
+            },
+            "spec": spec, "status": status,
+        });
+        run_of_pod(&serde_json::from_value(pod).unwrap()).is_some()
+    }
+
+    #[test]
+    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_left_alone() {
+        let (new, there) = (json!({}), json!({ "nodeName": "bench-1" }));
+        let running = |name: &str| {
+            json!({ "podIP": "10.0.0.8", "containerStatuses": [{
+                "name": name, "image": "a", "imageID": "", "ready": true, "restartCount": 0,
+                "state": { "running": {} },
+            }] })
+        };
+        for component in [labels::COMPONENT_SUBJECT, labels::COMPONENT_PROBE] {
+            assert!(wakes(component, &new, &json!({})), "{component}");
+            assert!(!wakes(component, &there, &json!({})), "{component}");
+        }
+        assert!(wakes("subject", &there, &running("subject")));
+        assert!(!wakes("probe", &there, &running("probe")));
+    }
+}
