@@ -5,24 +5,33 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 
+use crate::containers;
+
+type Names = BTreeSet<String>;
+
 /// Each difference as words that follow "it is not what was asked for:".
 pub fn differences(asked: &PodSpec, found: &PodSpec) -> Vec<String> {
     let mut all = of_pod(asked, found);
-    let (kind, empty) = ("container", vec![]);
-    all.extend(names(kind, of(&asked.containers), of(&found.containers)));
-    let initial = |spec: &PodSpec| spec.init_containers.clone().unwrap_or_default();
-    let (first, last) = (initial(asked), initial(found));
-    all.extend(names("init container", of(&first), of(&last)));
-    let visitors = found.ephemeral_containers.as_ref().unwrap_or(&empty);
-    let visitors = visitors.iter().map(|one| one.name.as_str()).collect();
-    all.extend(names("ephemeral container", BTreeSet::new(), visitors));
+    let containers = |spec: &PodSpec| -> Names { spec.containers.iter().map(named).collect() };
+    all.extend(names("container", &containers(asked), &containers(found)));
+    let initial = |spec: &PodSpec| -> Names {
+        let all = spec.init_containers.iter().flatten();
+        all.map(named).collect()
+    };
+    all.extend(names("init container", &initial(asked), &initial(found)));
+    let visitors = found.ephemeral_containers.iter().flatten();
+    let visitors = visitors.map(|one| one.name.clone()).collect();
+    all.extend(names("ephemeral container", &Names::new(), &visitors));
     for container in &asked.containers {
-        let same = |one: &&Container| one.name == container.name;
-        if let Some(there) = found.containers.iter().find(same) {
+        if let Some(there) = containers::named(found, &container.name) {
             all.extend(of_container(container, there));
         }
     }
     all
+}
+
+fn named(container: &Container) -> String {
+    container.name.clone()
 }
 
 fn of_pod(asked: &PodSpec, found: &PodSpec) -> Vec<String> {
@@ -68,10 +77,6 @@ fn node(asked: &PodSpec) -> Option<&str> {
     Some(fields.first()?.values.as_ref()?.first()?.as_str())
 }
 
-fn of(containers: &[Container]) -> BTreeSet<&str> {
-    containers.iter().map(|one| one.name.as_str()).collect()
-}
-
 fn of_container(asked: &Container, found: &Container) -> Vec<String> {
     let mut all = vec![];
     if asked.image != found.image {
@@ -90,16 +95,12 @@ fn of_container(asked: &Container, found: &Container) -> Vec<String> {
         all.push("its arguments are others".to_owned());
     }
     // Names alone: a value may be a secret.
-    let variables = |one: &Container| -> BTreeSet<String> {
-        let env = one.env.iter().flatten();
-        env.map(|variable| variable.name.clone()).collect()
+    let variables = |one: &Container| -> Names {
+        let all = one.env.iter().flatten();
+        all.map(|variable| variable.name.clone()).collect()
     };
-    let (was, is) = (variables(asked), variables(found));
-    let (was, is) = (
-        was.iter().map(String::as_str),
-        is.iter().map(String::as_str),
-    );
-    all.extend(names("environment variable", was.collect(), is.collect()));
+    let kind = "environment variable";
+    all.extend(names(kind, &variables(asked), &variables(found)));
     let sources = |one: &Container| one.env_from.as_ref().map_or(0, Vec::len);
     if sources(asked) != sources(found) {
         all.push("its environment comes from a ConfigMap or Secret, too".to_owned());
@@ -108,10 +109,10 @@ fn of_container(asked: &Container, found: &Container) -> Vec<String> {
 }
 
 /// Which names of a kind were added and which are missing.
-fn names(kind: &str, asked: BTreeSet<&str>, found: BTreeSet<&str>) -> Vec<String> {
-    let added = found.difference(&asked);
+fn names(kind: &str, asked: &Names, found: &Names) -> Vec<String> {
+    let added = found.difference(asked);
     let added = added.map(|name| format!("the {kind} '{name}' was added"));
-    let missing = asked.difference(&found);
+    let missing = asked.difference(found);
     let missing = missing.map(|name| format!("the {kind} '{name}' is missing"));
     added.chain(missing).collect()
 }

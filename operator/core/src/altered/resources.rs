@@ -29,21 +29,20 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
             continue;
         };
         let defaults = set_by_limit_range(pod, &container.name);
-        let (was, is) = (amounts(container), amounts(there));
+        let (was, is) = (asked_amounts(container), amounts(there));
         let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
         for key in keys {
             let (was, is) = (was.get(key), is.get(key));
+            if same(was, is) {
+                continue;
+            }
             match is {
                 Some(is) if was.is_none() && defaults.contains(key) => added.push(Addition {
                     by: AddedBy::LimitRange,
                     what: key.clone(),
                     value: is.0.clone(),
                 }),
-                Some(_) | None if same(was, is) => {}
                 Some(_) | None => {
-                    let word = |amount: Option<&Quantity>| {
-                        amount.map_or_else(|| "nothing".to_owned(), |amount| amount.0.clone())
-                    };
                     all.push(format!("{key} is {} instead of {}", word(is), word(was)));
                 }
             }
@@ -52,25 +51,38 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
     (all, added)
 }
 
-/// Requests and limits of a container as `requests.cpu`, `limits.memory`. The API server takes a
-/// limit for the request where only the limit is set.
+fn word(amount: Option<&Quantity>) -> &str {
+    amount.map_or("nothing", |amount| &amount.0)
+}
+
+/// Requests and limits of a container as `requests.cpu` and `limits.memory`.
 fn amounts(container: &Container) -> Amounts {
-    let of = |which: fn(&k8s_openapi::api::core::v1::ResourceRequirements) -> &Option<Amounts>| {
-        let resources = container.resources.as_ref();
-        resources
-            .and_then(|all| which(all).clone())
-            .unwrap_or_default()
+    let keyed = |kind: &str, amounts: &Option<Amounts>| -> Amounts {
+        let all = amounts.iter().flatten();
+        all.map(|(key, amount)| (format!("{kind}.{key}"), amount.clone()))
+            .collect()
     };
-    let limits = of(|all| &all.limits);
-    let mut requests = limits.clone();
-    requests.extend(of(|all| &all.requests));
-    let under = |kind: &'static str, amounts: Amounts| {
-        let keyed = move |(key, amount)| (format!("{kind}.{key}"), amount);
-        amounts.into_iter().map(keyed)
+    let Some(resources) = &container.resources else {
+        return Amounts::new();
     };
-    under("limits", limits)
-        .chain(under("requests", requests))
-        .collect()
+    let mut all = keyed("limits", &resources.limits);
+    all.extend(keyed("requests", &resources.requests));
+    all
+}
+
+/// The same for a container that is asked for: where only a limit is set, the API server takes it
+/// for the request, too.
+fn asked_amounts(container: &Container) -> Amounts {
+    let limits = container.resources.as_ref();
+    let limits = limits
+        .and_then(|all| all.limits.clone())
+        .unwrap_or_default();
+    let requests = limits.into_iter();
+    let mut all: Amounts = requests
+        .map(|(key, amount)| (format!("requests.{key}"), amount))
+        .collect();
+    all.extend(amounts(container));
+    all
 }
 
 /// Whether two amounts are the same: the API server rewrites them (`1000m` as `1`).

@@ -37,9 +37,9 @@ fn changed(pod: &Pod, changes: &[(&str, Value)]) -> Pod {
         let parent = found
             .pointer_mut(parent)
             .unwrap_or_else(|| panic!("{pointer}"));
-        match parent {
-            Value::Array(items) => items.push(value.clone()),
-            other => other[key] = value.clone(),
+        match parent.as_array_mut() {
+            Some(items) => items.push(value.clone()),
+            None => parent[key] = value.clone(),
         }
     }
     serde_json::from_value(found).unwrap()
