@@ -16,6 +16,7 @@ pub mod browser;
 pub mod dashboard;
 pub mod engines;
 pub mod evidence;
+pub mod injector;
 pub mod kubectl;
 pub mod namespace;
 pub mod nodes;

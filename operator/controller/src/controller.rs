@@ -200,8 +200,9 @@ fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {
     ))
 }
 
-/// The run of a pod, if the pod's state may change a plan. A running probe is ignored: inside its
-/// timed window the operator does nothing.
+/// The run of a pod, if the pod's state may change a plan. A pod without a node is new: whether it
+/// is what was asked for shows before it starts. A running probe is ignored: inside its timed
+/// window the operator does nothing.
 fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
     let seen = pod_seen(pod)?;
     let probe = pod
@@ -209,6 +210,7 @@ fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
         .get(labels::COMPONENT)
         .is_some_and(|c| c == labels::COMPONENT_PROBE);
     let matters = seen.deleting.is_some()
+        || seen.node.is_none()
         || match &seen.state {
             PodState::Ended { .. } => true,
             PodState::Pending(waiting) => waiting.is_some(),
@@ -245,4 +247,39 @@ fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<Guarde
     active
         .filter_map(|run| Some(Context::reference(&run.namespace()?, &run.name_any())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn wakes(component: &str, spec: &Value, status: &Value) -> bool {
+        let pod = json!({
+            "metadata": {
+                "name": "p", "uid": "1", "labels": { labels::COMPONENT: component },
+                "annotations": { labels::RUN_NAMESPACE: "team-a", labels::RUN_NAME: "r" },
+            },
+            "spec": spec, "status": status,
+        });
+        run_of_pod(&serde_json::from_value(pod).unwrap()).is_some()
+    }
+
+    #[test]
+    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_left_alone() {
+        let (new, there) = (json!({}), json!({ "nodeName": "bench-1" }));
+        let running = |name: &str| {
+            json!({ "podIP": "10.0.0.8", "containerStatuses": [{
+                "name": name, "image": "a", "imageID": "", "ready": true, "restartCount": 0,
+                "state": { "running": {} },
+            }] })
+        };
+        for component in [labels::COMPONENT_SUBJECT, labels::COMPONENT_PROBE] {
+            assert!(wakes(component, &new, &json!({})), "{component}");
+            assert!(!wakes(component, &there, &json!({})), "{component}");
+        }
+        assert!(wakes("subject", &there, &running("subject")));
+        assert!(!wakes("probe", &there, &running("probe")));
+    }
 }

@@ -2,8 +2,9 @@
 //!
 //! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`twin`] (what
 //! else it measures), [`observed`] (what was seen of the cluster), [`plan`] (what to do next: the
-//! rules), [`build`] (the objects to create), [`variants`] (one file per way to execute a service),
-//! [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`] (a load
+//! rules), [`build`] (the objects to create), [`altered`] (whether a pod is what was asked for),
+//! [`containers`] (which of its containers is ours), [`variants`] (one file per way to execute a
+//! service), [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`] (a load
 //! on a schedule), [`ordinary_image`] (what cannot be known about an image), [`points`] (which
 //! points the sweeps have), [`progress_message`] (what a run says it is doing), [`lifetime`] (how
 //! long a run is kept), [`schedule`] (what starts runs), [`wire`] (what passes between operator and
@@ -13,8 +14,10 @@
 //! people.
 
 pub mod admit;
+pub mod altered;
 pub mod build;
 pub mod config;
+pub mod containers;
 pub mod cpu_list;
 pub mod lifetime;
 pub mod noise;

@@ -131,10 +131,8 @@ pub struct PodSeen {
     pub deleting: Option<Timestamp>,
     /// The node that it is on, once it has one.
     pub node: Option<String>,
-    /// Whether it shares the node's network.
-    pub host_network: bool,
-    /// The image of its first container.
-    pub image: String,
+    /// Whether it is what was asked for.
+    pub likeness: Likeness,
     /// Its address, once it has one.
     pub ip: Option<IpAddr>,
     /// How far it has got.
@@ -149,14 +147,27 @@ impl PodSeen {
     }
 }
 
+/// Whether a pod is what was asked for. Of pods that a cold-start or density probe created, only
+/// the probe knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Likeness {
+    /// As far as is known.
+    #[default]
+    AsAsked,
+    /// Something changed it on its way: what, and what to do about it.
+    Altered(String),
+    /// The operator would ask for another pod now: it was updated, or configured otherwise.
+    AskedOtherwise,
+}
+
 /// How far a pod has got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodState {
     /// Not running yet; with the reason and message of its wait, if known.
     Pending(Option<Waiting>),
-    /// Its container runs.
+    /// Our container runs.
     Running,
-    /// Its container ended.
+    /// Our container ended.
     Ended {
         /// Exit code, if known.
         exit_code: Option<i32>,

@@ -266,6 +266,7 @@ mod tests {
             floor: vec![],
             floor_failure: None,
             answer: None,
+            added: vec![],
             environment: crate::wire::document::Environment::default(),
         };
         serde_json::to_string(&document).unwrap()

@@ -1,7 +1,7 @@
 //! Amounts of CPU and memory as Kubernetes writes them: text in, a number out.
 
 /// The Kubernetes quantity `text` in thousandths of its unit. `None` if it is not a quantity of the
-/// form that the CRD accepts.
+/// form that the CRD accepts or that the API server makes of it.
 pub fn thousandths(text: &str) -> Option<u128> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -13,9 +13,11 @@ pub fn thousandths(text: &str) -> Option<u128> {
         "k" => 1_000_000,
         "M" => 1_000_000_000,
         "G" => 1_000_000_000_000,
+        "T" => 1_000_000_000_000_000,
         "Ki" => 1000 << 10,
         "Mi" => 1000 << 20,
         "Gi" => 1000 << 30,
+        "Ti" => 1000 << 40,
         _ => return None,
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
@@ -39,7 +41,9 @@ mod tests {
         assert_eq!(is("1M"), is("1000k"));
         assert!(is("1G") < is("1Gi"));
         assert_eq!(is("0"), 0);
-        assert_eq!(thousandths("1Ti"), None);
+        assert_eq!(is("2Ti"), is("2048Gi"));
+        assert_eq!(is("1000G"), is("1T"));
+        assert_eq!(thousandths("1Pi"), None);
         assert_eq!(thousandths("-1"), None);
         assert_eq!(thousandths(""), None);
         assert_eq!(thousandths(&"9".repeat(40)), None);

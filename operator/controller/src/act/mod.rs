@@ -14,6 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::altered;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
@@ -89,11 +90,13 @@ async fn one(
                 upstream_uid: upstream_uid(run, seen, trial),
             };
             keep_quiet(context, run, trial).await;
-            launch_probe(context, run, trial, target).await
+            let job = load_job(context, run, trial, target);
+            launch(context, run, node, trial, job).await
         }
         Step::LaunchColdStart(trial) => {
             keep_quiet(context, run, trial).await;
-            launch_cold_start(context, run, seen, node, trial).await
+            let job = creating_job(context, run, seen, node, trial);
+            launch(context, run, node, trial, job).await
         }
         Step::CollectRecord {
             trial,
@@ -204,7 +207,7 @@ async fn deploy_subject(
     };
     let message = format!(
         "the API server refuses the pod: {message}: change spec.resources or placement, or the \
-         namespace's limits and policies"
+         namespace's limits and policies, or exempt it from whatever injects containers"
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(context, run, node, trial, &failure, None).await
@@ -222,23 +225,22 @@ fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Opt
     Some(std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string())
 }
 
-async fn launch_cold_start(
+/// The Job of a trial whose probe creates the pods itself.
+fn creating_job(
     context: &Context,
     run: &ValidatedRun,
     seen: &Observed,
     node: &str,
     trial: &TrialId,
-) -> Result<(), Error> {
-    let (Some(variant), Some(workload)) = (run.variant(trial), run.workload(trial)) else {
-        return Ok(());
-    };
+) -> Option<Job> {
+    let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
     let address = upstream_address(run, seen, trial);
     let build = if trial.cell.point == Point::Density {
         density_job
     } else {
         cold_start_job
     };
-    let job = build(
+    Some(build(
         run,
         variant,
         workload,
@@ -246,27 +248,43 @@ async fn launch_cold_start(
         node,
         address.as_deref(),
         &context.config,
-    );
-    create_job(context, &job).await
+    ))
 }
 
-async fn launch_probe(
+/// The Job of a load.
+fn load_job(
     context: &Context,
     run: &ValidatedRun,
     trial: &TrialId,
     target: Target<'_>,
-) -> Result<(), Error> {
-    let (Some(variant), Some(workload)) = (run.variant(trial), run.workload(trial)) else {
-        return Ok(());
-    };
-    let job = probe_job(run, variant, workload, trial, target, &context.config);
-    create_job(context, &job).await
+) -> Option<Job> {
+    let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
+    let config = &context.config;
+    Some(probe_job(run, variant, workload, trial, target, config))
 }
 
-async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
+/// Creates the Job of `trial`. If something changed it on its way, the trial is recorded as failed.
+async fn launch(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    job: Option<Job>,
+) -> Result<(), Error> {
+    let Some(job) = job else { return Ok(()) };
+    let Some(message) = create_job(context, &job).await? else {
+        return Ok(());
+    };
+    context.quiet.end(&run.uid);
+    let failure = Failure::new(FailureReason::ProbeAltered, message);
+    record::failure(context, run, node, trial, &failure, None).await
+}
+
+/// Creates a Job, unless the run already has it. `Some` says how it was altered.
+async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {
-        Ok(_) => Ok(()),
+        Ok(created) => Ok(altered::of_job(job, &created)),
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             let name = job.name_any();
             let found = api.get_metadata_opt(&name).await;
@@ -276,7 +294,7 @@ async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
                 Some(found) if !same_trial(&found.metadata, &job.metadata) => {
                     Err(Error::NameTaken { kind: "Job", name })
                 }
-                _ => Ok(()),
+                _ => Ok(None),
             }
         }
         Err(error) => Err(failed(format!("create job {}", job.name_any()))(error)),

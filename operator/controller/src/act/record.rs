@@ -7,12 +7,16 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{LogParams, PostParams};
 use kube::{Api, ResourceExt};
+use wasmbench_core::altered;
+use wasmbench_core::build::subject_pod::asked_subject;
 use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
+use wasmbench_core::containers;
 use wasmbench_core::observed::PodState;
 use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended, MAX_DOCUMENT_BYTES};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::addition::Addition;
 use wasmbench_core::wire::evidence::Evidence;
 use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
@@ -65,12 +69,14 @@ pub async fn collect(
     store_all(context, run, node, vec![record]).await
 }
 
-/// The last pod that the probe created, and the image that it ran.
-fn last_pod(
-    run: &ValidatedRun,
-    trial: &TrialId,
-    evidence: &Evidence,
-) -> Option<(String, Option<String>)> {
+/// The last pod that a probe created.
+struct LastPod {
+    name: String,
+    image_id: Option<String>,
+    added: Vec<Addition>,
+}
+
+fn last_pod(run: &ValidatedRun, trial: &TrialId, evidence: &Evidence) -> Option<LastPod> {
     match evidence {
         Evidence::Load(_) => None,
         Evidence::ColdStart(document) => {
@@ -79,11 +85,17 @@ fn last_pod(
                 .iter()
                 .flat_map(|sample| &sample.pods)
                 .last();
-            last.map(|pod| (pod.pod.clone(), pod.image_id.clone()))
+            last.map(|pod| LastPod {
+                name: pod.pod.clone(),
+                image_id: pod.image_id.clone(),
+                added: document.added.clone(),
+            })
         }
-        Evidence::Density(document) => {
-            Some((names::cold_subject(run, trial), document.image_id.clone()))
-        }
+        Evidence::Density(document) => Some(LastPod {
+            name: names::cold_subject(run, trial),
+            image_id: document.image_id.clone(),
+            added: document.added.clone(),
+        }),
     }
 }
 
@@ -95,6 +107,7 @@ async fn result(
     read: impl Fn(&str, &PodState) -> (Option<Evidence>, Outcome),
 ) -> Result<(Option<Evidence>, Outcome), Error> {
     let params = LogParams {
+        container: Some(containers::PROBE.to_owned()),
         limit_bytes: Some(i64::from(MAX_DOCUMENT_BYTES)),
         ..LogParams::default()
     };
@@ -220,9 +233,9 @@ async fn subject_of_probe(
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
-    last: Option<(String, Option<String>)>,
+    last: Option<LastPod>,
 ) -> Result<Option<SubjectFacts>, Error> {
-    let Some((pod, image_id)) = last else {
+    let Some(last) = last else {
         return Ok(None);
     };
     let nodes: Api<Node> = Api::all(context.client.clone());
@@ -232,12 +245,13 @@ async fn subject_of_probe(
         .map_err(failed("look at the node"))?;
     let variant = run.variant(trial);
     Ok(Some(SubjectFacts {
-        pod,
+        pod: last.name,
         pod_uid: String::new(),
         node: node.to_owned(),
         image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
-        image_id,
+        image_id: last.image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        added: last.added,
         node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
     }))
 }
@@ -259,21 +273,19 @@ async fn subject(
     let Some(seen) = pod_seen(&pod) else {
         return Ok(None);
     };
-    let statuses = pod
-        .status
-        .as_ref()
-        .and_then(|s| s.container_statuses.as_ref());
-    let image_id = statuses
-        .and_then(|all| all.first())
-        .map(|c| c.image_id.clone());
+    let image_id = containers::status(&pod).map(|c| c.image_id.clone());
+    let node_name = node.as_ref().map(ResourceExt::name_any).unwrap_or_default();
+    let asked = asked_subject(run, trial, &node_name).and_then(|asked| asked.spec);
+    let added = asked.and_then(|asked| altered::compare(&asked, &pod).ok());
     let variant = run.variant(trial);
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,
-        node: node.as_ref().map(ResourceExt::name_any).unwrap_or_default(),
+        node: node_name,
         image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
         image_id: image_id.filter(|id| !id.is_empty()),
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        added: added.unwrap_or_default(),
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
     };
     Ok(Some((facts, seen.state)))

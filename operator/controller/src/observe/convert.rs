@@ -6,13 +6,18 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod};
+use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::labels;
+use wasmbench_core::altered::{against, likeness};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
+use wasmbench_core::build::subject_pod::asked_subject;
+use wasmbench_core::build::upstream_pod::upstream_pod;
+use wasmbench_core::config::Images;
+use wasmbench_core::containers;
 use wasmbench_core::observed::{
-    LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+    LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
@@ -38,10 +43,17 @@ pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
         .any(|owner| owner.uid == run_uid)
 }
 
-/// The run's subjects.
-pub fn subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
+/// The run's subjects; `node` is the one that the run holds.
+pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
+    let seen = |pod| {
+        let mut seen = subject_seen(pod)?;
+        let asked = asked_subject(run, &seen.trial, node);
+        let likeness = asked.map(|asked| likeness(&asked, pod));
+        seen.pod.likeness = likeness.unwrap_or_default();
+        Some(seen)
+    };
     with_role(pods, run, labels::COMPONENT_SUBJECT)
-        .filter_map(subject_seen)
+        .filter_map(seen)
         .collect()
 }
 
@@ -59,9 +71,15 @@ fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
     })
 }
 
-/// The run's echo server.
-pub fn upstream(pods: &[Pod], run: &ValidatedRun) -> Option<PodSeen> {
-    with_role(pods, run, labels::COMPONENT_UPSTREAM).find_map(pod_seen)
+/// The run's echo server; `node` is the one that the run holds.
+pub fn upstream(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Option<PodSeen> {
+    with_role(pods, run, labels::COMPONENT_UPSTREAM).find_map(|pod| {
+        let likeness = likeness(&upstream_pod(run, images, node), pod);
+        Some(PodSeen {
+            likeness,
+            ..pod_seen(pod)?
+        })
+    })
 }
 
 fn with_role<'a>(
@@ -96,7 +114,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             pod: pods
                 .iter()
                 .find(|pod| job_of(pod).as_deref() == Some(&name))
-                .and_then(pod_seen),
+                .and_then(|pod| probe_seen(job, pod)),
             job: name,
         })
     };
@@ -122,6 +140,16 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
         .collect()
 }
 
+/// The pod of `job`, compared with what the Job asks for.
+fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
+    let template = job.spec.as_ref().map(|spec| &spec.template);
+    let asked: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
+    Some(PodSeen {
+        likeness: asked.map(|asked| against(asked, pod)).unwrap_or_default(),
+        ..pod_seen(pod)?
+    })
+}
+
 fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
     meta.annotations.as_ref()?.get(labels::TRIAL)?.parse().ok()
 }
@@ -135,7 +163,7 @@ fn failure_of(job: &Job) -> Option<String> {
     Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
 }
 
-/// A pod as plain data.
+/// A pod as plain data, without what was asked for.
 pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
     Some(PodSeen {
@@ -148,10 +176,7 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
             .map_or(Timestamp::MIN, |time| time.0),
         deleting: pod.metadata.deletion_timestamp.as_ref().map(|time| time.0),
         node: spec.and_then(|s| s.node_name.clone()),
-        host_network: spec.and_then(|s| s.host_network).unwrap_or_default(),
-        image: spec
-            .and_then(|s| s.containers.first()?.image.clone())
-            .unwrap_or_default(),
+        likeness: Likeness::default(),
         ip: status
             .and_then(|s| s.pod_ip.as_ref())
             .and_then(|ip| ip.parse::<IpAddr>().ok()),
@@ -163,10 +188,7 @@ fn state_of(pod: &Pod) -> PodState {
     let Some(status) = &pod.status else {
         return PodState::Pending(None);
     };
-    let container = status
-        .container_statuses
-        .as_ref()
-        .and_then(|all| all.first());
+    let container = containers::status(pod);
     let phase = status.phase.as_deref().unwrap_or_default();
     if let Some(ended) = container.and_then(ended) {
         return ended;
@@ -288,7 +310,79 @@ fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    /// A pod in which an injected container stands before ours.
+    fn with_proxy(component: &str, ours: &str, state: &serde_json::Value) -> Pod {
+        let status = |name: &str, state: &serde_json::Value| {
+            json!({
+                "name": name, "image": "a", "imageID": "", "ready": true, "restartCount": 0,
+                "state": state,
+            })
+        };
+        let proxy = status("istio-proxy", &json!({ "running": {} }));
+        serde_json::from_value(json!({
+            "metadata": { "name": "p", "uid": "1", "labels": { labels::COMPONENT: component } },
+            "status": { "phase": "Running", "containerStatuses": [proxy, status(ours, state)] },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_state_of_a_pod_is_that_of_our_container() {
+        for (component, ours) in [
+            (labels::COMPONENT_SUBJECT, "subject"),
+            (labels::COMPONENT_COLD_SUBJECT, "subject"),
+            (labels::COMPONENT_PROBE, "probe"),
+            (labels::COMPONENT_UPSTREAM, "upstream"),
+        ] {
+            let of = |state| {
+                pod_seen(&with_proxy(component, ours, &state))
+                    .unwrap()
+                    .state
+            };
+            let ended = of(json!({ "terminated": { "exitCode": 3 } }));
+            let is_ended = matches!(
+                &ended,
+                PodState::Ended {
+                    exit_code: Some(3),
+                    ..
+                }
+            );
+            assert!(is_ended, "{component}: {ended:?}");
+            let waits = of(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
+            let is_waiting = matches!(&waits, PodState::Pending(Some(_)));
+            assert!(is_waiting, "{component}: {waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_probe_is_compared_with_what_its_job_asks_for() {
+        let spec = |names: &[&str]| {
+            let all = names.iter().map(|name| json!({ "name": name }));
+            json!({ "containers": all.collect::<Vec<_>>() })
+        };
+        let meta = json!({
+            "name": "j", "uid": "1", "labels": { JOB_NAME: "j" },
+            "annotations": { labels::TRIAL: "native/hello/warm/b1" },
+        });
+        let template = json!({ "spec": spec(&["probe"]) });
+        let job = json!({ "metadata": meta, "spec": { "template": template } });
+        let job: Job = serde_json::from_value(job).unwrap();
+        let seen = |names: &[&str]| {
+            let pod = json!({ "metadata": meta, "spec": spec(names) });
+            let pod: Pod = serde_json::from_value(pod).unwrap();
+            let mut probes = probes(std::slice::from_ref(&job), &[pod]);
+            probes.remove(0).pod.unwrap().likeness
+        };
+        assert_eq!(seen(&["probe"]), Likeness::AsAsked);
+        let altered = seen(&["probe", "linkerd-proxy"]);
+        let is_named =
+            matches!(&altered, Likeness::Altered(text) if text.contains("linkerd-proxy"));
+        assert!(is_named, "{altered:?}");
+    }
 
     #[test]
     fn of_a_long_log_the_end_is_quoted_and_of_other_text_the_beginning() {

@@ -41,11 +41,15 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         runtime_classes(context, run),
         cold_starts_forbidden(context, run),
     )?;
-    let held = leases
-        .iter()
-        .any(|lease| lease.holder.as_deref() == Some(&run.uid));
+    let mut held = leases.iter();
+    let held = held.find(|lease| lease.holder.as_deref() == Some(&run.uid));
+    let held = held.map(|lease| lease.node.clone());
     // A run that holds a node does not choose again, so a large cluster's node list is not read.
-    let nodes = if held { vec![] } else { nodes(context).await? };
+    let nodes = match held {
+        Some(_) => vec![],
+        None => nodes(context).await?,
+    };
+    let node = held.unwrap_or_default();
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
     let mut seen = Observed {
@@ -60,9 +64,9 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         served: context.served(),
         runtime_classes,
         cold_starts_forbidden,
-        subjects: convert::subjects(&pods, run),
+        subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
-        upstream: convert::upstream(&pods, run),
+        upstream: convert::upstream(&pods, run, &context.config.images, &node),
         probes,
         blocks: 0,
         records: records.index,

@@ -167,13 +167,46 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
     ];
     let (result, bodies) = carry_out(calls, deploy()).await;
     result.unwrap();
-    let map: k8s_openapi::api::core::v1::ConfigMap =
-        serde_json::from_value(bodies[2].clone()).unwrap();
-    let entry = map.binary_data.unwrap().into_values().next().unwrap();
-    let record = wasmbench_core::store::decode(&entry.0).unwrap();
-    let text = serde_json::to_string(&record.outcome).unwrap();
+    let text = outcome_of(&bodies[2]);
     assert!(
         text.contains("PodRejected") && text.contains(words),
+        "{text}"
+    );
+}
+
+/// The outcome, as JSON, of the record that was stored with this request.
+fn outcome_of(request: &Value) -> String {
+    let map: k8s_openapi::api::core::v1::ConfigMap =
+        serde_json::from_value(request.clone()).unwrap();
+    let entry = map.binary_data.unwrap().into_values().next().unwrap();
+    let record = wasmbench_core::store::decode(&entry.0).unwrap();
+    serde_json::to_string(&record.outcome).unwrap()
+}
+
+/// Some policies change Jobs instead of their pods, which then are what the Job asks for.
+#[tokio::test]
+async fn a_job_that_something_changed_on_its_way_becomes_a_record_that_names_it() {
+    let containers = json!([{ "name": "probe" }, { "name": "linkerd-proxy" }]);
+    let changed = json!({
+        "metadata": { "name": "probe", "namespace": "ops" },
+        "spec": { "template": { "spec": { "containers": containers } } },
+    });
+    let calls = vec![
+        ("POST", "/ops/jobs", 201, changed),
+        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
+    ];
+    let (result, bodies) = carry_out(calls, launch()).await;
+    result.unwrap();
+    let text = outcome_of(&bodies[2]);
+    assert!(text.contains("ProbeAltered"), "{text}");
+    assert!(
+        text.contains("the container 'linkerd-proxy' was added"),
         "{text}"
     );
 }
@@ -207,13 +240,16 @@ async fn an_api_server_in_trouble_is_an_error_and_no_record() {
     assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
 }
 
-/// Launches a probe whose Job name is taken by the Job of this run and this trial.
-async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
-    let step = Step::LaunchProbe {
+fn launch() -> Step {
+    Step::LaunchProbe {
         trial: valid().order[0].clone(),
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
-    };
+    }
+}
+
+/// Launches a probe whose Job name is taken by the Job of this run and this trial.
+async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {
@@ -222,7 +258,7 @@ async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
     });
     let taken = status(409, "AlreadyExists", "exists");
     let calls = vec![("POST", "/ops/jobs", 409, taken), ("GET", "", 200, there)];
-    carry_out(calls, step).await.0
+    carry_out(calls, launch()).await.0
 }
 
 #[tokio::test]

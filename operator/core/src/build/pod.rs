@@ -4,14 +4,57 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
     Affinity, Capabilities, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm,
-    PodSecurityContext, PodSpec, ResourceRequirements, SeccompProfile, SecurityContext, Toleration,
+    Pod, PodSecurityContext, PodSpec, ResourceRequirements, SeccompProfile, SecurityContext,
+    Toleration,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use sha2::{Digest, Sha256};
+use wasmbench_api::labels;
 use wasmbench_api::run::{CpuAndMemory, Placement};
+
+use crate::store::hex;
 
 /// Seconds between SIGTERM and SIGKILL. A subject has nothing to save, and the next trial is
 /// waiting.
 const GRACE_SECONDS: i64 = 1;
+
+/// Characters of the digest of what a pod asks for.
+const DIGEST: usize = 16;
+
+/// Labels that keep service meshes away: a proxy beside the subject would be measured as part of
+/// it. Istio reads both as labels, the first for its sidecars, the second for its ambient mode.
+const OUT_OF_ISTIO: [(&str, &str); 2] = [
+    ("sidecar.istio.io/inject", "false"),
+    ("istio.io/dataplane-mode", "none"),
+];
+/// The same for Linkerd, which reads an annotation.
+const OUT_OF_LINKERD: (&str, &str) = ("linkerd.io/inject", "disabled");
+
+/// Metadata of a pod that is in no service mesh.
+pub(super) fn out_of_meshes(mut meta: ObjectMeta) -> ObjectMeta {
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    let labels = meta.labels.get_or_insert_default();
+    labels.extend(OUT_OF_ISTIO.map(owned));
+    let annotations = meta.annotations.get_or_insert_default();
+    annotations.extend([owned(OUT_OF_LINKERD)]);
+    meta
+}
+
+/// The pod with a digest of what it asks for. Values of the environment are left out, because the
+/// echo server's address is one of them.
+pub(super) fn signed(mut pod: Pod) -> Pod {
+    let mut spec = pod.spec.clone().unwrap_or_default();
+    let containers = spec.containers.iter_mut();
+    for variable in containers.flat_map(|one| one.env.iter_mut().flatten()) {
+        variable.value = None;
+    }
+    let text = serde_json::to_vec(&spec).unwrap_or_default();
+    let digest = hex(&Sha256::digest(text))[..DIGEST].to_owned();
+    let annotations = pod.metadata.annotations.get_or_insert_default();
+    annotations.insert(labels::ASKED.to_owned(), digest);
+    pod
+}
 
 /// A pod on `node` that passes the `restricted` pod security standard and holds no token.
 pub(super) fn restricted(node: &str, placement: &Placement) -> PodSpec {

@@ -15,6 +15,7 @@ use wasmbench_api::run::{Sweeps, Workload};
 
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
+use crate::containers;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants;
 use crate::wire::record::{Point, TrialId};
@@ -81,11 +82,11 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
 
 /// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
-    let template_meta = ObjectMeta {
+    let template_meta = pod::out_of_meshes(ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
         ..ObjectMeta::default()
-    };
+    });
     Job {
         metadata: meta,
         spec: Some(JobSpec {
@@ -234,7 +235,7 @@ fn pod_spec(
 /// The probe's container for one of its commands.
 pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -> Container {
     Container {
-        name: "probe".into(),
+        name: containers::PROBE.into(),
         image: Some(config.images.probe.clone()),
         image_pull_policy: Some(config.images.pull_policy.clone()),
         args: Some(vec![command.to_owned()]),

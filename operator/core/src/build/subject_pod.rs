@@ -8,6 +8,7 @@ use wasmbench_api::labels;
 use wasmbench_api::run::{Network, Placement, SubjectResources};
 
 use crate::build::{names, owned_meta, pod, with_trial};
+use crate::containers;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;
@@ -26,8 +27,8 @@ pub fn subject_pod(
 ) -> Pod {
     let meta = owned_meta(run, names::subject(run, trial), labels::COMPONENT_SUBJECT);
     let placement = run.spec.placement.clone().unwrap_or_default();
-    Pod {
-        metadata: with_trial(meta, trial),
+    pod::signed(Pod {
+        metadata: pod::out_of_meshes(with_trial(meta, trial)),
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
@@ -35,12 +36,20 @@ pub fn subject_pod(
             ..pod::restricted(node, &placement)
         }),
         status: None,
-    }
+    })
+}
+
+/// The subject that `trial` asks for on `node`, to compare with the one that is there.
+pub fn asked_subject(run: &ValidatedRun, trial: &TrialId, node: &str) -> Option<Pod> {
+    let needs_upstream = run.workload(trial)?.upstream;
+    // Values of the environment are not compared.
+    let upstream = needs_upstream.then_some("");
+    Some(subject_pod(run, run.variant(trial)?, trial, node, upstream))
 }
 
 /// Whether `variant` shares the node's network: the variant may request that for itself, or the run
 /// for all variants.
-pub fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
+fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
     placement.network == Network::Host || variant.subject.host_network
 }
 
@@ -56,7 +65,7 @@ pub fn cold_subject(
     let name = names::cold_subject(run, trial);
     let meta = owned_meta(run, name, labels::COMPONENT_COLD_SUBJECT);
     let mut pod = subject_pod(run, variant, trial, node, upstream);
-    pod.metadata = with_trial(meta, trial);
+    pod.metadata = pod::out_of_meshes(with_trial(meta, trial));
     for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
         container.image_pull_policy = Some("IfNotPresent".into());
     }
@@ -88,7 +97,7 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
         value_from: None,
     });
     Container {
-        name: "subject".into(),
+        name: containers::SUBJECT.into(),
         image: Some(subject.image.clone()),
         image_pull_policy: subject.pull_policy.clone(),
         args: (!subject.args.is_empty())

@@ -6,17 +6,19 @@ use wasmbench_api::labels;
 
 use crate::build::{names, owned_meta, pod};
 use crate::config::Images;
+use crate::containers;
 use crate::validate::ValidatedRun;
 use crate::variants::GATEWAY_PORT;
 
 /// The echo server of `run` on `node`.
 pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
     let placement = run.spec.placement.clone().unwrap_or_default();
-    Pod {
-        metadata: owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM),
+    let meta = owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM);
+    pod::signed(Pod {
+        metadata: pod::out_of_meshes(meta),
         spec: Some(PodSpec {
             containers: vec![Container {
-                name: "upstream".into(),
+                name: containers::UPSTREAM.into(),
                 image: Some(images.upstream.clone()),
                 image_pull_policy: Some(images.pull_policy.clone()),
                 ports: Some(vec![ContainerPort {
@@ -31,5 +33,5 @@ pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
             ..pod::restricted(node, &placement)
         }),
         status: None,
-    }
+    })
 }

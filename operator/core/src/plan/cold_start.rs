@@ -4,7 +4,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
-use crate::plan::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
+use crate::plan::pods::{
+    Next, altered_probe, ended_probe, fail, later, others_work, probe_running, stayed, stays,
+};
 use crate::plan::{Step, Wake};
 use crate::progress_message;
 use crate::validate::ValidatedRun;
@@ -88,7 +90,10 @@ pub fn current(
             format!("waiting for an earlier probe of {trial} to go"),
             Wake::OnChange,
         ),
-        Some(probe) => ended_probe(trial, None, probe)
-            .unwrap_or_else(|| probe_running(trial, None, probe, now)),
+        Some(probe) => match altered_probe(probe) {
+            Some(failure) => fail(trial, failure, None),
+            None => ended_probe(trial, None, probe)
+                .unwrap_or_else(|| probe_running(trial, None, probe, now)),
+        },
     }
 }

@@ -35,7 +35,7 @@ pub enum FailureReason {
     StartTimedOut,
     /// The container ended while it should have been serving.
     SubjectCrashed,
-    /// The running pod is not the one that was requested.
+    /// The pod is not the one that was asked for: something changed it on its way.
     SubjectAltered,
     /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
@@ -43,6 +43,8 @@ pub enum FailureReason {
     UpstreamUnavailable,
     /// The probe's pod did not run.
     ProbeNotStarted,
+    /// The probe's pod is not the one that was asked for.
+    ProbeAltered,
     /// The probe's Job exceeded its deadline.
     ProbeDeadlineExceeded,
     /// The probe ended without a readable document.
@@ -74,19 +76,19 @@ impl Failure {
 pub fn scope(reason: &str) -> Scope {
     use FailureReason as R;
     match reason.parse::<FailureReason>() {
-        Ok(R::ProbeNotStarted | R::RecordsFull) => Scope::Run,
+        Ok(R::ProbeNotStarted | R::ProbeAltered | R::RecordsFull) => Scope::Run,
         Ok(
             R::ImageUnavailable
             | R::RuntimeClassNotFound
             | R::NotAllowed
             | R::PodRejected
+            | R::SubjectAltered
             | R::SubjectNotStarted,
         ) => Scope::Variant,
         Ok(
             R::Unschedulable
             | R::StartTimedOut
             | R::SubjectCrashed
-            | R::SubjectAltered
             | R::SubjectLost
             | R::UpstreamUnavailable
             | R::ProbeDeadlineExceeded

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::plan::failure::{Failure, FailureReason};
-use crate::plan::{Step, Wake};
+use crate::plan::{Step, Wake, target};
 use crate::progress_message;
 use crate::waiting::{self, Hopeless};
 use crate::wire::record::TrialId;
@@ -100,6 +100,12 @@ pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) ->
         Hopeless::Container => FailureReason::SubjectNotStarted,
     };
     Some(StuckPod::Fails(Failure::new(kind, message)))
+}
+
+/// Why a probe is not believed, whether it still measures or has ended.
+pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
+    let pod = probe.pod.as_ref()?;
+    target::altered(pod, FailureReason::ProbeAltered)
 }
 
 /// What follows from a probe that has ended: a record.

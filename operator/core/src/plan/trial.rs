@@ -7,8 +7,8 @@ use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
-    Next, POD_GOES, StuckPod, because, ended_probe, fail, hopeless, later, others_work,
-    probe_running, removals, since, stayed, stays,
+    Next, POD_GOES, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
+    others_work, probe_running, removals, since, stayed, stays,
 };
 use crate::plan::{Stage, Step, Wake, cold_start, target};
 use crate::progress_message;
@@ -84,6 +84,9 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
         return Upstream::Start;
     };
     let deadline = since(pod.created, UPSTREAM_START);
+    if let Some(failure) = target::altered(pod, FailureReason::UpstreamUnavailable) {
+        return Upstream::Failed(failure);
+    }
     match &pod.state {
         PodState::Running if pod.ip.is_some() && pod.deleting.is_none() => Upstream::Ready,
         PodState::Ended { .. } => Upstream::Failed(Failure::new(
@@ -150,6 +153,9 @@ fn before_probe(
 ) -> Next {
     let pod = &subject.pod;
     let deadline = since(pod.created, ready_timeout(run));
+    if let Some(failure) = target::unfit(pod) {
+        return fail(trial, failure, Some(subject));
+    }
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(_)) if others_work(seen, trial) => {
@@ -157,10 +163,6 @@ fn before_probe(
             (None, progress_message::preparing(trial), wake)
         }
         (PodState::Running, Some(address)) => {
-            if let Some(message) = target::not_as_asked(run, seen, trial, pod) {
-                let failure = Failure::new(FailureReason::SubjectAltered, message);
-                return fail(trial, failure, Some(subject));
-            }
             let step = Step::LaunchProbe {
                 trial: trial.clone(),
                 subject_uid: pod.uid.clone(),
@@ -227,6 +229,11 @@ fn under_probe(
             format!("waiting for an earlier probe of {trial} to go"),
             Wake::OnChange,
         );
+    }
+    let subject_altered =
+        subject.and_then(|subject| target::altered(&subject.pod, FailureReason::SubjectAltered));
+    if let Some(failure) = subject_altered.or_else(|| altered_probe(probe)) {
+        return fail(trial, failure, subject);
     }
     if let Some(next) = ended_probe(trial, subject, probe) {
         return next;

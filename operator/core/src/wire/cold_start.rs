@@ -9,6 +9,7 @@ use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Expectation;
 
 use crate::wire::action::ActionCall;
+use crate::wire::addition::Addition;
 use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure};
 
 /// Name and version of the document's schema.
@@ -99,6 +100,9 @@ pub struct ColdStartDocument {
     pub floor_failure: Option<ProbeFailure>,
     /// The answer of the last pod.
     pub answer: Option<Answer>,
+    /// What the cluster added to the pods by its own rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Addition>,
     /// The node as the probe saw it.
     pub environment: Environment,
 }

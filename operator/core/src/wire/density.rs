@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::wire::addition::Addition;
 use crate::wire::cold_start::ColdStartRequest;
 use crate::wire::document::{Answer, Environment, ProbeFailure, TimedWindow};
 use crate::wire::instrument::CpuLists;
@@ -53,6 +54,9 @@ pub struct DensityDocument {
     pub answer: Option<Answer>,
     /// Image of the instances as it was resolved, with its digest.
     pub image_id: Option<String>,
+    /// What the cluster added to the pods by its own rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Addition>,
     /// The node as the probe saw it.
     pub environment: Environment,
 }

@@ -99,6 +99,8 @@ pub enum ProbeFailureReason {
     BadRequest,
     /// The API server refuses the pod of a cold start.
     PodRejected,
+    /// A pod of a cold start is not the one that was asked for.
+    SubjectAltered,
     /// The namespace's quota left no room for a pod of a cold start in time.
     QuotaSpent,
     /// The image of a cold start's pod cannot be pulled or its name is wrong.

@@ -1,10 +1,12 @@
 //! The documents that leave a process: what the operator asks of a probe ([`request`]), what the
 //! probe prints ([`document`], [`instrument`], [`open_loop`]), both of these for cold starts
-//! ([`cold_start`]) and for density ([`density`]), whatever a probe printed ([`evidence`]), and
-//! what is kept of a trial ([`record`]). Plain data; what a probe prints and what is kept name
-//! their schema. Unknown fields are ignored, so that newer writers do not break older readers.
+//! ([`cold_start`]) and for density ([`density`]), whatever a probe printed ([`evidence`]), what
+//! the cluster added to a pod ([`addition`]), and what is kept of a trial ([`record`]). Plain data;
+//! what a probe prints and what is kept name their schema. Unknown fields are ignored, so that
+//! newer writers do not break older readers.
 
 pub mod action;
+pub mod addition;
 pub mod cold_start;
 pub mod density;
 pub mod document;

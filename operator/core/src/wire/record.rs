@@ -7,6 +7,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::wire::addition::{AddedBy, Addition, CPU_LIMIT};
 use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
@@ -381,7 +382,18 @@ pub struct SubjectFacts {
     pub image_id: Option<String>,
     /// `RuntimeClass`, if one was requested.
     pub runtime_class: Option<String>,
+    /// What the cluster added to the pod by its own rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Addition>,
     /// Node facts from the API: `kubelet`, `containerRuntime`, `osImage`, `kernel`, ...
     #[serde(default)]
     pub node_facts: std::collections::BTreeMap<String, String>,
+}
+
+impl SubjectFacts {
+    /// The CPU limit that a `LimitRange` set because none was asked for.
+    pub fn limited_by(&self) -> Option<&Addition> {
+        let mut added = self.added.iter();
+        added.find(|one| one.by == AddedBy::LimitRange && one.what == CPU_LIMIT)
+    }
 }

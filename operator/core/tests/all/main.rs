@@ -9,6 +9,7 @@
     reason = "a test ends at the first surprise"
 )]
 
+mod altered;
 mod common;
 mod objects;
 mod presets;

@@ -4,12 +4,14 @@
 //! removed before its record is stored, every trial ends with exactly one record, and the run
 //! terminates.
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 use rand::RngExt;
-use wasmbench_core::observed::{Observed, Standing};
+use wasmbench_core::observed::{Likeness, Observed, Standing};
 use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
 
 use crate::common;
 use crate::simulated_world::{Hostility, World};
@@ -112,6 +114,8 @@ const FRIENDLY: Hostility = Hostility {
     suspends: 0,
     pod_stays: 0,
     pod_altered: 0,
+    probe_altered: 0,
+    operator_updated: 0,
     report_refused: 0,
 };
 
@@ -175,9 +179,81 @@ fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
     let mut world = World::new(&run, 1, hostility);
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    let altered = Ended::Failed("SubjectAltered".into());
-    assert!(ends(&world).contains(&&altered), "{:?}", ends(&world));
+    let altered = |trial: &TrialId, is: fn(String) -> Ended| {
+        world.seen.records[trial] == is("SubjectAltered".into())
+    };
+    let failed = run
+        .order
+        .iter()
+        .filter(|trial| altered(trial, Ended::Failed));
+    let upstream = |trial: &TrialId| run.workload(trial).is_some_and(|work| work.upstream);
+    // Each variant is tried once; the echo server is altered too, which its own workload says.
+    let failed: Vec<&TrialId> = failed.collect();
+    assert!(failed.len() <= run.variants.len(), "{failed:?}");
+    for trial in run.order.iter().filter(|trial| !upstream(trial)) {
+        let is = altered(trial, Ended::Failed) || altered(trial, Ended::Skipped);
+        assert!(is, "{trial}: {:?}", world.seen.records[trial]);
+    }
     assert!(!ends(&world).contains(&&Ended::Measured));
+}
+
+#[test]
+fn a_trial_of_an_altered_pod_ends_before_any_deadline() {
+    for altered_probe in [false, true] {
+        let mut run = common::validated();
+        let hostility = Hostility {
+            pod_altered: if altered_probe { 0 } else { 100 },
+            probe_altered: if altered_probe { 100 } else { 0 },
+            ..FRIENDLY
+        };
+        let mut world = World::new(&run, 1, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        let took = world.now.duration_since(Timestamp::UNIX_EPOCH).as_secs();
+        assert!(took < 200, "{took} s");
+    }
+}
+
+#[test]
+fn no_number_comes_from_an_altered_probe_and_the_run_tries_no_other() {
+    for mut run in [common::validated(), common::validated_cold()] {
+        let hostility = Hostility {
+            probe_altered: 100,
+            ..FRIENDLY
+        };
+        let mut world = World::new(&run, 1, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        let reason = || "ProbeAltered".to_owned();
+        let failed = world.seen.records.values();
+        let failed = failed.filter(|ended| **ended == Ended::Failed(reason()));
+        assert_eq!(failed.count(), 1);
+        for ended in ends(&world) {
+            let altered = [Ended::Failed(reason()), Ended::Skipped(reason())];
+            assert!(altered.contains(ended), "{ended:?}");
+        }
+    }
+}
+
+#[test]
+fn an_update_of_the_operator_costs_a_trial_at_most_and_no_variant() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 3, FRIENDLY);
+    for _ in 0..3 {
+        let plan = plan(&run, &world.seen, world.now);
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+    }
+    for subject in &mut world.seen.subjects {
+        subject.pod.likeness = Likeness::AskedOtherwise;
+    }
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    let lost = Ended::Failed("SubjectLost".into());
+    let all = world.seen.records.values();
+    assert_eq!(all.filter(|ended| **ended == lost).count(), 1);
+    assert_eq!(ends(&world).len(), 2, "{:?}", ends(&world));
 }
 
 #[test]
@@ -338,13 +414,15 @@ proptest! {
         suspends in 0u32..5,
         pod_stays in 0u32..10,
         pod_altered in 0u32..10,
+        probe_altered in 0u32..10,
+        operator_updated in 0u32..5,
         report_refused in 0u32..90,
         kind in 0..2,
         precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
-            pod_stays, pod_altered, report_refused,
+            pod_stays, pod_altered, probe_altered, operator_updated, report_refused,
         };
         let mut run = match (kind, precise) {
             (0, _) => common::validated_cold(),

@@ -6,6 +6,7 @@ use futures::StreamExt;
 use futures::future::join_all;
 use kube::api::{DeleteParams, LogParams};
 use tokio::time::{Instant, sleep, timeout_at};
+use wasmbench_core::containers;
 use wasmbench_core::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
@@ -28,6 +29,7 @@ impl Course<'_> {
             return;
         }
         let params = LogParams {
+            container: Some(containers::SUBJECT.to_owned()),
             timestamps: true,
             limit_bytes: Some(LOG_BYTES),
             ..LogParams::default()

@@ -52,6 +52,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
         floor: vec![],
         floor_failure: None,
         answer: None,
+        added: vec![],
         environment: Environment::default(),
     };
     // One thread for everything that waits: the other CPUs are left to what is measured.
@@ -111,6 +112,7 @@ async fn take_samples<'a>(
         let (sample, answers, outcome) = course.sample(number).await;
         let is_right = outcome.is_ok() && sample.counts();
         document.samples.push(sample);
+        document.added.clone_from(&course.added);
         for answer in answers {
             let before = document.answer.replace(answer.clone());
             same(request, before.as_ref(), &answer)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::containers;
 use wasmbench_core::wire::cold_start::CompileCache;
 use wasmbench_core::wire::document::ProbeFailure;
 
@@ -57,7 +58,7 @@ impl Course<'_> {
     /// The subject's image, as the pod names it.
     pub(super) fn image(&self) -> &str {
         let spec = self.request.pod.spec.as_ref();
-        let container = spec.and_then(|spec| spec.containers.first());
+        let container = spec.and_then(|spec| containers::named(spec, containers::SUBJECT));
         let image = container.and_then(|container| container.image.as_deref());
         image.unwrap_or_default()
     }

@@ -12,7 +12,9 @@ use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::PostParams;
 use tokio::time::{Instant, sleep, timeout_at};
+use wasmbench_core::altered;
 use wasmbench_core::plan::OVER_QUOTA;
+use wasmbench_core::wire::addition::Addition;
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
 use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
@@ -54,6 +56,8 @@ pub struct Course<'a> {
     pub(super) action: Option<Action>,
     /// The pod that hosts the functions, if they share one.
     pub(super) host: Option<Pods>,
+    /// What the cluster added by its own rules to the pod that was created last.
+    pub added: Vec<Addition>,
 }
 
 /// What the thread that polls one pod found.
@@ -95,6 +99,7 @@ impl<'a> Course<'a> {
             node_address: None,
             action: None,
             host: None,
+            added: vec![],
         };
         let deadline = Instant::now() + WATCH_TIMEOUT;
         loop {
@@ -218,7 +223,7 @@ impl<'a> Course<'a> {
     }
 
     /// Creates the pods or functions from `from` on, all at once.
-    pub async fn create(&self, pods: &mut Pods, from: usize) -> Result<(), ProbeFailure> {
+    pub async fn create(&mut self, pods: &mut Pods, from: usize) -> Result<(), ProbeFailure> {
         if self.request.shares_pod() {
             self.create_functions(pods, from)
         } else {
@@ -227,7 +232,7 @@ impl<'a> Course<'a> {
     }
 
     pub(super) async fn create_pods(
-        &self,
+        &mut self,
         pods: &mut Pods,
         from: usize,
     ) -> Result<(), ProbeFailure> {
@@ -252,7 +257,13 @@ impl<'a> Course<'a> {
         let mut outcome = Ok(());
         for (timeline, (sent, created, at)) in pods.timelines[from..].iter_mut().zip(created) {
             match created {
-                Ok(Ok(_)) => timeline.accepted(sent, at),
+                Ok(Ok(created)) => {
+                    timeline.accepted(sent, at);
+                    match self.compare(&created) {
+                        Ok(added) => self.added = added,
+                        Err(altered) => outcome = Err(altered),
+                    }
+                }
                 Ok(Err(error)) => {
                     timeline.did(ColdStep::CreateSent, sent);
                     outcome = Err(not_created(&error));
@@ -266,6 +277,14 @@ impl<'a> Course<'a> {
             }
         }
         outcome
+    }
+
+    /// Compares a pod with what was asked for, as the API server confirmed it. Returns what the
+    /// cluster added by its own rules.
+    fn compare(&self, created: &Pod) -> Result<Vec<Addition>, ProbeFailure> {
+        let asked = self.request.pod.spec.clone().unwrap_or_default();
+        let compared = altered::compare(&asked, created);
+        compared.map_err(|message| failure(ProbeFailureReason::SubjectAltered, message))
     }
 
     /// Waits until every pod is `Ready` and has answered correctly.

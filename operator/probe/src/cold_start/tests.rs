@@ -48,6 +48,7 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
         floor: vec![],
         floor_failure: None,
         answer: None,
+        added: vec![],
         environment: Environment::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -107,7 +108,10 @@ fn every_sample_has_a_timeline_and_the_first_is_discarded() {
         assert!(at(ColdStep::FirstCorrectAnswer).nanoseconds > 0 && pod.attempts >= 1);
         assert!(at(ColdStep::DeleteSent).nanoseconds <= at(ColdStep::DeletionFinished).nanoseconds);
         at(ColdStep::Listening);
+        assert_eq!(pod.image_id.as_deref(), Some("sha256:1"), "our container's");
     }
+    let added: Vec<String> = document.added.iter().map(ToString::to_string).collect();
+    assert_eq!(added, ["ServiceAccount: imagePullSecrets regcred"]);
     assert_eq!(document.answer.unwrap().excerpt, "hello");
 }
 
@@ -130,6 +134,7 @@ fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
     for (fate, request, expected) in [
         (Fate::Refused, &patient, ProbeFailureReason::PodRejected),
         (Fate::Crashes, &patient, ProbeFailureReason::SubjectCrashed),
+        (Fate::Injected, &patient, ProbeFailureReason::SubjectAltered),
         (Fate::HasNoRoom, &in_vain, ProbeFailureReason::Unschedulable),
         (
             Fate::StaysSilent,

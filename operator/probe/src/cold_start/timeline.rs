@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::containers;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Moment};
 
 use crate::action::Initialised;
@@ -135,7 +136,7 @@ impl Timeline {
                 self.reach(step, at, Clock::WatchArrival, None);
             }
         }
-        let container = status.container_statuses.iter().flatten().next();
+        let container = containers::status(pod);
         let running = container
             .and_then(|c| c.state.as_ref())
             .and_then(|state| state.running.as_ref());

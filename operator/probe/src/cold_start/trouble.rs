@@ -1,6 +1,7 @@
 //! Pods not worth waiting for. A pod in, the reason out. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
+use wasmbench_core::containers;
 use wasmbench_core::waiting::{self, Hopeless};
 use wasmbench_core::wire::document::ProbeFailure;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
@@ -11,7 +12,7 @@ const QUOTE: usize = 300;
 /// Why `pod` will not serve; `None` if it still may.
 pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
     let status = pod.status.as_ref()?;
-    let container = status.container_statuses.iter().flatten().next();
+    let container = containers::status(pod);
     let phase = status.phase.as_deref().unwrap_or_default();
     container
         .and_then(ended)
@@ -31,9 +32,7 @@ pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
 
 /// What a pod that did not come up in time waits for, in words; empty if unknown.
 pub fn waits_for(pod: &Pod) -> String {
-    let status = pod.status.as_ref();
-    let container = status.and_then(|s| s.container_statuses.as_ref()?.first());
-    let waiting = container.and_then(|c| c.state.as_ref()?.waiting.as_ref());
+    let waiting = containers::status(pod).and_then(|c| c.state.as_ref()?.waiting.as_ref());
     let from_container =
         waiting.and_then(|w| Some((w.reason.clone()?, quote(w.message.as_deref()))));
     let unscheduled = || {

@@ -32,6 +32,7 @@ pub async fn climb(
         .iter()
         .rev()
         .find_map(|pod| pod.image_id().map(ToOwned::to_owned));
+    document.added.clone_from(&course.added);
     let removed = course.remove(&mut pods).await;
     outcome.and(removed).and(course.end_hosting().await)
 }

@@ -65,6 +65,7 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
         | ProbeFailureReason::NoSuccessfulRequest
         | ProbeFailureReason::BadRequest
         | ProbeFailureReason::ImageUnavailable
+        | ProbeFailureReason::SubjectAltered
         | ProbeFailureReason::SubjectNotRemoved
         | ProbeFailureReason::ClusterUnavailable
         | ProbeFailureReason::ContainerdUnavailable

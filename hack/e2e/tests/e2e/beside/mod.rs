@@ -1,6 +1,7 @@
 //! Tests of mechanisms, which run in parallel.
 
 mod actions;
+mod altered;
 mod cold_start;
 mod cold_start_classes;
 mod compare_runs;

@@ -10,9 +10,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::observed::{
-    NodeSeen, Observed, PodSeen, PodState, RunSeen, Standing, TaintSeen,
+    Likeness, NodeSeen, Observed, PodSeen, PodState, RunSeen, Standing, TaintSeen,
 };
-use wasmbench_core::validate::{ValidatedRun, ValidatedVariant};
+use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 
 /// How hostile the world is: each is a chance in percent per event.
@@ -26,8 +26,12 @@ pub struct Hostility {
     pub suspends: u32,
     /// A deleted pod ends but stays, because somebody gave it a finalizer.
     pub pod_stays: u32,
-    /// A pod is changed while it is being created: another node, another image, the node's network.
+    /// A pod is changed while it is being created: a container is injected.
     pub pod_altered: u32,
+    /// The same of probes.
+    pub probe_altered: u32,
+    /// The operator is updated, and would ask for other pods from then on.
+    pub operator_updated: u32,
     /// A report cannot be written.
     pub report_refused: u32,
 }
@@ -41,8 +45,6 @@ pub struct World {
     pub next_uid: u64,
     /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
-    /// What the subjects of each variant should be.
-    asked: BTreeMap<String, (String, bool)>,
 }
 
 impl World {
@@ -79,7 +81,6 @@ impl World {
             stored: BTreeMap::new(),
             next_uid: 0,
             staying: BTreeSet::new(),
-            asked: run.variants.iter().map(asked).collect(),
         }
     }
 
@@ -95,18 +96,14 @@ impl World {
             created: self.now,
             deleting: None,
             node: Some("bench-1".into()),
-            host_network: false,
-            image: String::new(),
+            likeness: Likeness::AsAsked,
             ip: None,
             state: PodState::Pending(None),
         }
     }
 }
 
-fn asked(variant: &ValidatedVariant) -> (String, (String, bool)) {
-    let subject = &variant.subject;
-    (
-        variant.name.clone(),
-        (subject.image.clone(), subject.host_network),
-    )
+/// A pod into which something was injected.
+pub fn altered() -> Likeness {
+    Likeness::Altered("the container 'istio-proxy' was added".into())
 }

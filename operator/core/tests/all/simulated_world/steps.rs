@@ -1,12 +1,12 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{LeaseSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{LeaseSeen, Likeness, PodSeen, PodState, ProbeSeen, SubjectSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 
-use super::World;
+use super::{World, altered};
 
 impl World {
     /// Carries out one step as the controller would.
@@ -23,7 +23,11 @@ impl World {
             Step::ReleaseNode { .. } => self.seen.leases.clear(),
             Step::StartUpstream => {
                 assert!(self.seen.upstream.is_none(), "a second echo server");
-                self.seen.upstream = Some(self.new_pod("echo"));
+                let mut pod = self.new_pod("echo");
+                if self.happens(self.hostility.pod_altered) {
+                    pod.likeness = altered();
+                }
+                self.seen.upstream = Some(pod);
             }
             Step::RemoveUpstream { .. } => self.seen.upstream = None,
             Step::DeploySubject(trial) => self.deploy(trial),
@@ -39,6 +43,11 @@ impl World {
                     .find(|p| p.trial == *trial)
                     .expect("no probe");
                 let pod = probe.pod.as_ref().expect("no pod");
+                assert_eq!(
+                    pod.likeness,
+                    Likeness::AsAsked,
+                    "an altered probe is believed"
+                );
                 let ok = matches!(
                     pod.state,
                     PodState::Ended {
@@ -88,13 +97,8 @@ impl World {
             "a second subject for {trial}"
         );
         let mut pod = self.new_pod(&trial.to_string());
-        (pod.image, pod.host_network) = self.asked[&trial.cell.variant].clone();
         if self.happens(self.hostility.pod_altered) {
-            match self.next_uid % 3 {
-                0 => pod.node = Some("another".into()),
-                1 => pod.image = "another".into(),
-                _ => pod.host_network = !pod.host_network,
-            }
+            pod.likeness = altered();
         }
         let trial = trial.clone();
         self.seen.subjects.push(SubjectSeen { trial, pod });
@@ -123,16 +127,14 @@ impl World {
                 subject.pod.uid, subject_uid,
                 "{trial} is pointed at another pod"
             );
-            let pod = &subject.pod;
-            assert_eq!(pod.node.as_deref(), Some("bench-1"), "load leaves the node");
-            let is = (pod.image.clone(), pod.host_network);
-            assert_eq!(is, self.asked[&trial.cell.variant], "load on another pod");
+            let is = &subject.pod.likeness;
+            assert_eq!(*is, Likeness::AsAsked, "load on another pod");
         }
         assert!(
             !self.stored.contains_key(trial),
             "{trial} is measured twice"
         );
-        let pod = Some(self.new_pod("probe"));
+        let pod = Some(self.new_probe());
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
@@ -162,7 +164,7 @@ impl World {
             !self.stored.contains_key(trial),
             "{trial} is measured twice"
         );
-        let pod = Some(self.new_pod("probe"));
+        let pod = Some(self.new_probe());
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
@@ -171,6 +173,14 @@ impl World {
             failed: None,
             pod,
         });
+    }
+
+    fn new_probe(&mut self) -> PodSeen {
+        let mut pod = self.new_pod("probe");
+        if self.happens(self.hostility.probe_altered) {
+            pod.likeness = altered();
+        }
+        pod
     }
 
     fn store(&mut self, trial: &TrialId, ended: Ended) {

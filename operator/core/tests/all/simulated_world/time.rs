@@ -1,10 +1,10 @@
 //! What the kubelet, controllers and accidents do in the meantime.
 
 use jiff::SignedDuration;
-use wasmbench_core::observed::{PodState, SubjectSeen, Waiting};
+use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen, Waiting};
 use wasmbench_core::wire::record::Point;
 
-use super::World;
+use super::{World, altered};
 
 impl World {
     /// Lets the kubelet and controllers make progress, and lets things go wrong.
@@ -22,6 +22,11 @@ impl World {
             pod.ip = Some([10, 0, 0, 9].into());
         }
         self.cold_subjects_come_and_go();
+        if self.happens(self.hostility.operator_updated) {
+            for subject in &mut self.seen.subjects {
+                subject.pod.likeness = Likeness::AskedOtherwise;
+            }
+        }
         for index in 0..self.seen.subjects.len() {
             self.subject_moves_on(index);
         }
@@ -74,6 +79,9 @@ impl World {
         let missing = self.happens(self.hostility.image_missing);
         let starts = self.happens(80);
         let pod = &mut self.seen.subjects[index].pod;
+        if is_held(pod) {
+            return;
+        }
         match pod.state {
             PodState::Pending(_) if missing => {
                 let (reason, message) = ("ImagePullBackOff".into(), "no such image".into());
@@ -94,12 +102,20 @@ impl World {
         let Some(pod) = &mut self.seen.probes[index].pod else {
             return;
         };
+        if is_held(pod) {
+            return;
+        }
         match pod.state {
             PodState::Pending(_) if goes_on => pod.state = PodState::Running,
             PodState::Running if goes_on => pod.state = ended(i32::from(fails)),
             PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => {}
         }
     }
+}
+
+/// Whether the pod never starts: what was injected waits for something. Others start with it.
+fn is_held(pod: &PodSeen) -> bool {
+    pod.likeness == altered() && pod.uid.ends_with(['1', '3', '5', '7', '9'])
 }
 
 fn ended(code: i32) -> PodState {

@@ -26,6 +26,8 @@ pub(super) enum Fate {
     ServesUnseen,
     /// Like `Serves`, but the namespace's quota is spent for the first attempts, this many of them.
     ServesOverQuota(usize),
+    /// Like `Serves`, but a container is injected into the pods.
+    Injected,
     Refused,
     Crashes,
     HasNoRoom,
@@ -77,10 +79,17 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
     pod["status"] = json!({ "conditions": conditions });
     if !container.is_null() {
         pod["status"]["podIP"] = json!("127.0.0.1");
-        pod["status"]["containerStatuses"] = json!([{
-            "name": "subject", "image": "a", "imageID": "sha256:1", "ready": true, "restartCount": 0,
-            "state": container,
-        }]);
+        let status = |name: &str, image: &str, state: &Value| {
+            json!({
+                "name": name, "image": "a", "imageID": image, "ready": true, "restartCount": 0,
+                "state": state,
+            })
+        };
+        // Ours is not the first, as behind an injected one.
+        pod["status"]["containerStatuses"] = json!([
+            status("another", "sha256:2", &json!({ "waiting": {} })),
+            status("subject", "sha256:1", container),
+        ]);
     }
     pod
 }
@@ -93,6 +102,7 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
         Fate::Serves
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
+        | Fate::Injected
         | Fate::Refused
         | Fate::Crashes
         | Fate::HasNoRoom
@@ -131,6 +141,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     let running = json!({ "running": {} });
     match fate {
         Fate::Serves
+        | Fate::Injected
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
@@ -197,6 +208,7 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         .to_owned();
     if parts.uri.path().ends_with("/log") {
         assert!(query.contains("timestamps=true"), "{query}");
+        assert!(query.contains("container=subject"), "{query}");
         return reply(200, &log_of(&name));
     }
     if parts.uri.path().ends_with("/events") {
@@ -217,6 +229,11 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         Method::POST => {
             let bytes = body.collect_bytes().await.unwrap();
             let mut pod: Value = serde_json::from_slice(&bytes).unwrap();
+            // As the pod's ServiceAccount asks for.
+            pod["spec"]["imagePullSecrets"] = json!([{ "name": "regcred" }]);
+            if fate == Fate::Injected {
+                pod["spec"]["containers"] = json!([{ "name": "istio-proxy" }]);
+            }
             pod["metadata"]["uid"] = json!(format!("uid of {}", pod["metadata"]["name"]));
             create(&mut world.lock().unwrap(), &pod, fate)
         }

@@ -134,6 +134,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
             body_sha256: "aa".repeat(32),
             excerpt: "hello".into(),
         }),
+        added: vec![],
         environment: Environment {
             facts: BTreeMap::from([("kernel".into(), "6.1".into())]),
             ..Environment::default()

@@ -18,6 +18,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         image: format!("wasmbench/{}:0.1.0", trial.cell.variant),
         image_id: Some(format!("sha256:{}", trial.cell.variant)),
         runtime_class: None,
+        added: vec![],
         node_facts: facts(&[
             ("kubelet", "v1.33.4"),
             ("containerRuntime", "containerd://2.1.4"),

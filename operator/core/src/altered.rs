@@ -1,0 +1,77 @@
+//! What was asked for and what is there -> whether load may go to a pod. A webhook, a policy or an
+//! autoscaler may change a pod on its way: what is then measured is not the service. Pure.
+//!
+//! What a cluster adds to every pod by its own rules is no alteration, but is named: the defaults
+//! of a `LimitRange` ([`resources`]), what a `RuntimeClass` and a `ServiceAccount` bring along
+//! ([`rules`]). Tokens, priorities and DNS settings do not change what is measured.
+
+mod contents;
+mod resources;
+mod rules;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use kube::ResourceExt;
+use wasmbench_api::labels;
+
+use crate::observed::Likeness;
+use crate::wire::addition::Addition;
+
+/// The most differences that a message names.
+const NAMED: usize = 4;
+
+/// Whether `found` is the pod that was `asked` for.
+pub fn likeness(asked: &Pod, found: &Pod) -> Likeness {
+    let fingerprint = |pod: &Pod| pod.annotations().get(labels::ASKED).cloned();
+    if fingerprint(asked) != fingerprint(found) {
+        return Likeness::AskedOtherwise;
+    }
+    let spec = asked.spec.clone().unwrap_or_default();
+    against(&spec, found)
+}
+
+/// Whether `found` is the pod that this spec asks for.
+pub fn against(asked: &PodSpec, found: &Pod) -> Likeness {
+    compare(asked, found).map_or_else(Likeness::Altered, |_| Likeness::AsAsked)
+}
+
+/// What the cluster added to `found` by its own rules, if nothing else differs from what was
+/// `asked` for; otherwise the differences and what to do about them.
+pub fn compare(asked: &PodSpec, found: &Pod) -> Result<Vec<Addition>, String> {
+    let spec = found.spec.clone().unwrap_or_default();
+    let mut differences = contents::differences(asked, &spec);
+    let (set, mut added) = resources::differences(asked, found, &spec);
+    differences.extend(set);
+    if !differences.is_empty() {
+        return Err(sentence(found, &differences));
+    }
+    added.extend(rules::additions(asked, &spec));
+    Ok(added)
+}
+
+/// How the pod of a Job differs from the one that was asked for, as the API server confirmed the
+/// Job: something may change Jobs instead of pods.
+pub fn of_job(asked: &Job, created: &Job) -> Option<String> {
+    let spec = |job: &Job| job.spec.as_ref()?.template.spec.clone();
+    let found = Pod {
+        metadata: created.metadata.clone(),
+        spec: spec(created),
+        status: None,
+    };
+    compare(&spec(asked)?, &found).err()
+}
+
+fn sentence(found: &Pod, differences: &[String]) -> String {
+    let named = differences.len().min(NAMED);
+    let more = match differences.len() - named {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "pod {} is not what was asked for: {}{more}. Exempt namespace {} from whatever changes pods: \
+         an injector, a webhook, a policy or an autoscaler",
+        found.name_any(),
+        differences[..named].join(", "),
+        found.namespace().unwrap_or_default()
+    )
+}
