@@ -10,6 +10,7 @@
 )]
 
 mod common;
+mod exclusion;
 mod objects;
 mod presets;
 mod queue;
