@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's
 //! network), [`shared`] (functions in a pod that stays), [`watch`] (what the API reports, stamped
-//! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
+//! on arrival), [`late`] (when a trial gives up), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
 //! says that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node
 //! already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its events),
 //! [`trouble`] (pods not worth waiting for).
@@ -11,6 +11,7 @@
 mod class;
 mod ending;
 mod host;
+mod late;
 mod log;
 mod prepare;
 mod pull;
@@ -110,12 +111,16 @@ async fn take_samples<'a>(
     for number in 0..=with_refills(request.samples) {
         let (sample, answers, outcome) = course.sample(number).await;
         let is_right = outcome.is_ok() && sample.counts();
+        for late in sample.late() {
+            progress(&format!("late: {}", late.failure.message));
+        }
         document.samples.push(sample);
         for answer in answers {
             let before = document.answer.replace(answer.clone());
             same(request, before.as_ref(), &answer)?;
         }
         outcome?;
+        late::give_up(&document.samples, request)?;
         right += u32::from(is_right);
         progress(&format!("{right} of {} samples", request.samples));
         if right == request.samples {
@@ -138,8 +143,9 @@ async fn take_floor(
 ) -> Option<ProbeFailure> {
     for number in 0..=request.samples {
         let (sample, _, outcome) = course.sample(number).await;
+        let late = sample.late().next().map(|late| late.failure.clone());
         samples.push(sample);
-        if let Err(failure) = outcome {
+        if let Some(failure) = outcome.err().or(late) {
             progress(&format!("no floor: {}", failure.message));
             return Some(failure);
         }

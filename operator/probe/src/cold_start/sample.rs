@@ -128,7 +128,8 @@ impl<'a> Course<'a> {
             Ok(compiled) => (compiled, self.start(&mut pods).await),
             Err(failure) => (None, Err(failure)),
         };
-        let node = node.filter(|_| outcome.is_ok()).and_then(node::Span::end);
+        let is_up = outcome.is_ok() && pods.late().is_none();
+        let node = node.filter(|_| is_up).and_then(node::Span::end);
         if outcome.is_ok() {
             self.read_logs(&mut pods).await;
         }
@@ -163,7 +164,7 @@ impl<'a> Course<'a> {
             self.ask(pods, 0, address);
         }
         self.create(pods, 0).await?;
-        self.come_up(pods).await
+        self.wait(pods).await
     }
 
     fn pods(&self, number: u32, start: i64) -> Pods {
@@ -268,9 +269,16 @@ impl<'a> Course<'a> {
         outcome
     }
 
-    /// Waits until every pod is `Ready` and has answered correctly.
+    /// Waits until every pod is `Ready` and has answered correctly; a late pod is a failure.
     pub async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
-        while !pods.timelines.iter().all(Timeline::is_up) {
+        self.wait(pods).await?;
+        pods.late().map_or(Ok(()), Err)
+    }
+
+    /// Waits until every pod is `Ready` and has answered correctly, or is given up.
+    async fn wait(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        let is_settled = |pod: &Timeline| pod.is_up() || pod.late().is_some();
+        while !pods.timelines.iter().all(is_settled) {
             select_biased! {
                 news = self.news.next() => match news {
                     Some(news) => self.hear(pods, news)?,
@@ -280,11 +288,12 @@ impl<'a> Course<'a> {
                     pods.take(polled)?;
                 },
                 () = tokio::time::sleep_until(pods.deadline + LAST_WORD).fuse() => {
-                    return Err(self.too_late(pods));
+                    self.give_up(pods)?;
+                    break;
                 }
             }
         }
-        Ok(())
+        pods.had_their_time()
     }
 
     pub(super) fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
@@ -363,15 +372,31 @@ impl<'a> Course<'a> {
             .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
     }
 
-    fn too_late(&self, pods: &Pods) -> ProbeFailure {
-        let late = pods.timelines.iter().position(|pod| !pod.is_up());
-        let latest = late.and_then(|index| pods.latest[index].as_deref());
+    /// Gives up the pods without an answer. A pod that found no room never started.
+    fn give_up(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        for index in 0..pods.timelines.len() {
+            if pods.timelines[index].has_answered() {
+                continue;
+            }
+            let failure = self.too_late(pods, index);
+            if failure.reason == ProbeFailureReason::Unschedulable {
+                return Err(failure);
+            }
+            pods.timelines[index].gave_up(unix_nanoseconds(), failure);
+        }
+        Ok(())
+    }
+
+    fn too_late(&self, pods: &Pods, index: usize) -> ProbeFailure {
+        let latest = pods.latest[index].as_deref();
         let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
         let waits = latest.map_or(unheard, waits_for);
-        let reason = match late.map(|index| &pods.timelines[index]) {
-            Some(pod) if pod.address().is_some() => ProbeFailureReason::NeverListened,
-            _ if latest.is_some_and(is_unschedulable) => ProbeFailureReason::Unschedulable,
-            _ => ProbeFailureReason::StartTimedOut,
+        let reason = if pods.timelines[index].address().is_some() {
+            ProbeFailureReason::NeverListened
+        } else if latest.is_some_and(is_unschedulable) {
+            ProbeFailureReason::Unschedulable
+        } else {
+            ProbeFailureReason::StartTimedOut
         };
         failure(
             reason,
@@ -401,6 +426,31 @@ impl Pods {
             .position(|pod| Some(pod.name()) == name)
     }
 
+    /// Why the first of the pods that were given up was.
+    pub fn late(&self) -> Option<ProbeFailure> {
+        self.timelines.iter().find_map(Timeline::late).cloned()
+    }
+
+    /// Returns an error if a pod was given up that was created late: it had less time than others,
+    /// and may not have taken longer than they did.
+    fn had_their_time(&self) -> Result<(), ProbeFailure> {
+        let pause = i64::try_from(QUOTA_PAUSE.as_nanos()).unwrap_or(i64::MAX);
+        for pod in &self.timelines {
+            let created = pod.at(ColdStep::CreateSent).unwrap_or_default();
+            if let Some(late) = pod.late().filter(|_| created >= pause) {
+                let message = format!(
+                    "pod {} was created {} ms after its time began, because the namespace's quota was spent or the \
+                     node's port taken, and was not up in time: {}",
+                    pod.name(),
+                    created / 1_000_000,
+                    late.message
+                );
+                return Err(failure(late.reason, message));
+            }
+        }
+        Ok(())
+    }
+
     fn take(&mut self, polled: Polled) -> Result<(), ProbeFailure> {
         let Polled {
             index,
@@ -408,8 +458,22 @@ impl Pods {
             waited,
             at,
         } = polled;
-        let waited = waited?;
-        let answer = waited.outcome?;
+        let waited = match waited {
+            Ok(waited) => waited,
+            // Nothing accepted a function's code in time.
+            Err(late) if late.reason == ProbeFailureReason::NeverListened => {
+                self.timelines[index].gave_up(at, late);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let answer = match waited.outcome {
+            Ok(answer) => answer,
+            Err(late) => {
+                self.timelines[index].gave_up(at, late);
+                return Ok(());
+            }
+        };
         let gap = waited
             .gap
             .and_then(|gap| u64::try_from(gap.as_nanos()).ok());

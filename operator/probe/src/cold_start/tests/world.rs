@@ -26,6 +26,8 @@ pub(super) enum Fate {
     ServesUnseen,
     /// Like `Serves`, but the namespace's quota is spent for the first attempts, this many of them.
     ServesOverQuota(usize),
+    /// Like `Serves`, but of one pod, of this number from 0, nothing is heard.
+    ServesExcept(usize),
     Refused,
     Crashes,
     HasNoRoom,
@@ -93,6 +95,7 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
         Fate::Serves
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
+        | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
         | Fate::HasNoRoom
@@ -130,10 +133,12 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     world.tell("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
+        Fate::ServesExcept(number) if number + 1 == world.created => {}
         Fate::Serves
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
+        | Fate::ServesExcept(_)
         | Fate::ServesUnseen => {
             world.tell(
                 "MODIFIED",
