@@ -15,14 +15,14 @@ pub(super) fn p90_of(
     is_carried: bool,
     limit_seconds: Option<u32>,
 ) -> Option<String> {
-    let beyond = || Some(format!("> {} s", limit_seconds?));
+    let beyond = || Some(format!("over {} s", limit_seconds?));
     let shown = microseconds.map(units::micros).or_else(beyond)?;
     Some(marked(shown, is_carried))
 }
 
-/// How many pods were given up, and when: `1 of 20 > 30 s`.
+/// How many pods were given up, and when: `1 of 20 over 30 s`.
 pub(super) fn late_of(starts: u32, pods: u32, limit_seconds: u32) -> String {
-    format!("{starts} of {pods} > {limit_seconds} s")
+    format!("{starts} of {pods} over {limit_seconds} s")
 }
 
 /// A point of a variant, or the time that the harness itself takes.
