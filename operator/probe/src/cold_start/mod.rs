@@ -3,10 +3,11 @@
 //!
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's
 //! network), [`shared`] (functions in a pod that stays), [`watch`] (what the API reports, stamped
-//! on arrival), [`late`] (when a trial gives up), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
+//! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
 //! says that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node
 //! already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its events),
-//! [`trouble`] (pods not worth waiting for).
+//! [`trouble`] (pods not worth waiting for), [`unanswered`] (pods that were waited for in vain) and
+//! [`late`] (when these end the trial).
 
 mod class;
 mod ending;
@@ -22,6 +23,7 @@ mod sample;
 mod shared;
 mod timeline;
 mod trouble;
+mod unanswered;
 mod watch;
 
 use std::time::Duration;
