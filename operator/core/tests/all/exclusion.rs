@@ -49,9 +49,12 @@ fn greetings(run: &ValidatedRun) -> Vec<&TrialId> {
 /// What is skipped next, and why, once these records are stored.
 fn skipped(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Option<(Vec<TrialId>, String)> {
     let steps = plan(run, &seen(run, records), Timestamp::UNIX_EPOCH).steps;
-    steps.into_iter().find_map(|step| match step {
-        Step::RecordSkipped(skipped) => Some((skipped.trials, skipped.failure.reason)),
-        _ => None,
+    steps.into_iter().find_map(|step| {
+        if let Step::RecordSkipped(skipped) = step {
+            Some((skipped.trials, skipped.failure.reason))
+        } else {
+            None
+        }
     })
 }
 
