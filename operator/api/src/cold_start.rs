@@ -34,7 +34,8 @@ pub struct ColdStart {
     #[serde(default)]
     pub class: ColdStartClass,
 
-    /// Seconds within which all pods of a sample must answer correctly; otherwise the trial fails.
+    /// Seconds that each pod has to answer correctly. A pod that takes longer is removed and counts
+    /// as longer than all others; the trial fails if half of its pods do.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub timeout_seconds: u32,

@@ -12,7 +12,9 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use cold_start::{ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor};
+pub use cold_start::{
+    ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor, LateStarts,
+};
 pub use density::DensityStatus;
 pub use judged_ratio::JudgedRatio;
 pub use open_loop::OpenLoopPoint;

@@ -1,5 +1,5 @@
-//! Waits for the first correct answer: asks again and again without back-off, because the moment
-//! of the first correct answer is itself a result.
+//! Waits for the first correct answer: asks again and again, because the moment of the first correct
+//! answer is itself a result.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -16,8 +16,12 @@ use crate::target::Target;
 /// also the uncertainty of the moment of the first correct answer, which must stay below 1 ms: that
 /// leaves room for what the kernel's timers and a busy node add.
 const GAP: Duration = Duration::from_micros(600);
-/// A starting service may answer 503 at first; after this time, it no longer counts as starting.
-const GRACE: Duration = Duration::from_secs(3);
+/// The same once wrong answers have come for `OFTEN`. The kernel keeps the local port of an answered
+/// request for a minute: at one every 0.6 ms, its 28,000 ports are used up after 17 s. The
+/// uncertainty stays below the 5 ms that the smallest difference of starts bears by default.
+const LONG_GAP: Duration = Duration::from_millis(4);
+/// Most services that answer while they start are ready within this time.
+const OFTEN: Duration = Duration::from_secs(3);
 
 /// A port that refuses connections for this long after a load has nothing behind it: a backlog
 /// makes an answer late, but never refused.
@@ -104,62 +108,87 @@ impl Question<'_> {
         }
     }
 
-    /// Waits until the answer is correct, or clearly will not be.
+    /// Waits until the answer is correct, or patience is over. Answers that are not correct are no
+    /// reason to give up: a service that starts may give them for as long as the run allows.
     pub fn wait(&self, patience: Patience) -> Waited {
         let began = Instant::now();
+        let mut seen = Seen::default();
         let mut attempts = 0u32;
-        let mut first_wrong: Option<Instant> = None;
-        let mut wrong_answer = None;
-        let mut last_wrong = String::new();
-        let mut last_nothing = String::new();
         let mut asked_before: Option<Instant> = None;
-        let mut refused_unix_nanoseconds = None;
         loop {
             let (asked, asked_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
-            let attempt = self.ask();
-            let is_slow = matches!(attempt, Attempt::Slow);
-            let outcome = match attempt {
-                Attempt::Correct(answer) => Some(Ok(answer)),
-                Attempt::Wrong(answer, why) => {
-                    let first = *first_wrong.get_or_insert(asked);
-                    (wrong_answer, last_wrong) = (answer, why);
-                    (first.elapsed() >= GRACE).then(|| Err(wrong(&last_wrong)))
-                }
-                Attempt::Refused(why) => {
-                    (refused_unix_nanoseconds, last_nothing) = (Some(asked_at), why);
-                    None
-                }
-                Attempt::Nothing(why) => {
-                    last_nothing = why;
-                    None
-                }
-                Attempt::Slow => None,
-            };
-            let outcome = outcome.or_else(|| {
-                patience.is_over().then(|| match first_wrong {
-                    Some(_) => Err(wrong(&last_wrong)),
-                    None if is_slow => Err(slow()),
-                    None => Err(given_up(patience.limit, &last_nothing)),
-                })
-            });
-            if let Some(outcome) = outcome {
-                let readiness = Readiness {
-                    waited_microseconds: microseconds(began.elapsed()),
-                    attempts,
-                };
-                let wrong_answer = wrong_answer.filter(|_| outcome.is_err());
+            let correct = seen.note(self.ask(), (asked, asked_at));
+            if correct.is_some() || patience.is_over() {
                 return Waited {
-                    readiness,
+                    readiness: Readiness {
+                        waited_microseconds: microseconds(began.elapsed()),
+                        attempts,
+                    },
                     answer_time: asked.elapsed(),
                     gap: asked_before.map(|before| asked.duration_since(before)),
-                    refused_unix_nanoseconds,
-                    outcome,
-                    wrong_answer,
+                    refused_unix_nanoseconds: seen.refused_unix_nanoseconds,
+                    wrong_answer: seen.wrong_answer.take().filter(|_| correct.is_none()),
+                    outcome: correct.ok_or_else(|| seen.failure(patience.limit)),
                 };
             }
             asked_before = Some(asked);
-            std::thread::sleep(GAP.saturating_sub(asked.elapsed()));
+            std::thread::sleep(seen.gap().saturating_sub(asked.elapsed()));
+        }
+    }
+}
+
+/// What the attempts have shown so far.
+#[derive(Debug, Default)]
+struct Seen {
+    /// When the first attempt began that got a wrong answer.
+    first_wrong: Option<Instant>,
+    wrong_answer: Option<Answer>,
+    last_wrong: String,
+    last_nothing: String,
+    refused_unix_nanoseconds: Option<i64>,
+    /// Whether the last attempt waited for its answer in vain.
+    is_slow: bool,
+}
+
+impl Seen {
+    /// Notes an attempt that began at this moment, on both clocks; returns the correct answer.
+    fn note(&mut self, attempt: Attempt, (asked, asked_at): (Instant, i64)) -> Option<Answer> {
+        self.is_slow = false;
+        match attempt {
+            Attempt::Correct(answer) => return Some(answer),
+            Attempt::Wrong(answer, why) => {
+                self.first_wrong.get_or_insert(asked);
+                (self.wrong_answer, self.last_wrong) = (answer, why);
+            }
+            Attempt::Refused(why) => {
+                self.refused_unix_nanoseconds = Some(asked_at);
+                self.last_nothing = why;
+            }
+            Attempt::Nothing(why) => self.last_nothing = why,
+            Attempt::Slow => self.is_slow = true,
+        }
+        None
+    }
+
+    /// Time from the start of the last attempt to that of the next.
+    fn gap(&self) -> Duration {
+        let wrong_for = self.first_wrong.map(|first| first.elapsed());
+        if wrong_for.is_some_and(|time| time >= OFTEN) {
+            LONG_GAP
+        } else {
+            GAP
+        }
+    }
+
+    /// Why no correct answer came within `limit`.
+    fn failure(&self, limit: Duration) -> ProbeFailure {
+        if self.first_wrong.is_some() {
+            wrong(limit, &self.last_wrong)
+        } else if self.is_slow {
+            slow()
+        } else {
+            given_up(limit, &self.last_nothing)
         }
     }
 }
@@ -197,10 +226,15 @@ fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn wrong(why: &str) -> ProbeFailure {
+fn wrong(limit: Duration, last: &str) -> ProbeFailure {
+    let message = format!(
+        "no correct answer within {} s; the last attempt: {last}: correct expect or the service, or \
+         allow it more time to start",
+        limit.as_secs()
+    );
     ProbeFailure {
         reason: ProbeFailureReason::WrongAnswer,
-        message: why.to_owned(),
+        message,
     }
 }
 
@@ -280,6 +314,20 @@ mod tests {
         service.join().unwrap();
         assert_eq!(waited.outcome.unwrap().excerpt, "hi");
         assert_eq!(waited.refused_unix_nanoseconds, None);
+    }
+
+    #[test]
+    fn a_service_that_answers_wrongly_for_long_is_asked_less_often_so_that_ports_suffice() {
+        let wrong_for = |time| Seen {
+            first_wrong: Instant::now().checked_sub(time),
+            ..Seen::default()
+        };
+        assert_eq!(Seen::default().gap(), GAP);
+        assert_eq!(wrong_for(OFTEN / 2).gap(), GAP);
+        assert_eq!(wrong_for(OFTEN).gap(), LONG_GAP);
+        // Linux hands out ports from 32768 to 60999, and keeps each for 60 s.
+        let kept = OFTEN.as_micros() / GAP.as_micros() + 60_000_000 / LONG_GAP.as_micros();
+        assert!(kept < 60_999 - 32_768, "{kept}");
     }
 
     #[test]

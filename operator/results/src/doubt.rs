@@ -52,6 +52,8 @@ pub enum Reason {
     LoadGeneratorLate,
     /// Responses seem to wait for a delayed acknowledgement.
     DelayedAck,
+    /// Pods of a cold start were not up in time.
+    LateStarts,
     /// Windows were too short to tell whether the node was noisy, or CPU time was not read.
     NoiseUnknown,
     /// The rate still changed within the timed windows.
@@ -108,6 +110,7 @@ impl Reason {
             | Self::DelayedAck
             | Self::ConnectionsEnd
             | Self::AnswersVary
+            | Self::LateStarts
             | Self::HighVariance
             | Self::TwoModes
             | Self::GeneratorShare => Reach::Run,

@@ -30,6 +30,9 @@ pub struct ColdStartPoint {
     /// Samples behind the numbers, excluding discarded ones and those of the wrong class.
     pub samples: u32,
 
+    /// Pods that gave no correct answer in time. Absent if all did.
+    pub late: Option<LateStarts>,
+
     /// From the request that creates the pod to the log line with which the service reports that it
     /// is listening, on the node's clock. Absent if no such line was found.
     pub listening: Option<ColdStartTime>,
@@ -43,6 +46,17 @@ pub struct ColdStartPoint {
     pub makespan_microseconds: Option<f64>,
 }
 
+/// Pods that gave no correct answer in time. They count as longer than all others.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct LateStarts {
+    /// How many pods.
+    pub starts: u32,
+
+    /// Seconds that each pod had.
+    pub limit_seconds: u32,
+}
+
 /// How long a start takes.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
@@ -51,8 +65,9 @@ pub struct ColdStartTime {
     /// Median over the blocks of each block's median pod, in microseconds.
     pub p50_microseconds: f64,
 
-    /// 90th percentile over all pods, in microseconds.
-    pub p90_microseconds: f64,
+    /// 90th percentile over all pods, in microseconds. Absent if it is that of a late pod, and thus
+    /// longer than the limit.
+    pub p90_microseconds: Option<f64>,
 
     /// The time as a multiple of the baseline's, block by block. The verdict is based on the
     /// difference.

@@ -8,9 +8,10 @@ use crate::observed::Observed;
 use crate::plan::failure::{Failure, FailureReason, Scope, scope};
 use crate::store::Ended;
 use crate::validate::ValidatedRun;
+use crate::wire::document::ProbeFailureReason;
 use crate::wire::record::TrialId;
 
-/// After this many failed trials of a variant under a workload, and no successful one, the rest are
+/// After this many strikes of a variant under a workload, and no successful trial, the rest are
 /// skipped: a single failure may be chance.
 const STRIKES: usize = 2;
 
@@ -121,7 +122,7 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
             continue;
         }
         let count = strikes.entry(key).or_default();
-        *count += 1;
+        *count += weight(trial, reason);
         if *count >= STRIKES {
             let what = format!("variant {} under workload {}", key.0, key.1);
             let failure = because(trial, reason);
@@ -133,6 +134,18 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         }
     }
     None
+}
+
+/// How many strikes a failed trial counts as. An answer that stays wrong for the whole ready timeout
+/// is no chance, and would cost that timeout again. Cold starts and density have timeouts of their
+/// own, which may be too short for a service that the loads wait for.
+fn weight(trial: &TrialId, reason: &str) -> usize {
+    let waited_out = reason == <&str>::from(ProbeFailureReason::WrongAnswer);
+    if waited_out && !trial.cell.point.probe_creates_pods() {
+        STRIKES
+    } else {
+        1
+    }
 }
 
 fn failed<'a>(

@@ -58,7 +58,7 @@ pub enum Scope {
     Run,
     /// The variant: its pod cannot work under any workload.
     Variant,
-    /// The trial, and after a second failure its variant under this workload.
+    /// The trial, and after a second failure, or a sure one, its variant under this workload.
     Trial,
 }
 

@@ -49,7 +49,7 @@ pub struct ColdStartRequest {
     pub class: Option<ColdStartClass>,
     /// Pods that are created at once in each sample.
     pub concurrency: u32,
-    /// Seconds within which all pods of a sample must have answered.
+    /// Seconds that the pods of a sample have to answer. Those that have not are given up.
     pub timeout_seconds: u32,
     /// Port of the service.
     pub port: u16,
@@ -211,10 +211,22 @@ pub struct ColdPod {
     /// Attempts up to the first correct answer; 1 means that the answer waited for the pod's
     /// address to be published, not for the service.
     pub attempts: u32,
+    /// How the pod was given up; absent if its answer came in time.
+    pub late: Option<LateStart>,
     /// The API's own timestamps, which have a resolution of one second: evidence, not a
     /// measurement.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub api_stamps: BTreeMap<String, String>,
+}
+
+/// A pod that was given up: how long it would have taken is unknown.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct LateStart {
+    /// From the request that creates the pod until nobody waited for it any more, in nanoseconds.
+    pub waited_nanoseconds: u64,
+    /// What was seen last.
+    pub failure: ProbeFailure,
 }
 
 /// A step of a pod's start, in the order in which they are usually reached.
@@ -324,6 +336,11 @@ impl ColdSample {
         };
         let mut found = self.pods.iter().filter_map(|pod| pod.class);
         found.any(|found| found != class)
+    }
+
+    /// The pods that were given up.
+    pub fn late(&self) -> impl Iterator<Item = &LateStart> {
+        self.pods.iter().filter_map(|pod| pod.late.as_ref())
     }
 
     /// Whether there is evidence of what each of its pods found.

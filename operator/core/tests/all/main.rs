@@ -11,6 +11,7 @@
 
 mod altered;
 mod common;
+mod exclusion;
 mod objects;
 mod presets;
 mod queue;

@@ -60,6 +60,26 @@ fn probes_of_both_sweeps() {
 }
 
 #[test]
+fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
+    let config = common::config();
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+    };
+    let warm = trial("hare", "greet", Point::WarmLatency);
+    let deadline = |ready_seconds: u32| {
+        let mut run = common::validated();
+        run.spec.subject_ready_timeout_seconds = ready_seconds;
+        let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());
+        let job = probe_job(&run, variant, workload, &warm, target, &config);
+        job.spec.unwrap().active_deadline_seconds.unwrap()
+    };
+    assert_eq!(deadline(600) - deadline(1), 599);
+}
+
+#[test]
 fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
     let (run, config) = (common::validated_cold(), common::config());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });

@@ -6,11 +6,13 @@
 //! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
 //! says that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node
 //! already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its events),
-//! [`trouble`] (pods not worth waiting for).
+//! [`trouble`] (pods not worth waiting for), [`unanswered`] (pods that were waited for in vain) and
+//! [`late`] (when these end the trial).
 
 mod class;
 mod ending;
 mod host;
+mod late;
 mod log;
 mod prepare;
 mod pull;
@@ -21,6 +23,7 @@ mod sample;
 mod shared;
 mod timeline;
 mod trouble;
+mod unanswered;
 mod watch;
 
 use std::time::Duration;
@@ -111,6 +114,9 @@ async fn take_samples<'a>(
     for number in 0..=with_refills(request.samples) {
         let (sample, answers, outcome) = course.sample(number).await;
         let is_right = outcome.is_ok() && sample.counts();
+        for late in sample.late() {
+            progress(&format!("late: {}", late.failure.message));
+        }
         document.samples.push(sample);
         document.added.clone_from(&course.added);
         for answer in answers {
@@ -118,6 +124,7 @@ async fn take_samples<'a>(
             same(request, before.as_ref(), &answer)?;
         }
         outcome?;
+        late::give_up(&document.samples, request)?;
         right += u32::from(is_right);
         progress(&format!("{right} of {} samples", request.samples));
         if right == request.samples {
@@ -140,8 +147,9 @@ async fn take_floor(
 ) -> Option<ProbeFailure> {
     for number in 0..=request.samples {
         let (sample, _, outcome) = course.sample(number).await;
+        let late = sample.late().next().map(|late| late.failure.clone());
         samples.push(sample);
-        if let Err(failure) = outcome {
+        if let Some(failure) = outcome.err().or(late) {
             progress(&format!("no floor: {}", failure.message));
             return Some(failure);
         }

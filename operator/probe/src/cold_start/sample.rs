@@ -20,7 +20,7 @@ use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
 use super::runtime::Runtime;
 use super::timeline::Timeline;
-use super::trouble::{is_unschedulable, trouble, waits_for};
+use super::trouble::trouble;
 use super::watch::{News, watch};
 use super::{failure, host, unavailable};
 use crate::action::{Action, Endpoint, Initialised};
@@ -30,7 +30,7 @@ use crate::output::progress;
 use crate::ready::{Patience, Question, Waited};
 
 /// Removed pods may count towards a quota a moment longer.
-const QUOTA_PAUSE: Duration = Duration::from_millis(250);
+pub(super) const QUOTA_PAUSE: Duration = Duration::from_millis(250);
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// At the deadline, the threads that poll the pods know best what was wrong; they have this long to
@@ -133,7 +133,8 @@ impl<'a> Course<'a> {
             Ok(compiled) => (compiled, self.start(&mut pods).await),
             Err(failure) => (None, Err(failure)),
         };
-        let node = node.filter(|_| outcome.is_ok()).and_then(node::Span::end);
+        let is_up = outcome.is_ok() && pods.late().is_none();
+        let node = node.filter(|_| is_up).and_then(node::Span::end);
         if outcome.is_ok() {
             self.read_logs(&mut pods).await;
         }
@@ -168,7 +169,7 @@ impl<'a> Course<'a> {
             self.ask(pods, 0, address);
         }
         self.create(pods, 0).await?;
-        self.come_up(pods).await
+        self.wait(pods).await
     }
 
     fn pods(&self, number: u32, start: i64) -> Pods {
@@ -287,9 +288,16 @@ impl<'a> Course<'a> {
         compared.map_err(|message| failure(ProbeFailureReason::SubjectAltered, message))
     }
 
-    /// Waits until every pod is `Ready` and has answered correctly.
+    /// Waits until every pod is `Ready` and has answered correctly; a late pod is a failure.
     pub async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
-        while !pods.timelines.iter().all(Timeline::is_up) {
+        self.wait(pods).await?;
+        pods.late().map_or(Ok(()), Err)
+    }
+
+    /// Waits until every pod is `Ready` and has answered correctly, or is given up.
+    async fn wait(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        let is_settled = |pod: &Timeline| pod.is_up() || pod.late().is_some();
+        while !pods.timelines.iter().all(is_settled) {
             select_biased! {
                 news = self.news.next() => match news {
                     Some(news) => self.hear(pods, news)?,
@@ -299,11 +307,12 @@ impl<'a> Course<'a> {
                     pods.take(polled)?;
                 },
                 () = tokio::time::sleep_until(pods.deadline + LAST_WORD).fuse() => {
-                    return Err(self.too_late(pods));
+                    self.give_up(pods)?;
+                    break;
                 }
             }
         }
-        Ok(())
+        pods.had_their_time()
     }
 
     pub(super) fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
@@ -381,26 +390,6 @@ impl<'a> Course<'a> {
         Endpoint::new((address, request.port), &request.path, action)
             .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
     }
-
-    fn too_late(&self, pods: &Pods) -> ProbeFailure {
-        let late = pods.timelines.iter().position(|pod| !pod.is_up());
-        let latest = late.and_then(|index| pods.latest[index].as_deref());
-        let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
-        let waits = latest.map_or(unheard, waits_for);
-        let reason = match late.map(|index| &pods.timelines[index]) {
-            Some(pod) if pod.address().is_some() => ProbeFailureReason::NeverListened,
-            _ if latest.is_some_and(is_unschedulable) => ProbeFailureReason::Unschedulable,
-            _ => ProbeFailureReason::StartTimedOut,
-        };
-        failure(
-            reason,
-            format!(
-                "a pod did not answer correctly within {} s{waits}: raise \
-                 spec.sweeps.coldStart.timeoutSeconds, lower concurrency, or see 'kubectl describe pod'",
-                self.request.timeout_seconds
-            ),
-        )
-    }
 }
 
 impl Pods {
@@ -427,8 +416,22 @@ impl Pods {
             waited,
             at,
         } = polled;
-        let waited = waited?;
-        let answer = waited.outcome?;
+        let waited = match waited {
+            Ok(waited) => waited,
+            // Nothing accepted a function's code in time.
+            Err(late) if late.reason == ProbeFailureReason::NeverListened => {
+                self.timelines[index].gave_up(at, late);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let answer = match waited.outcome {
+            Ok(answer) => answer,
+            Err(late) => {
+                self.timelines[index].gave_up(at, late);
+                return Ok(());
+            }
+        };
         let gap = waited
             .gap
             .and_then(|gap| u64::try_from(gap.as_nanos()).ok());

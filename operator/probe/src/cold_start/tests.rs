@@ -136,11 +136,6 @@ fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
         (Fate::Crashes, &patient, ProbeFailureReason::SubjectCrashed),
         (Fate::Injected, &patient, ProbeFailureReason::SubjectAltered),
         (Fate::HasNoRoom, &in_vain, ProbeFailureReason::Unschedulable),
-        (
-            Fate::StaysSilent,
-            &in_vain,
-            ProbeFailureReason::StartTimedOut,
-        ),
     ] {
         let (document, _) = trial(fate, request);
         assert_eq!(reason(&document), Some(expected), "{:?}", document.failure);
@@ -169,13 +164,86 @@ fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
 #[test]
 fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
     // A system port that nothing uses.
-    let (document, _) = trial(Fate::Serves, &request_in_vain(1));
-    assert_eq!(reason(&document), Some(ProbeFailureReason::NeverListened));
-    let other = request(service(), |request| {
-        request.expect.body = Some("goodbye".into());
-    });
-    let (document, _) = trial(Fate::Serves, &other);
-    assert_eq!(reason(&document), Some(ProbeFailureReason::WrongAnswer));
+    let silent = request_in_vain(1);
+    let mut wrong = request_in_vain(service());
+    wrong.expect.body = Some("goodbye".into());
+    for (fate, request, expected, seen) in [
+        (
+            Fate::Serves,
+            &silent,
+            ProbeFailureReason::NeverListened,
+            "refused",
+        ),
+        (
+            Fate::Serves,
+            &wrong,
+            ProbeFailureReason::WrongAnswer,
+            "'hello'",
+        ),
+        (
+            Fate::StaysSilent,
+            &wrong,
+            ProbeFailureReason::StartTimedOut,
+            "within 3 s",
+        ),
+    ] {
+        let (document, _) = trial(fate, request);
+        let failure = document.failure.as_ref().expect("a reason");
+        assert_eq!(failure.reason, expected, "{failure:?}");
+        assert!(failure.message.contains("2 of 2 starts"), "{failure:?}");
+        assert!(failure.message.contains(seen), "{failure:?}");
+        let late = document.samples.iter().map(|sample| sample.late().count());
+        assert_eq!(late.collect::<Vec<_>>(), [1, 1], "two samples are enough");
+    }
+}
+
+#[test]
+fn a_start_that_is_late_is_recorded_removed_and_the_trial_goes_on() {
+    let mut in_time = request(service(), |request| request.samples = 4);
+    in_time.timeout_seconds = 5;
+    let (document, world) = trial(Fate::ServesExcept(2), &in_time);
+    assert_eq!(document.failure, None, "{document:#?}");
+    assert_eq!(world.lock().unwrap().created, 5);
+    let late = document.samples.iter().map(|sample| sample.late().count());
+    assert_eq!(late.collect::<Vec<_>>(), [0, 0, 1, 0, 0]);
+    let sample = &document.samples[2];
+    assert!(sample.counts() && sample.node.is_none(), "{sample:#?}");
+    let late = sample.late().next().unwrap();
+    // The time begins a moment before the request that creates the pod.
+    assert!(late.waited_nanoseconds > 4_500_000_000, "{late:?}");
+    assert_eq!(late.failure.reason, ProbeFailureReason::StartTimedOut);
+    let steps = &sample.pods[0].steps;
+    assert!(!steps.contains_key(&ColdStep::FirstCorrectAnswer));
+    assert!(steps.contains_key(&ColdStep::DeletionFinished));
+}
+
+#[test]
+fn a_pod_in_time_beside_a_late_one_has_its_times() {
+    let mut two = request(service(), |request| request.concurrency = 2);
+    (two.timeout_seconds, two.samples) = (5, 2);
+    // The discarded sample has the first two pods.
+    let (document, _) = trial(Fate::ServesExcept(2), &two);
+    assert_eq!(document.failure, None, "{document:#?}");
+    let [late, other] = &document.samples[1].pods[..] else {
+        panic!("{document:#?}");
+    };
+    assert!(late.late.is_some() && other.late.is_none());
+    for step in [ColdStep::Listening, ColdStep::FirstCorrectAnswer] {
+        assert!(other.steps.contains_key(&step), "{other:#?}");
+    }
+}
+
+#[test]
+fn a_late_pod_that_a_quota_kept_back_had_less_time_and_fails_the_trial() {
+    let mut kept_back = request_in_vain(1);
+    kept_back.timeout_seconds = 5;
+    let (document, _) = trial(Fate::ServesOverQuota(3), &kept_back);
+    let failure = document.failure.expect("a reason");
+    assert!(
+        failure.message.contains("after its time began"),
+        "{failure:?}"
+    );
+    assert_eq!(document.samples.len(), 1);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::containers;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Moment};
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
+use wasmbench_core::wire::document::ProbeFailure;
 
 use crate::action::Initialised;
 
@@ -99,6 +100,22 @@ impl Timeline {
         self.pod.attempts = attempts;
     }
 
+    /// Notes that the pod is not waited for any more, and what was seen last. The first note counts:
+    /// whoever asked the pod knows best.
+    pub fn gave_up(&mut self, at: i64, failure: ProbeFailure) {
+        let created = self.at(ColdStep::CreateSent).unwrap_or_default();
+        let waited = at.saturating_sub(self.start).saturating_sub(created);
+        self.pod.late.get_or_insert(LateStart {
+            waited_nanoseconds: u64::try_from(waited).unwrap_or_default(),
+            failure,
+        });
+    }
+
+    /// Why the pod was given up, if it was.
+    pub fn late(&self) -> Option<&ProbeFailure> {
+        Some(&self.pod.late.as_ref()?.failure)
+    }
+
     /// Notes when a refused attempt to connect began: nothing listened then.
     pub fn refused(&mut self, at: i64) {
         self.refused = Some(at);
@@ -179,8 +196,13 @@ impl Timeline {
 
     /// Whether all steps that a start waits for are there.
     pub fn is_up(&self) -> bool {
-        let has = |step| self.pod.steps.contains_key(&step);
-        has(ColdStep::FirstCorrectAnswer) && (self.is_function || has(ColdStep::ReadyPublished))
+        self.has_answered()
+            && (self.is_function || self.pod.steps.contains_key(&ColdStep::ReadyPublished))
+    }
+
+    /// Whether the pod has answered correctly.
+    pub fn has_answered(&self) -> bool {
+        self.pod.steps.contains_key(&ColdStep::FirstCorrectAnswer)
     }
 
     /// The pod's address, once the API has reported it.

@@ -55,12 +55,14 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
         }
         ProbeFailureReason::StartTimedOut
         | ProbeFailureReason::NeverListened
-        | ProbeFailureReason::AnswerTooSlow => DensityStopReason::TooSlow,
+        | ProbeFailureReason::AnswerTooSlow
+        // The steps before were answered correctly: on a full node, a service may answer 503 for
+        // longer while it starts.
+        | ProbeFailureReason::WrongAnswer => DensityStopReason::TooSlow,
         ProbeFailureReason::SubjectCrashed | ProbeFailureReason::SubjectNotStarted => {
             DensityStopReason::InstanceEnded
         }
-        ProbeFailureReason::WrongAnswer
-        | ProbeFailureReason::AnswerChanged
+        ProbeFailureReason::AnswerChanged
         | ProbeFailureReason::LoadFailed
         | ProbeFailureReason::NoSuccessfulRequest
         | ProbeFailureReason::BadRequest
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_node_stops_the_climb_and_a_wrong_answer_fails_it() {
+    fn a_full_node_stops_the_climb_and_an_answer_that_changed_fails_it() {
         let of = |reason| {
             let failure = ProbeFailure {
                 reason,
@@ -113,7 +115,11 @@ mod tests {
             of(ProbeFailureReason::StartTimedOut),
             Some(DensityStopReason::TooSlow)
         );
-        assert_eq!(of(ProbeFailureReason::WrongAnswer), None);
+        assert_eq!(
+            of(ProbeFailureReason::WrongAnswer),
+            Some(DensityStopReason::TooSlow)
+        );
+        assert_eq!(of(ProbeFailureReason::AnswerChanged), None);
         assert_eq!(of(ProbeFailureReason::ImageUnavailable), None);
     }
 }

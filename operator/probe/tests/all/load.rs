@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wasmbench_core::wire::document::LOAD_SCHEMA;
@@ -220,13 +220,25 @@ fn a_quiet_node_is_measured_once() {
 }
 
 #[test]
-fn a_service_that_answers_503_while_it_starts_is_waited_for() {
-    // Only a few, because a service that answers wrongly for three seconds no longer counts as
-    // starting.
-    let server = Server::start(|number, _| answer(if number < 10 { 503 } else { 200 }, "hello"));
+fn a_service_that_answers_404_and_503_while_it_starts_is_waited_for() {
+    let first = OnceLock::new();
+    let starting = Duration::from_secs(5);
+    let server = Server::start(move |_, _| {
+        let since = first.get_or_init(Instant::now).elapsed();
+        let status = if since < starting / 2 {
+            404
+        } else if since < starting {
+            503
+        } else {
+            200
+        };
+        answer(status, "hello")
+    });
     let run = probe(&request(server.address.port()));
     assert_eq!(run.exit, Some(0), "{}", run.progress);
-    assert_eq!(run.document.readiness.attempts, 11);
+    let readiness = run.document.readiness;
+    assert!(readiness.waited_microseconds >= 5_000_000, "{readiness:?}");
+    assert_eq!(run.document.answer_before.unwrap().status, 200);
 }
 
 #[test]

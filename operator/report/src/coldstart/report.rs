@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::terminal::tilde;
+use super::terminal::{late_of, p90_of};
 use strum::IntoEnumIterator as _;
 use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::cell::under;
-use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor, InTime};
 use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 
@@ -53,6 +53,7 @@ pub fn section(summary: &Summary) -> String {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
         text.push_str(&late_answers(&cells));
+        text.push_str(&late_starts(&cells));
         let _ = write!(text, "\n{STEPS}");
         for (point, cells) in by_point(&cells) {
             let steps = steps(&cells).markdown();
@@ -112,6 +113,51 @@ fn late_answers(cells: &[&ColdStartCell]) -> String {
     }
 }
 
+/// Points with pods that were given up, one line each with how long the others took; empty without
+/// any.
+fn late_starts(cells: &[&ColdStartCell]) -> String {
+    let line = |cell: &&ColdStartCell| {
+        let late = cell.detail.late.as_ref()?;
+        let seen = late.last_seen.as_deref().unwrap_or("nothing");
+        let text = format!(
+            "{}: {}, and count as longer than all others. Answers in time: {}. Seen of a late one: {}",
+            cell.place(),
+            late.sentence(cell.detail.pods),
+            late.in_time.map_or_else(|| "none".to_owned(), in_time),
+            seen,
+        );
+        Some(escape(&text))
+    };
+    let lines = lines("- ", cells.iter().filter_map(line));
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n{lines}")
+    }
+}
+
+/// `min 321 ms, p25 324 ms, p50 330 ms, p75 340 ms, p90 352 ms, max 2.10 s`.
+fn in_time(times: InTime) -> String {
+    let InTime {
+        min,
+        p25,
+        p50,
+        p75,
+        p90,
+        max,
+    } = times;
+    let named = [
+        ("min", min),
+        ("p25", p25),
+        ("p50", p50),
+        ("p75", p75),
+        ("p90", p90),
+        ("max", max),
+    ];
+    let named = named.map(|(name, time)| format!("{name} {}", units::micros(time)));
+    named.join(", ")
+}
+
 fn floors(floors: &[HarnessFloor]) -> Table {
     Sheet::of(floors)
         .right("At once", |floor| floor.concurrency)
@@ -137,7 +183,11 @@ fn interval(spread: Option<Spread>) -> Option<String> {
 fn times(cells: &[&ColdStartCell]) -> Table {
     let count = |number: u32| (number > 0).then(|| number.to_string());
     let p50 = |time: &Option<ColdTime>| time.as_ref().map(|time| time.p50_microseconds);
-    let p90 = |time: &Option<ColdTime>| time.as_ref().map(tilde);
+    let p90 = |cell: &ColdStartCell, time: &Option<ColdTime>| {
+        let time = time.as_ref()?;
+        let limit = cell.detail.late.as_ref().map(|late| late.limit_seconds);
+        p90_of(time.p90_microseconds, time.p90_carried, limit)
+    };
     Sheet::of(cells)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
@@ -154,19 +204,25 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         .measured("Interval", |cell| {
             interval(p50(&cell.detail.create_to_listening))
         })
-        .measured("p90", |cell| p90(&cell.detail.create_to_listening))
+        .measured("p90", move |cell| {
+            p90(cell, &cell.detail.create_to_listening)
+        })
         .measured("Answer p50", |cell| {
             median(p50(&cell.detail.create_to_answer))
         })
         .measured("Interval", |cell| {
             interval(p50(&cell.detail.create_to_answer))
         })
-        .measured("p90", |cell| p90(&cell.detail.create_to_answer))
+        .measured("p90", move |cell| p90(cell, &cell.detail.create_to_answer))
         .measured("Makespan", |cell| median(cell.detail.makespan_microseconds))
         .measured("Discarded listening", |cell| {
             let blocks = cell.detail.blocks.iter();
             let discarded = blocks.filter_map(|block| block.discarded_listening);
             statistics::median(discarded).map(units::micros)
+        })
+        .right("Late", |cell| {
+            let late = cell.detail.late.as_ref()?;
+            Some(late_of(late.starts, cell.detail.pods, late.limit_seconds))
         })
         .right("Wrong class", |cell| count(cell.detail.wrong_class_samples))
         .left("Compiled before", |cell| compiled_before(cell))

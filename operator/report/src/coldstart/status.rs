@@ -2,6 +2,7 @@
 
 use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
+    LateStarts,
 };
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::comparison::Comparison;
@@ -48,6 +49,10 @@ fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
         failed_trials: cell.counts.unused(),
         invalid,
         samples: cell.detail.pods / cell.detail.concurrency.max(1),
+        late: cell.detail.late.as_ref().map(|late| LateStarts {
+            starts: late.starts,
+            limit_seconds: late.limit_seconds,
+        }),
         listening: of(Metric::ColdStartListening, &cell.detail.create_to_listening),
         answer: of(Metric::ColdStartAnswer, &cell.detail.create_to_answer),
         makespan_microseconds: cell

@@ -2,16 +2,27 @@
 
 use wasmbench_api::status::{ColdStartPoint, ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
 use wasmbench_core::units::{self, marked};
-use wasmbench_results::coldstart::ColdTime;
 use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::tables::with_mark;
 
-/// The 90th percentile, marked if there are too few pods for it.
-pub(super) fn tilde(time: &ColdTime) -> String {
-    marked(units::micros(time.p90_microseconds), time.p90_carried)
+/// The 90th percentile, marked if there are too few pods for it. Absent: it is that of a pod that was
+/// given up after `limit_seconds`.
+pub(super) fn p90_of(
+    microseconds: Option<f64>,
+    is_carried: bool,
+    limit_seconds: Option<u32>,
+) -> Option<String> {
+    let beyond = || Some(format!("over {} s", limit_seconds?));
+    let shown = microseconds.map(units::micros).or_else(beyond)?;
+    Some(marked(shown, is_carried))
+}
+
+/// How many pods were given up, and when: `1 of 20 over 30 s`.
+pub(super) fn late_of(starts: u32, pods: u32, limit_seconds: u32) -> String {
+    format!("{starts} of {pods} over {limit_seconds} s")
 }
 
 /// A point of a variant, or the time that the harness itself takes.
@@ -53,6 +64,12 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
             row.point()?.makespan_microseconds.map(units::micros)
         })
         .right("SAMPLES", |row| Some(row.point()?.samples.to_string()))
+        .right("LATE", |row| {
+            let point = row.point()?;
+            let late = point.late.as_ref()?;
+            let pods = point.samples * point.concurrency;
+            Some(late_of(late.starts, pods, late.limit_seconds))
+        })
         .left("INVALID", |row| row.point()?.invalid.clone())
         .table()
 }
@@ -96,8 +113,8 @@ impl Time {
                 let point = row.point()?;
                 // A pod without evidence of a step still counts: only the report shows that.
                 let pods = u64::from(point.samples) * u64::from(point.concurrency);
-                let p90 = units::micros(of_point(point)?.p90_microseconds);
-                Some(marked(p90, carries(pods, 10)))
+                let limit = point.late.as_ref().map(|late| late.limit_seconds);
+                p90_of(of_point(point)?.p90_microseconds, carries(pods, 10), limit)
             })
     }
 }

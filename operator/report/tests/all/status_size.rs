@@ -158,7 +158,7 @@ fn rows() -> Vec<SummaryRow> {
     };
     let time = ColdStartTime {
         p50_microseconds: 123_460.0,
-        p90_microseconds: 234_570.0,
+        p90_microseconds: Some(234_570.0),
         versus_baseline: Some(ratio),
     };
     let point = ColdStartPoint {

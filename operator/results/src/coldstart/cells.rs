@@ -13,7 +13,7 @@ use wasmbench_core::wire::record::Point;
 use crate::cell::CellSummary;
 use crate::coldstart::noise::{self, NodeUse};
 use crate::coldstart::{
-    ColdBlock, ColdStartCell, ColdStartDetail, ColdTime, ColdTrial, StepTime, validity,
+    ColdBlock, ColdStartCell, ColdStartDetail, ColdTime, ColdTrial, StepTime, late, validity,
 };
 use crate::observation::Observation;
 use crate::ratios::smallest_start;
@@ -56,6 +56,7 @@ pub fn cell(
         },
         wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
         wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
+        late: late::starts(shown.values().copied(), sweep.timeout_seconds),
         ..summarise(concurrency, &shown)
     };
     let own = validity::reasons(&detail, smallest_start(spec));
@@ -69,8 +70,7 @@ fn told(trial: &ColdTrial) -> u32 {
 }
 
 fn summarise(concurrency: u32, blocks: &Blocks<'_>) -> ColdStartDetail {
-    let makespans = blocks.values();
-    let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
+    let makespans = blocks.values().filter_map(|trial| trial.makespan());
     let uncertainties = blocks.values();
     let uncertainties = uncertainties.flat_map(|trial| trial.answer_uncertainties.iter().copied());
     let shifts = blocks.values().map(|trial| trial.clock_shift);
@@ -86,6 +86,7 @@ fn summarise(concurrency: u32, blocks: &Blocks<'_>) -> ColdStartDetail {
         concurrency,
         wrong_class_trials: 0,
         wrong_class_samples: 0,
+        late: None,
         unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
         answer_uncertainty_microseconds: median(uncertainties).map(round_number),
         noisy_samples,
@@ -118,21 +119,16 @@ fn medians(step: ColdStep, blocks: &Blocks<'_>) -> BTreeMap<u32, f64> {
 
 fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
     let own = medians(step, blocks);
-    let all = blocks.values().filter_map(|trial| trial.steps.get(&step));
-    let mut all: Vec<f64> = all.flatten().copied().collect();
-    all.sort_by(f64::total_cmp);
+    let reached = blocks.values().filter_map(|trial| trial.steps.get(&step));
+    let mut reached: Vec<f64> = reached.flatten().copied().collect();
+    reached.sort_by(f64::total_cmp);
+    let given_up = blocks.values().map(|trial| trial.given_up_before(step));
+    let pods = reached.len() + given_up.sum::<usize>();
     Some(ColdTime {
         p50_microseconds: Spread::of(own.values().copied())?.map(round_number),
-        p90_microseconds: round_number(p90(&all)?),
-        p90_carried: carries(all.len() as u64, 10),
+        p90_microseconds: late::percentile(&reached, pods, 90).map(round_number),
+        p90_carried: carries(pods as u64, 10),
     })
-}
-
-/// The smallest value that nine of ten do not exceed.
-fn p90(sorted: &[f64]) -> Option<f64> {
-    sorted
-        .get((sorted.len() * 9).div_ceil(10).checked_sub(1)?)
-        .copied()
 }
 
 fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {
@@ -161,18 +157,5 @@ fn of_block(block: u32, trial: &ColdTrial) -> ColdBlock {
         answer: trial.median(answer).map(round_number),
         discarded_listening: trial.discarded_median(listening).map(round_number),
         discarded_answer: trial.discarded_median(answer).map(round_number),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_p90_is_a_value_that_was_measured() {
-        let values: Vec<f64> = (1..=20).map(f64::from).collect();
-        assert_eq!(p90(&values), Some(18.0));
-        assert_eq!(p90(&[7.0]), Some(7.0));
-        assert_eq!(p90(&[]), None);
     }
 }

@@ -2,11 +2,12 @@
 //! different: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`noise`] (did the run have the node to itself), [`validity`] (which cells count, and why others
+//! [`late`] (pods that were given up), [`noise`] (did the run have the node to itself), [`validity`] (which cells count, and why others
 //! do not), [`floor`] (what the harness itself takes), [`words`] (the sweep).
 
 mod cells;
 mod floor;
+mod late;
 mod noise;
 pub mod trial;
 mod validity;
@@ -26,6 +27,7 @@ use crate::statistics::Spread;
 
 pub use cells::cell;
 pub use floor::{HarnessFloor, floors};
+pub use late::{InTime, LateStarts};
 pub use trial::{ColdTrial, of_document};
 pub use validity::doubts;
 pub use words::sweep;
@@ -73,6 +75,9 @@ pub struct ColdStartDetail {
     pub clock_shift_microseconds: f64,
     /// Pods behind the numbers, without the discarded ones.
     pub pods: u32,
+    /// Pods that gave no correct answer in time; absent if all did. Medians and percentiles count
+    /// them as longer than all others.
+    pub late: Option<LateStarts>,
     /// Pods that answered correctly at the first attempt: the request had to wait for their address
     /// to be published, so the service may have been ready before.
     pub first_attempt_answers: u32,
@@ -124,13 +129,15 @@ impl Detail for ColdStartDetail {
 }
 
 /// A time over all blocks of a cell.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdTime {
     /// The median of the blocks' medians, with its interval.
     pub p50_microseconds: Spread,
-    /// 90th percentile of all pods together.
-    pub p90_microseconds: f64,
+    /// 90th percentile of all pods together; absent if it is that of a late pod, and thus longer
+    /// than the limit.
+    pub p90_microseconds: Option<f64>,
     /// Whether there are the 100 pods that a p90 needs.
     pub p90_carried: bool,
 }

@@ -7,7 +7,11 @@ use wasmbench_core::wire::cold_start::{
 };
 
 use crate::coldstart::noise::{self, NodeUse};
-use crate::statistics::median;
+use crate::statistics::{median, median_with_larger};
+
+/// The steps that are compared. A pod that was given up before one of them counts as one that takes
+/// longer than all others.
+const COMPARED: [ColdStep; 2] = [ColdStep::Listening, ColdStep::FirstCorrectAnswer];
 
 /// What a summary needs from one record of cold starts. Times are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,9 +36,15 @@ pub struct ColdTrial {
     pub first_attempt_answers: u32,
     /// Times from creation to each step, one for every pod with evidence of it.
     pub steps: BTreeMap<ColdStep, Vec<f64>>,
+    /// Pods that were given up before they reached a step that is compared.
+    pub given_up: BTreeMap<ColdStep, u32>,
+    /// Samples that count in which a pod was late.
+    pub late_samples: u32,
+    /// What was seen of the first late pod.
+    pub late_because: Option<String>,
     /// Where the evidence comes from.
     pub clocks: BTreeMap<ColdStep, Clock>,
-    /// Time from the first creation to the last first answer of each sample.
+    /// Time from the first creation to the last first answer of each sample without late pods.
     pub makespans: Vec<f64>,
     /// Times from creation to each step of the discarded pods.
     pub discarded: BTreeMap<ColdStep, Vec<f64>>,
@@ -55,9 +65,23 @@ impl ColdTrial {
         self.samples < asked && self.wrong_class_samples > 0
     }
 
-    /// Median of the pods, from creation to `step`.
+    /// Median of the pods, from creation to `step`; `None` if pods that were given up before it
+    /// leave it unknown.
     pub fn median(&self, step: ColdStep) -> Option<f64> {
-        median(self.steps.get(&step)?.iter().copied())
+        let reached = self.steps.get(&step)?.iter().copied();
+        median_with_larger(reached, self.given_up_before(step))
+    }
+
+    /// Pods that were given up before they reached `step`, if it is compared.
+    pub fn given_up_before(&self, step: ColdStep) -> usize {
+        self.given_up.get(&step).map_or(0, |pods| *pods as usize)
+    }
+
+    /// Median of the time until all pods of a sample have answered; `None` if samples with late
+    /// pods leave it unknown.
+    pub fn makespan(&self) -> Option<f64> {
+        let known = self.makespans.iter().copied();
+        median_with_larger(known, self.late_samples as usize)
     }
 
     /// The same for the pods that did nothing but listen.
@@ -84,6 +108,9 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
             } else {
                 trial.pods += 1;
                 trial.first_attempt_answers += u32::from(pod.attempts == 1);
+                for step in given_up_before(pod) {
+                    *trial.given_up.entry(step).or_default() += 1;
+                }
                 &mut trial.steps
             };
             for (step, moment) in &pod.steps {
@@ -124,7 +151,10 @@ fn of_samples(samples: &[ColdSample]) -> ColdTrial {
     };
     let shifts = samples.iter().filter(|sample| sample.counts());
     let shifts = shifts.map(|sample| sample.clock_shift_nanoseconds.unsigned_abs());
+    let mut late = counted(samples).filter_map(|pod| pod.late.as_ref());
     ColdTrial {
+        late_samples: count(|sample| sample.counts() && sample.late().next().is_some()),
+        late_because: late.next().map(|late| late.failure.message.clone()),
         samples: count(ColdSample::counts),
         wrong_class_samples: count(|sample| sample.wrong_class),
         unverified_samples: count(|sample| sample.counts() && !sample.is_verified()),
@@ -132,6 +162,13 @@ fn of_samples(samples: &[ColdSample]) -> ColdTrial {
         clock_shift: shifts.max().unwrap_or_default() as f64 / 1e3,
         ..ColdTrial::default()
     }
+}
+
+/// The compared steps that a late pod had not reached.
+fn given_up_before(pod: &ColdPod) -> impl Iterator<Item = ColdStep> {
+    let is_late = pod.late.is_some();
+    let steps = COMPARED.into_iter().filter(move |_| is_late);
+    steps.filter(|step| !pod.steps.contains_key(step))
 }
 
 /// The pods of the samples that count.

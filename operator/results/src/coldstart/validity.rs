@@ -40,6 +40,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         noisy(cells),
         not_judged(cells),
         coarse(cells),
+        late(cells),
     ];
     found.into_iter().flatten().collect()
 }
@@ -112,7 +113,9 @@ fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
 fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let samples = cell.detail.pods / cell.detail.concurrency.max(1);
-        let unknown = samples.saturating_sub(cell.detail.judged_samples);
+        // The node's CPU time says nothing about samples whose pods did not come up.
+        let late = cell.detail.late.as_ref().map_or(0, |late| late.samples);
+        let unknown = samples.saturating_sub(late + cell.detail.judged_samples);
         (unknown > 0).then(|| format!("{unknown} of {samples} samples"))
     })?;
     Some(note(
@@ -141,6 +144,19 @@ fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
         places,
         "these points are not compared; let the node's clock be slewed instead of set, and leave the \
          probe some CPU time",
+    ))
+}
+
+fn late(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let places = places(cells, |cell| {
+        let late = cell.detail.late.as_ref()?;
+        Some(late.sentence(cell.detail.pods))
+    })?;
+    Some(note(
+        Reason::LateStarts,
+        places,
+        "they count as longer than all others: medians and verdicts stand. The record says what was seen of each; \
+         raise spec.sweeps.coldStart.timeoutSeconds to see how long they take",
     ))
 }
 

@@ -28,7 +28,7 @@ mod unpaired;
 pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
-pub use spread::{Spread, median};
+pub use spread::{Spread, median, median_with_larger};
 pub use wasmbench_core::rounding::P_DIGITS;
 pub use wasmbench_core::rounding::round_significant;
 

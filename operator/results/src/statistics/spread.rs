@@ -47,10 +47,22 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     middle(&sorted(values))
 }
 
+/// The median of `values` and of so many `larger` ones, of which only that is known; `None` if it
+/// is one of the latter, or lies between one and another value.
+pub fn median_with_larger(values: impl IntoIterator<Item = f64>, larger: usize) -> Option<f64> {
+    let sorted = sorted(values);
+    middle_of(&sorted, sorted.len() + larger)
+}
+
 fn middle(sorted: &[f64]) -> Option<f64> {
-    let half = sorted.len() / 2;
+    middle_of(sorted, sorted.len())
+}
+
+/// The middle of `count` values, of which the smallest are known.
+fn middle_of(sorted: &[f64], count: usize) -> Option<f64> {
+    let half = count / 2;
     let upper = *sorted.get(half)?;
-    if sorted.len() % 2 == 1 {
+    if count % 2 == 1 {
         return Some(upper);
     }
     let lower = *sorted.get(half.checked_sub(1)?)?;
@@ -121,6 +133,19 @@ mod tests {
         assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median([]), None);
+    }
+
+    #[test]
+    fn values_that_are_only_known_to_be_larger_count_at_the_top_of_a_median() {
+        assert_eq!(median_with_larger([3.0, 1.0, 2.0], 0), Some(2.0));
+        assert_eq!(median_with_larger([3.0, 1.0, 2.0], 1), Some(2.5));
+        assert_eq!(median_with_larger([3.0, 1.0, 2.0], 2), Some(3.0));
+        assert_eq!(
+            median_with_larger([3.0, 1.0, 2.0], 3),
+            None,
+            "half are larger"
+        );
+        assert_eq!(median_with_larger([], 1), None);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) enum Fate {
     ServesOverQuota(usize),
     /// Like `Serves`, but a container is injected into the pods.
     Injected,
+    /// Like `Serves`, but of one pod, of this number from 0, nothing is heard.
+    ServesExcept(usize),
     Refused,
     Crashes,
     HasNoRoom,
@@ -103,6 +105,7 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::Injected
+        | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
         | Fate::HasNoRoom
@@ -140,11 +143,13 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     world.tell("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
+        Fate::ServesExcept(number) if number + 1 == world.created => {}
         Fate::Serves
         | Fate::Injected
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
+        | Fate::ServesExcept(_)
         | Fate::ServesUnseen => {
             world.tell(
                 "MODIFIED",

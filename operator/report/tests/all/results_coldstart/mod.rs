@@ -2,6 +2,7 @@
 
 mod blind;
 mod comparisons;
+mod late;
 mod limits;
 mod precision;
 mod report;

@@ -72,6 +72,7 @@ pub fn pod(factor: f64, extra: f64) -> ColdPod {
         steps: STEPS.iter().map(moment).collect(),
         attempts: 12,
         api_stamps: BTreeMap::new(),
+        late: None,
     }
 }
 

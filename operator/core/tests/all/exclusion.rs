@@ -1,0 +1,109 @@
+//! Which trials are skipped after others of their variant and workload have failed.
+
+use jiff::Timestamp;
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::plan::{Step, plan};
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+use crate::common;
+
+/// The run holds its node, and `records` are stored.
+fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
+    let records = records.iter();
+    Observed {
+        nodes: vec![NodeSeen {
+            name: "bench-1".into(),
+            labels: [("disk".into(), "quiet".into())].into(),
+            taints: vec![],
+            ready: true,
+        }],
+        runs: vec![RunSeen {
+            uid: run.uid.clone(),
+            name: "team-a/gatekeeper".into(),
+            created: Timestamp::UNIX_EPOCH,
+            standing: Standing::Active,
+            placement: run.spec.placement.clone().unwrap_or_default(),
+        }],
+        leases: vec![LeaseSeen {
+            node: "bench-1".into(),
+            holder: Some(run.uid.clone()),
+            resource_version: None,
+        }],
+        runtime_classes: ["spin".to_owned()].into(),
+        records: records
+            .map(|(trial, ended)| ((*trial).clone(), ended.clone()))
+            .collect(),
+        ..Observed::default()
+    }
+}
+
+/// The trials of `tortoise` under `greet`, in the run's order.
+fn greetings(run: &ValidatedRun) -> Vec<&TrialId> {
+    let is_one =
+        |trial: &&TrialId| trial.cell.variant == "tortoise" && trial.cell.workload == "greet";
+    run.order.iter().filter(is_one).collect()
+}
+
+/// What is skipped next, and why, once these records are stored.
+fn skipped(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Option<(Vec<TrialId>, String)> {
+    let steps = plan(run, &seen(run, records), Timestamp::UNIX_EPOCH).steps;
+    steps.into_iter().find_map(|step| {
+        if let Step::RecordSkipped(skipped) = step {
+            Some((skipped.trials, skipped.failure.reason))
+        } else {
+            None
+        }
+    })
+}
+
+fn failed(reason: &str) -> Ended {
+    Ended::Failed(reason.into())
+}
+
+#[test]
+fn a_plainly_wrong_answer_costs_its_variant_and_workload_the_ready_timeout_once() {
+    let run = common::validated();
+    let trials = greetings(&run);
+    assert!(trials.len() > 2, "several points in two blocks");
+    let (rest, reason) = skipped(&run, &[(trials[0], failed("WrongAnswer"))]).expect("a skip");
+    assert_eq!(rest.iter().collect::<Vec<_>>(), trials[1..]);
+    assert_eq!(reason, "WrongAnswer");
+}
+
+#[test]
+fn a_variant_that_answered_correctly_once_is_tried_to_the_end() {
+    let run = common::validated();
+    let trials = greetings(&run);
+    let records = [
+        (trials[0], Ended::Measured),
+        (trials[1], failed("WrongAnswer")),
+        (trials[2], failed("WrongAnswer")),
+    ];
+    assert_eq!(skipped(&run, &records), None);
+}
+
+#[test]
+fn what_may_be_chance_is_tried_twice() {
+    let run = common::validated();
+    let trials = greetings(&run);
+    let first = (trials[0], failed("NeverListened"));
+    assert_eq!(skipped(&run, std::slice::from_ref(&first)), None);
+    let second = (trials[1], failed("SubjectCrashed"));
+    let (rest, reason) = skipped(&run, &[first, second]).expect("a skip");
+    assert_eq!(rest.len(), trials.len() - 2);
+    assert_eq!(reason, "SubjectCrashed");
+}
+
+#[test]
+fn cold_starts_give_up_at_a_timeout_of_their_own_and_do_not_speak_for_loads_at_once() {
+    let run = common::validated_cold();
+    let trials = greetings(&run);
+    let is_cold = |trial: &&&TrialId| trial.cell.point.probe_creates_pods();
+    let cold: Vec<_> = trials.iter().filter(is_cold).collect();
+    let first = (*cold[0], failed("WrongAnswer"));
+    assert_eq!(skipped(&run, std::slice::from_ref(&first)), None);
+    let second = (*cold[1], failed("WrongAnswer"));
+    assert!(skipped(&run, &[first, second]).is_some());
+}

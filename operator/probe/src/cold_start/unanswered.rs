@@ -1,0 +1,75 @@
+//! Pods that were not up in time: what was seen of them last.
+
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+use super::failure;
+use super::sample::{Course, Pods, QUOTA_PAUSE};
+use super::timeline::Timeline;
+use super::trouble::{is_unschedulable, waits_for};
+use crate::clock::unix_nanoseconds;
+
+impl Course<'_> {
+    /// Gives up the pods without an answer. A pod that found no room never started.
+    pub(super) fn give_up(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        for index in 0..pods.timelines.len() {
+            if pods.timelines[index].has_answered() {
+                continue;
+            }
+            let failure = self.too_late(pods, index);
+            if failure.reason == ProbeFailureReason::Unschedulable {
+                return Err(failure);
+            }
+            pods.timelines[index].gave_up(unix_nanoseconds(), failure);
+        }
+        Ok(())
+    }
+
+    fn too_late(&self, pods: &Pods, index: usize) -> ProbeFailure {
+        let latest = pods.latest[index].as_deref();
+        let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
+        let waits = latest.map_or(unheard, waits_for);
+        let reason = if pods.timelines[index].address().is_some() {
+            ProbeFailureReason::NeverListened
+        } else if latest.is_some_and(is_unschedulable) {
+            ProbeFailureReason::Unschedulable
+        } else {
+            ProbeFailureReason::StartTimedOut
+        };
+        failure(
+            reason,
+            format!(
+                "a pod did not answer correctly within {} s{waits}: raise \
+                 spec.sweeps.coldStart.timeoutSeconds, lower concurrency, or see 'kubectl describe pod'",
+                self.request.timeout_seconds
+            ),
+        )
+    }
+}
+
+impl Pods {
+    /// Why the first of the pods that were given up was.
+    pub fn late(&self) -> Option<ProbeFailure> {
+        self.timelines.iter().find_map(Timeline::late).cloned()
+    }
+
+    /// Returns an error if a pod was given up that was created late: it had less time than others,
+    /// and may not have taken longer than they did.
+    pub(super) fn had_their_time(&self) -> Result<(), ProbeFailure> {
+        let pause = i64::try_from(QUOTA_PAUSE.as_nanos()).unwrap_or(i64::MAX);
+        for pod in &self.timelines {
+            let created = pod.at(ColdStep::CreateSent).unwrap_or_default();
+            if let Some(late) = pod.late().filter(|_| created >= pause) {
+                let message = format!(
+                    "pod {} was created {} ms after its time began, because the namespace's quota was spent or the \
+                     node's port taken, and was not up in time: {}",
+                    pod.name(),
+                    created / 1_000_000,
+                    late.message
+                );
+                return Err(failure(late.reason, message));
+            }
+        }
+        Ok(())
+    }
+}
