@@ -1,6 +1,7 @@
 //! The resources of the subject's pod, from the cumulative counters of its cgroup: these miss
 //! nothing, however short-lived a child process is. [`shim`] reads what the container runtime uses
-//! for the pod outside its cgroup, [`services`] what the node's services use, which carry its log. Files are only read, as any user may do.
+//! for the pod outside its cgroup, [`services`] what those services of the node use that carry its
+//! log. Files are only read, as any user may do.
 //!
 //! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
 //! [`parse`] parses the files.

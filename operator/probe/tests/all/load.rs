@@ -50,7 +50,11 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert_eq!(requests, 100);
     assert!(seconds >= 1.2, "{seconds} s for 100 requests of 12 ms");
     assert_eq!(timed.subject, None, "no meter was asked for");
-    assert!(document.absent["subject"].contains("meter.level"), "{:?}", document.absent);
+    assert!(
+        document.absent["subject"].contains("meter.level"),
+        "{:?}",
+        document.absent
+    );
     assert_eq!(timed.asked_nanoseconds, None, "requests were asked for");
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.node.is_some());
