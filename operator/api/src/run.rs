@@ -198,7 +198,8 @@ pub struct BenchmarkRunSpec {
 
     /// Requests and limits of every subject. One setting for all variants, because a comparison
     /// under different limits compares the limits. Default: requests of 100m CPU and 64Mi memory, a
-    /// memory limit of 512Mi, and no CPU limit (it would measure throttling).
+    /// memory limit of 512Mi, and no CPU limit. A CPU limit becomes part of what is measured: the
+    /// share of time for which it stopped the subject stands beside the numbers.
     pub resources: Option<SubjectResources>,
 
     /// The ways to execute the service, 1 to 16.
@@ -254,6 +255,12 @@ impl BenchmarkRunSpec {
     pub fn baseline_name(&self) -> &str {
         let first = self.variants.first().map(|variant| variant.name.as_str());
         self.baseline.as_deref().or(first).unwrap_or_default()
+    }
+
+    /// Returns the CPU limit of every subject, if the run sets one.
+    pub fn cpu_limit(&self) -> Option<&str> {
+        let limits = self.resources.as_ref()?.limits.as_ref()?;
+        limits.cpu.as_deref()
     }
 
     /// Returns the maximum number of blocks of the run: that of `precision`, if it has one.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use serde_json::Value;
-use wasmbench_api::run::MOST_BLOCKS;
-use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
+use wasmbench_api::run::{MOST_BLOCKS, TWIN};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
 use wasmbench_core::ordinary_image;
 use wasmbench_core::plan::expected_trial_seconds;
@@ -161,6 +161,9 @@ fn compared(valid: &ValidatedRun) -> String {
     for note in ordinary_image::notes(&valid.spec) {
         let _ = writeln!(text, "\nNot known before it runs\n{note}");
     }
+    if let Some(note) = unchecked(&valid.spec) {
+        let _ = writeln!(text, "\nNot checked\n{note}");
+    }
     if let Some(twin) = &compared.twin {
         let _ = writeln!(text, "\nNoise floor\n{twin}");
     }
@@ -169,6 +172,21 @@ fn compared(valid: &ValidatedRun) -> String {
         let _ = writeln!(text, "{sweep}");
     }
     text
+}
+
+/// Workloads under which variants are compared although any body counts as the right answer.
+fn unchecked(spec: &BenchmarkRunSpec) -> Option<String> {
+    let workloads = spec.workloads.iter();
+    let unchecked = workloads.filter(|workload| workload.expect.takes_any_body());
+    let names: Vec<&str> = unchecked.map(|workload| workload.name.as_str()).collect();
+    let compares = spec.variants.iter().filter(|one| one.name != TWIN).count() > 1;
+    (compares && !names.is_empty()).then(|| {
+        format!(
+            "{}: whether all variants give the same answer, because expect names a status alone. A variant that does less \
+             would look faster: set expect.sameAcrossVariants: true or, if answers change, what the body begins or ends with",
+            names.join(", ")
+        )
+    })
 }
 
 /// The number of next times shown for a schedule.

@@ -2,7 +2,7 @@
 //! probe, which repeats a noisy window, and the results, which leave out a noisy trial.
 
 use crate::cpu_list::CpuList;
-use crate::wire::document::TimedWindow;
+use crate::wire::document::{NodeServices, TimedWindow};
 use crate::wire::open_loop::Peak;
 
 /// Share of the node's CPUs that others may use in a trial. On a node with two CPUs that also runs
@@ -25,8 +25,8 @@ const COARSE_NANOSECONDS: u64 = 500_000_000;
 /// How much of the node was not available to a window. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// CPU time used by everything except the subject's pod, its shim, the echo server and the load
-    /// generator, as a share (0 to 1) of all CPUs of the node.
+    /// CPU time used by everything except the subject's pod, its shim, its log, the echo server and
+    /// the load generator, as a share (0 to 1) of all CPUs of the node.
     pub others: Option<f64>,
     /// CPU time given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
@@ -147,15 +147,17 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
     Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 
-/// The shim belongs to the variant and the echo server to the workload, so neither counts as a
-/// neighbour. Nor do interrupts that are charged to nobody: most of them come from the load's own
+/// The shim and what the node's services do for the subject's log belong to the variant, and the
+/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are charged to nobody: most of them come from the load's own
 /// packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
+    let log = subject.services.map_or(0, NodeServices::log_nanoseconds);
     let ours = subject
         .cpu_nanoseconds
         .saturating_add(shim)
+        .saturating_add(log)
         .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
         .saturating_add(window.generator_cpu_nanoseconds?);
     let node = window.node?;
@@ -222,6 +224,24 @@ mod tests {
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
         let noise = Noise::of(&window, 2);
         assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
+    }
+
+    #[test]
+    fn what_containerd_and_the_kubelet_do_for_the_subjects_log_is_no_neighbour() {
+        let mut window = window(0.75, 0.0);
+        let others = |window: &TimedWindow| Noise::of(window, 2).others.unwrap();
+        let mut with_services = |idle_cpu_nanoseconds| {
+            let services = NodeServices {
+                cpu_nanoseconds: SECOND / 2,
+                idle_cpu_nanoseconds,
+            };
+            window.subject.as_mut().unwrap().services = Some(services);
+            others(&window)
+        };
+        assert!((with_services(Some(SECOND / 10)) - 0.05).abs() < 1e-9);
+        // What they do without the load, they do for others.
+        assert!((with_services(Some(SECOND)) - 0.25).abs() < 1e-9);
+        assert!((with_services(None) - 0.25).abs() < 1e-9, "unknown");
     }
 
     #[test]

@@ -96,11 +96,12 @@ fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
 }
 
 fn of_load(sheet: Cells<'_>) -> Cells<'_> {
-    sheet
+    let sheet = sheet
         .right("requests_failed", |row| load(row).map(|cell| cell.errors))
         .right("requests_per_trial_min", |row| load(row)?.fewest_requests)
         .left("p99_carried", |row| load(row).map(|cell| cell.p99_carried))
         .right("throttled_periods", |row| load(row)?.throttled_periods)
+        .right("throttled_share", |row| load(row)?.throttled_share)
         .right("generator_cpu_share_of_node_max", |row| {
             load(row)?.generator_cpu_share_max
         })
@@ -113,13 +114,18 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
                 .right(format!("{name}_max"), move |row| {
                     ends(row).map(|(_, max)| max)
                 })
-        })
+        });
+    spread(sheet, "cpus_used", |row| load(row)?.cpus_used)
         .right("percent_of_peak", |row| load(row)?.percent_of_peak)
         .right("achieved_share_min", |row| {
             Some(load(row)?.open_loop?.achieved_share_min)
         })
         .for_each(SCHEDULED, |sheet, (name, of)| {
             spread(sheet, name, move |row| of(load(row)?.open_loop.as_ref()?))
+        })
+        .right("log_cpu_microseconds_per_request", |row| {
+            let log = load(row)?.log_cpu_microseconds_per_request;
+            log.map(|log| log.median)
         })
         .right("all_requests_p999_microseconds", |row| {
             load(row)?.p999_microseconds

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
+use wasmbench_results::doubt::Reason;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Measured as _, Sweep};
 use wasmbench_results::power;
@@ -102,6 +103,9 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
     let interval = |cell: &LoadCell, spread: Option<Spread>, unit: fn(f64) -> String| {
         interval(cell.counts.valid, spread, unit)
     };
+    // Where variants used equally many CPUs, the column would say nothing.
+    let mut doubts = summary.doubts.iter();
+    let shows_cpus = doubts.any(|doubt| doubt.reason == Reason::UnequalCpus);
     Sheet::of(closed)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
@@ -139,9 +143,18 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .measured("CPU/req", |cell| {
             median(cell.detail.cpu_microseconds_per_request, units::micros)
         })
+        .measured("Its log/req", |cell| {
+            median(cell.detail.log_cpu_microseconds_per_request, units::micros)
+        })
+        .measured("CPUs", |cell| {
+            median(cell.detail.cpus_used.filter(|_| shows_cpus), |cpus| {
+                format!("{cpus:.2}")
+            })
+        })
         .measured("Memory", |cell| {
             median(cell.detail.memory_bytes, units::bytes)
         })
+        .measured("Throttled", |cell| throttled(cell))
         .measured("Generator CPU", |cell| {
             cell.detail.generator_cpu_share_max.map(units::percent)
         })
@@ -151,6 +164,13 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
             median(traffic.requests_per_connection, units::amount)
         })
         .table()
+}
+
+/// For how much of the window a CPU limit stopped the subject; `None` if it did not.
+pub fn throttled(cell: &LoadCell) -> Option<String> {
+    let share = cell.detail.throttled_share;
+    let share = share.filter(|_| cell.detail.is_throttled());
+    share.map(units::percent)
 }
 
 /// The median, in a unit.

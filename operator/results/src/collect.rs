@@ -12,6 +12,7 @@ use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Record, TrialId};
 
 use crate::all_cells::Cells;
+use crate::answer_sizes::answer_sizes;
 use crate::counts::TrialCounts;
 use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
@@ -183,6 +184,7 @@ impl Collector {
             spec: asked,
             cells: &cells,
             mismatches: &mismatches,
+            answer_sizes: &answer_sizes(observations),
             engines: &engines,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
@@ -190,7 +192,7 @@ impl Collector {
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cells.cold_starts));
-        doubts.extend(density::doubts(&cells.density));
+        doubts.extend(density::doubts(asked, &cells.density));
         trust::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts));

@@ -33,7 +33,8 @@ pub enum Reason {
     TooFewBlocks,
     /// Too few requests for a percentile.
     TooFewSamples,
-    /// A CPU limit throttled the subject.
+    /// A CPU limit throttled the subject: one that the run does not set makes points void, one that
+    /// it sets is noted.
     Throttled,
     /// Something other than the subject and the load generator used the node's CPUs, or tasks
     /// waited for memory.
@@ -71,6 +72,12 @@ pub enum Reason {
     TwoModes,
     /// The load generator used most of the CPU time under load.
     GeneratorShare,
+    /// The node's services were busy with a variant's log.
+    LogCost,
+    /// The answers of variants differ in size.
+    UnequalAnswers,
+    /// Variants whose throughput is compared used different numbers of CPUs.
+    UnequalCpus,
 }
 
 /// What a doubt speaks against.
@@ -113,7 +120,10 @@ impl Reason {
             | Self::LateStarts
             | Self::HighVariance
             | Self::TwoModes
-            | Self::GeneratorShare => Reach::Run,
+            | Self::GeneratorShare
+            | Self::LogCost
+            | Self::UnequalAnswers
+            | Self::UnequalCpus => Reach::Run,
         }
     }
 

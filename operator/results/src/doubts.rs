@@ -10,19 +10,24 @@ mod errors;
 mod generator_share;
 mod high_variance;
 mod littles_law;
+mod log_cost;
 mod lost_blocks;
 mod noisy;
 mod not_steady;
 mod overrun;
 pub mod saturation;
 mod start_limit;
+pub mod throttled;
 mod twin;
 mod two_modes;
+mod unequal_answers;
+mod unequal_cpus;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::units::cut;
 
 use crate::all_cells::Cells;
+use crate::answer_sizes::AnswerSizes;
 use crate::answers::Mismatch;
 use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
@@ -51,6 +56,8 @@ pub struct Evidence<'a> {
     pub cells: &'a Cells,
     /// Answers that differ.
     pub mismatches: &'a [Mismatch],
+    /// How large the answers were.
+    pub answer_sizes: &'a AnswerSizes,
     /// Variants in a different mode than they claim.
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
@@ -76,7 +83,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         too_few_samples(evidence, PERCENTILES[0]),
         too_few_samples(evidence, PERCENTILES[1]),
         too_few_samples(evidence, PERCENTILES[2]),
-        throttled(evidence),
+        throttled::doubt(evidence),
         start_limit::doubt(evidence),
         noisy::doubt(evidence),
         twin::doubt(evidence),
@@ -96,6 +103,9 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),
         generator_share::doubt(evidence),
+        log_cost::doubt(evidence),
+        unequal_answers::doubt(evidence),
+        unequal_cpus::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }
@@ -197,22 +207,6 @@ fn too_few_samples(
         breaks_trust: below.is_none(),
         ..doubt(Reason::TooFewSamples, message, remedy)
     })
-}
-
-fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let places = places(&evidence.cells.loads, |cell| {
-        let periods = cell
-            .detail
-            .throttled_periods
-            .filter(|periods| *periods > 0)?;
-        Some(format!("{} ({periods} periods)", cell.place()))
-    })?;
-    Some(doubt(
-        Reason::Throttled,
-        places,
-        "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
-         limit; remove spec.resources.limits.cpu",
-    ))
 }
 
 fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {

@@ -4,7 +4,7 @@
 //! measured), [`trial`] (the numbers of one record), [`observation`] (what a summary needs from
 //! it), [`collect`] (records to a [`summary::Summary`], by way of [`recorded`], [`cell`] and
 //! [`all_cells`] (what cells have in common), [`load`], [`coldstart`] and [`density`],
-//! [`open_loop`], [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
+//! [`open_loop`], [`answers`], [`answer_sizes`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
 //! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
 //! (what the run costs at a node's price). [`across`] compares runs, [`history`] follows them.
@@ -14,6 +14,7 @@
 
 pub mod across;
 pub mod all_cells;
+pub mod answer_sizes;
 pub mod answers;
 pub mod bodies;
 pub mod ceiling;

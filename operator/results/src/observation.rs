@@ -43,6 +43,8 @@ pub struct Observation {
     pub generator_ceiling: Option<f64>,
     /// How the subject's report about its engine contradicts its variant.
     pub engine_contradiction: Option<String>,
+    /// Bytes of the body of the first answer that was seen.
+    pub answer_bytes: Option<u64>,
     /// The responses that were seen.
     pub bodies: Bodies,
     /// Index of the facts about node and subject in the collector's list.
@@ -101,6 +103,10 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
         generator_ceiling: load
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
+        answer_bytes: record
+            .evidence
+            .as_ref()
+            .and_then(|evidence| Some(evidence.answers().first()?.body_bytes)),
         bodies: record.evidence.as_ref().map(bodies).unwrap_or_default(),
         facts,
     }

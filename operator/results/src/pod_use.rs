@@ -65,6 +65,24 @@ pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
     })
 }
 
+/// The CPUs that the pod used: its CPU time per time of the window; `None` if it was not read.
+pub fn cpus(window: &TimedWindow) -> Option<f64> {
+    of_length(window, window.subject.as_ref()?.cpu_nanoseconds)
+}
+
+/// The time for which a CPU limit stopped the pod, added up over CPUs, as a share of the window's
+/// length; `None` if it was not read.
+pub fn throttled_share(window: &TimedWindow) -> Option<f64> {
+    let stopped = window.subject.as_ref()?.throttled_nanoseconds?;
+    of_length(window, stopped)
+}
+
+/// CPU time, or a time that is added up over CPUs, per time of the window.
+fn of_length(window: &TimedWindow, nanoseconds: u64) -> Option<f64> {
+    let length = window.duration_nanoseconds as f64;
+    (length > 0.0).then(|| nanoseconds as f64 / length)
+}
+
 /// The share of the sum of user and system time, because under cgroup v1 they need not add up to
 /// the total.
 fn system_share(meter: &Meter) -> Option<f64> {

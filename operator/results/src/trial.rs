@@ -14,7 +14,7 @@ use crate::open_loop::trial as scheduled;
 use crate::open_loop::trial::OpenLoopTrial;
 use crate::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
 use crate::traffic::Traffic;
-use crate::{clock, fortio, generator};
+use crate::{clock, fortio, generator, pod_use};
 
 /// A percentile needs this many requests beyond it: p99 needs at least 1000 requests, p90 100,
 /// p50 20. With fewer, it is determined by single requests.
@@ -91,6 +91,11 @@ pub struct Metrics {
     pub clock_too_coarse: bool,
     /// CPU time of the subject's pod per request of the window, in microseconds.
     pub cpu: Option<f64>,
+    /// CPU time of the node's services for the subject's log, per request of the window, in
+    /// microseconds: 0 where they used too little for it to matter.
+    pub log_cpu: Option<f64>,
+    /// CPUs that the subject's pod used: its CPU time per time of the window.
+    pub cpus: Option<f64>,
     /// Memory of the subject's pod, in bytes; see [`MemorySource`].
     pub memory: Option<u64>,
     /// The kind of memory.
@@ -113,6 +118,9 @@ pub struct Metrics {
     pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit throttled the subject.
     pub throttled_periods: Option<u64>,
+    /// The time for which it did, added up over CPUs, as a share of the window's length: above 1
+    /// where the limit stopped several threads at once.
+    pub throttled_share: Option<f64>,
     /// Length of the window as a multiple of what was asked for; absent where a number of requests
     /// was, and if read from a summary.
     pub length_as_asked: Option<f64>,
@@ -238,8 +246,12 @@ pub fn metrics(
             &document.environment,
         ),
         cpu: meter
-            .and_then(|meter| cpu_per_request(meter, &load))
+            .and_then(|meter| per_request(meter.cpu_nanoseconds, &load))
             .map(round_time),
+        log_cpu: meter
+            .and_then(|meter| per_request(meter.services?.log_nanoseconds(), &load))
+            .map(round_time),
+        cpus: pod_use::cpus(window).map(round_number),
         memory,
         memory_source,
         generator_cpu_share: cpus
@@ -254,6 +266,7 @@ pub fn metrics(
             .discarded
             .map(|discarded| Discarded::of(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+        throttled_share: pod_use::throttled_share(window).map(round_number),
         length_as_asked: window
             .asked_nanoseconds
             .filter(|asked| *asked > 0)
@@ -276,9 +289,10 @@ fn has_other_sizes(document: &LoadDocument, traffic: &Traffic) -> bool {
     both.is_some_and(|(before, seen)| (seen.min, seen.max) != (before, before))
 }
 
-fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
+/// CPU time per request, in microseconds.
+fn per_request(nanoseconds: u64, load: &fortio::Load) -> Option<f64> {
     let requests = load.succeeded + load.failed;
-    (requests > 0).then(|| meter.cpu_nanoseconds as f64 / 1e3 / requests as f64)
+    (requests > 0).then(|| nanoseconds as f64 / 1e3 / requests as f64)
 }
 
 fn memory(meter: &Meter) -> (u64, MemorySource) {
@@ -313,7 +327,7 @@ mod tests {
             connections_busy: None,
             traffic: Traffic::default(),
         };
-        assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));
+        assert_eq!(per_request(meter().cpu_nanoseconds, &load), Some(200.0));
     }
 
     #[test]

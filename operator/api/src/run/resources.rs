@@ -19,7 +19,7 @@ pub struct SubjectResources {
     /// What is reserved on the node.
     pub requests: Option<CpuAndMemory>,
 
-    /// What must not be exceeded. A CPU limit throttles the subject; the record says how often.
+    /// What must not be exceeded. A CPU limit throttles the subject; results say for how long.
     pub limits: Option<CpuAndMemory>,
 }
 

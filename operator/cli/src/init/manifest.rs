@@ -165,8 +165,8 @@ fn head(draft: &Draft) -> String {
          # What the others are divided by.\n  \
          baseline: container\n\
          {placement}  \
-         # One setting for all variants: different limits would be compared instead. No CPU limit, which would measure\n  \
-         # throttling.\n  \
+         # One setting for all variants: different limits would be compared instead. A CPU limit becomes part of what is\n  \
+         # measured: set the one that you have in production, or none.\n  \
          resources:\n    requests: {{cpu: 250m, memory: 64Mi}}\n    limits: {{memory: 512Mi}}\n",
         answers(draft),
         quoted(name),

@@ -324,6 +324,29 @@ fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
 }
 
 #[test]
+fn a_plan_advises_to_compare_answers_where_nothing_checks_them() {
+    let mut run = measuring();
+    let two = json!([
+        {"name": "native", "preset": "native"},
+        {"name": "embedded", "preset": "wasmtime-embedded"},
+    ]);
+    run.spec.variants = serde_json::from_value(two).unwrap();
+    let mut advised = |workloads: Value| {
+        run.spec.workloads = serde_json::from_value(workloads).unwrap();
+        let text = plan::describe(&run, false).unwrap();
+        let (_, note) = text.split_once("\nNot checked\n")?;
+        Some(note.split(':').next().unwrap().to_owned())
+    };
+    let same = json!({"name": "same", "expect": {"sameAcrossVariants": true}});
+    let suffix = json!({"name": "suffix", "expect": {"bodySuffix": "ok"}});
+    let status = json!({"name": "status", "expect": {"status": 204}});
+    let nothing = json!({"name": "nothing"});
+    assert_eq!(advised(json!([same, suffix])), None);
+    let all = advised(json!([same, suffix, status, nothing]));
+    assert_eq!(all.as_deref(), Some("status, nothing"));
+}
+
+#[test]
 fn a_plan_says_what_no_file_tells_of_an_image_under_a_runtime_class() {
     let own = |name: &str, class: Value| {
         json!({

@@ -298,6 +298,9 @@ pub struct Meter {
     pub pressure: Option<Pressure>,
     /// Processes that worked for the pod outside its cgroup; not part of the numbers above.
     pub outside: Option<Outside>,
+    /// What the node's services used that carry, among other things, what the pod writes to its
+    /// log; absent where they cannot be read.
+    pub services: Option<NodeServices>,
 }
 
 /// The container that only holds a pod's namespaces.
@@ -361,6 +364,28 @@ pub struct Outside {
     pub resident_bytes: u64,
     /// The part of it that belongs to these processes alone, in bytes.
     pub anonymous_bytes: u64,
+}
+
+/// The container runtime, the kubelet and journald: they carry the logs of all pods, and do other
+/// work for them.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeServices {
+    /// CPU time over the window, in nanoseconds, counted in hundredths of a second.
+    pub cpu_nanoseconds: u64,
+    /// CPU time that they use over as long a time without the load, in nanoseconds: read right
+    /// after it, and only where they used enough of a CPU in the window for it to matter.
+    pub idle_cpu_nanoseconds: Option<u64>,
+}
+
+impl NodeServices {
+    /// CPU time beyond what they use without the load, in nanoseconds: for the log of the pod that
+    /// is loaded. 0 where they used too little for it to matter.
+    pub fn log_nanoseconds(self) -> u64 {
+        let idle = self.idle_cpu_nanoseconds.unwrap_or(self.cpu_nanoseconds);
+        self.cpu_nanoseconds.saturating_sub(idle)
+    }
 }
 
 /// The node as a measuring instrument. A field that cannot be read is absent.

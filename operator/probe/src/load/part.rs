@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wasmbench_core::wire::document::{
-    Meter, NodeCpu, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
+    Meter, NodeCpu, NodeServices, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
 };
 
 use crate::generator::result::{Run, seen};
@@ -91,6 +91,7 @@ fn subject(one: &Meter, next: &Meter) -> Meter {
         processes: both(one.processes.as_ref(), next.processes.as_ref(), processes),
         pressure: both(one.pressure.as_ref(), next.pressure.as_ref(), pressure),
         outside: both(one.outside.as_ref(), next.outside.as_ref(), outside),
+        services: both(one.services.as_ref(), next.services.as_ref(), services),
         ..next.clone()
     }
 }
@@ -124,6 +125,13 @@ fn pressure(one: &Pressure, next: &Pressure) -> Pressure {
 
 fn outside(one: &Outside, next: &Outside) -> Outside {
     Outside {
+        cpu_nanoseconds: one.cpu_nanoseconds + next.cpu_nanoseconds,
+        ..*next
+    }
+}
+
+fn services(one: &NodeServices, next: &NodeServices) -> NodeServices {
+    NodeServices {
         cpu_nanoseconds: one.cpu_nanoseconds + next.cpu_nanoseconds,
         ..*next
     }

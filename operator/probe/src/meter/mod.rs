@@ -1,6 +1,7 @@
 //! The resources of the subject's pod, from the cumulative counters of its cgroup: these miss
 //! nothing, however short-lived a child process is. [`shim`] reads what the container runtime uses
-//! for the pod outside its cgroup. Files are only read, as any user may do.
+//! for the pod outside its cgroup, [`services`] what those services of the node use that carry its
+//! log. Files are only read, as any user may do.
 //!
 //! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
 //! [`parse`] parses the files.
@@ -9,16 +10,21 @@ pub mod find;
 pub mod layout;
 mod parse;
 mod processes;
+mod services;
 mod shim;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
 pub use parse::stalled;
 pub use processes::Threads;
+use services::Services;
 use shim::Shims;
-use wasmbench_core::wire::document::{Meter, Outside, Pause, Pressure, Processes};
+use wasmbench_core::wire::document::{
+    Meter, NodeServices, Outside, Pause, Pressure, Processes, TimedWindow,
+};
 
 /// Why no resources are read where the administrator does not want them to be.
 pub const NO_METER: &str = "meter.level is none in the chart's values";
@@ -28,6 +34,7 @@ pub const NO_METER: &str = "meter.level is none in the chart's values";
 pub struct PodMeter {
     layout: Layout,
     shims: Shims,
+    services: Services,
     proc: PathBuf,
 }
 
@@ -51,6 +58,7 @@ pub struct Counters {
     pause: Option<(Cpu, Memory)>,
     pressure: Option<Pressure>,
     outside: Option<shim::Reading>,
+    services: Option<u64>,
 }
 
 /// Memory at one moment, in bytes.
@@ -89,6 +97,7 @@ impl PodMeter {
         Some(Self {
             layout,
             shims,
+            services: Services::find(&proc),
             proc,
         })
     }
@@ -110,6 +119,7 @@ impl PodMeter {
                 .and_then(|name| self.layout.container(name)),
             pressure: self.layout.pressure(),
             outside: self.shims.read(),
+            services: self.services.cpu_nanoseconds(),
         })
     }
 
@@ -127,6 +137,16 @@ impl PodMeter {
     /// What runs for the pod outside its cgroup, as of now.
     pub fn outside(&self) -> Option<Outside> {
         Some(self.shims.read()?.outside)
+    }
+
+    /// Adds what the node's services use without the load, where they used much in `window`, which
+    /// has just ended. This may take more than a second.
+    pub fn observe_idle_services(&self, window: &mut TimedWindow) {
+        let length = Duration::from_nanos(window.duration_nanoseconds);
+        let services = window.subject.as_mut().and_then(|m| m.services.as_mut());
+        if let Some(used) = services {
+            self.services.observe_idle(used, length);
+        }
     }
 
     /// The context switches of these processes so far.
@@ -195,6 +215,12 @@ impl PodMeter {
                 .outside
                 .zip(end.outside)
                 .and_then(|(start, end)| shim::used(start, end)),
+            services: since_both(start.services, end.services).map(|cpu_nanoseconds| {
+                NodeServices {
+                    cpu_nanoseconds,
+                    idle_cpu_nanoseconds: None,
+                }
+            }),
         }
     }
 }

@@ -175,7 +175,7 @@ fn scheduled(schedstat: &str) -> Option<u64> {
 
 /// User and system time of the process, then of its children that ended: fields 14 to 17 of `stat`,
 /// in nanoseconds. The name in the second field is in parentheses and may contain anything.
-fn times(stat: &str) -> Option<[u64; 4]> {
+pub(super) fn times(stat: &str) -> Option<[u64; 4]> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_ascii_whitespace().skip(11).map(|field| {
         let ticks: u64 = field.parse().ok()?;
@@ -183,6 +183,13 @@ fn times(stat: &str) -> Option<[u64; 4]> {
     });
     let mut next = || times.next().flatten();
     Some([next()?, next()?, next()?, next()?])
+}
+
+/// Name and parent of the process: fields 2 and 4 of `stat`.
+pub(super) fn name_and_parent(stat: &str) -> Option<(&str, &str)> {
+    let (before, fields) = stat.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    Some((name, fields.split_ascii_whitespace().nth(1)?))
 }
 
 pub(super) fn kibibytes(status: &str, key: &str) -> Option<u64> {

@@ -83,6 +83,7 @@ impl Tree {
                 io_nanoseconds: Some(0),
             }),
             outside: None,
+            services: None,
         };
         meter.used(&start, &end, meter.memory().unwrap())
     }

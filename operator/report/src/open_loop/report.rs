@@ -11,7 +11,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape};
-use crate::tables::{interval, median, valid};
+use crate::tables::{interval, median, throttled, valid};
 use crate::validity::{VALIDITY, standing};
 
 const INTRODUCTION: &str = "\
@@ -102,6 +102,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .measured("Waited", |cell| {
             Some(units::percent(cell.detail.open_loop?.waited_share.median))
         })
+        .measured("Throttled", |cell| throttled(cell))
         .measured("Generator late", |cell| {
             scheduled(cell, |found| found.generator_p99_microseconds)
         })

@@ -354,6 +354,27 @@ fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
 }
 
 #[test]
+fn a_climb_under_a_limit_that_the_run_sets_is_compared_and_says_how_long_it_was_stopped() {
+    let (mut run, mut records) = records();
+    run.spec.resources = serde_json::from_value(json!({"limits": {"cpu": "1"}})).unwrap();
+    let of_heavy = |trial: &TrialId| trial.cell.variant == "heavy" && trial.block == 2;
+    for window in windows(&mut records, 2, of_heavy) {
+        let meter = window.subject.as_mut().unwrap();
+        meter.throttled_periods = Some(4);
+        meter.throttled_nanoseconds = Some(window.duration_nanoseconds / 4);
+    }
+    let summary = summarize(&run, &records);
+    assert_eq!(cell_of(&summary, "heavy").invalid_because, []);
+    assert!(heavys_ratio(&summary).is_some());
+    let note = doubt(&summary, Reason::Throttled);
+    let place = "heavy on hello (at 5 instances in 1 block(s), 4 periods, for 25 % of the window)";
+    assert!(
+        !note.breaks_trust && note.message.contains(place),
+        "{note:?}"
+    );
+}
+
+#[test]
 fn memory_that_differs_by_little_is_equivalent_whatever_its_share() {
     let (mut run, records) = records();
     assert_eq!(

@@ -36,7 +36,11 @@ pub fn cell(
         spoilt: spoilt(&all),
         ..summarise(&shown, ladder.last().copied().unwrap_or_default())
     };
-    let invalid = against.invalid_because(&cell, counts, validity::reasons(&detail));
+    let invalid = against.invalid_because(
+        &cell,
+        counts,
+        validity::reasons(&detail, spec.cpu_limit().is_some()),
+    );
     Some(CellSummary::new(cell, counts, detail, invalid))
 }
 

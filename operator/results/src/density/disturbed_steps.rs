@@ -8,7 +8,7 @@ use crate::density::blocks::{Blocks, by_instances};
 use crate::density::trial::Reached;
 use crate::density::{DensityCell, SpoiltStep};
 use crate::doubt::Reason;
-use crate::doubts::saturation;
+use crate::doubts::{saturation, throttled};
 
 /// The disturbed steps of the measured climbs of a cell, by instances.
 pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
@@ -16,9 +16,10 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
         let noises = steps.iter().map(|step| step.noise);
         let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
         let worst = noises.iter().copied().fold(Noise::default(), Noise::worst);
-        let periods = steps.iter().map(|step| step.throttled_periods);
-        let periods: Vec<u64> = periods.filter(|periods| *periods > 0).collect();
-        let in_all: u64 = periods.iter().sum();
+        let stopped = steps.iter().filter(|step| step.throttled_periods > 0);
+        let periods: u64 = stopped.clone().map(|step| step.throttled_periods).sum();
+        let longest = stopped.clone().filter_map(|step| step.throttled_share);
+        let longest = longest.reduce(f64::max);
         let shares = steps.iter().filter_map(|step| step.generator_cpu_share);
         let shares: Vec<f64> = shares.filter(|share| *share > saturation::LIMIT).collect();
         let most = shares.iter().copied().fold(0.0, f64::max);
@@ -27,8 +28,8 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
             (Reason::ErrorsInLoad, failing.count(), errors(&steps)),
             (
                 Reason::Throttled,
-                periods.len(),
-                format!("{in_all} periods"),
+                stopped.count(),
+                throttled::words(periods, longest),
             ),
             (
                 Reason::LoadGeneratorSaturated,

@@ -94,8 +94,8 @@ pub struct SpoiltStep {
     pub reason: Reason,
     /// Blocks in which this happened.
     pub trials: u32,
-    /// How bad it was: `31 % used by others` in the worst block, or `4 periods` or `12 failed
-    /// requests` in total.
+    /// How bad it was: `31 % used by others` in the worst block, or in total `4 periods` (and how much of
+    /// its window in the worst block) or `12 failed requests`.
     pub message: String,
 }
 

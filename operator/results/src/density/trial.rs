@@ -3,7 +3,7 @@
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::wire::density::{DensityDocument, DensityStep, DensityStopped};
 
-use crate::{fortio, generator};
+use crate::{fortio, generator, pod_use};
 
 /// What a summary needs from one record of density.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +41,9 @@ pub struct Reached {
     pub generator_cpu_share: Option<f64>,
     /// Scheduler periods in which a CPU limit throttled the first instance.
     pub throttled_periods: u64,
+    /// The time for which it did, as a share of the window's length; see
+    /// [`crate::trial::Metrics::throttled_share`].
+    pub throttled_share: Option<f64>,
 }
 
 impl DensityTrial {
@@ -128,6 +131,7 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
         throttled_periods: meter
             .and_then(|meter| meter.throttled_periods)
             .unwrap_or_default(),
+        throttled_share: pod_use::throttled_share(&step.first),
     }
 }
 

@@ -1,25 +1,32 @@
 //! Which cells of density are invalid, and what speaks against the numbers.
 
+use wasmbench_api::BenchmarkRunSpec;
+
 use crate::density::disturbed_steps::words;
 use crate::density::{DensityCell, DensityDetail};
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, doubt, note};
+use crate::doubts::{self, doubt, note, throttled};
 
 /// The prefix of places.
 const OF: &str = "density of ";
 
-/// Why a cell may be excluded from comparisons, and whether it is.
-pub fn reasons(climbs: &DensityDetail) -> [(Reason, bool); 2] {
-    [Reason::ErrorsInLoad, Reason::Throttled].map(|reason| {
-        let mut spoilt = climbs.spoilt.iter();
-        (reason, spoilt.any(|step| step.reason == reason))
-    })
+/// Why a cell may be excluded from comparisons, and whether it is. A CPU limit that the run sets is
+/// part of its question.
+pub fn reasons(climbs: &DensityDetail, sets_cpu_limit: bool) -> [(Reason, bool); 2] {
+    let is_spoilt = |reason| climbs.spoilt.iter().any(|step| step.reason == reason);
+    let is_throttled = is_spoilt(Reason::Throttled) && !sets_cpu_limit;
+    [
+        (Reason::ErrorsInLoad, is_spoilt(Reason::ErrorsInLoad)),
+        (Reason::Throttled, is_throttled),
+    ]
 }
 
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
 /// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
-pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
-    let found = [errors_in_load(cells), throttled(cells), saturated(cells)];
+pub fn doubts(spec: &BenchmarkRunSpec, cells: &[DensityCell]) -> Vec<Doubt> {
+    let throttled = places(cells, Reason::Throttled, |_| true);
+    let throttled = throttled.map(|places| throttled::of_places(spec, &places));
+    let found = [errors_in_load(cells), throttled, saturated(cells)];
     found.into_iter().flatten().collect()
 }
 
@@ -30,16 +37,6 @@ fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
         places(cells, reason, |cell| cell.is_invalid_by(reason))?,
         "these are not compared: a variant that fails may cost less than one that works; look at \
          its log, and for limits of the subject and of the node (memory, open files)",
-    ))
-}
-
-fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
-    let reason = Reason::Throttled;
-    Some(doubt(
-        reason,
-        places(cells, reason, |cell| cell.is_invalid_by(reason))?,
-        "these are not compared: a CPU limit stopped the first instance; remove \
-         spec.resources.limits.cpu",
     ))
 }
 

@@ -14,10 +14,10 @@ const DELAY: std::ops::RangeInclusive<f64> = 39_000.0..=46_000.0;
 const BUSY_SHARE: f64 = 0.25;
 
 /// Latencies over a single connection that suggest delayed acknowledgements. With more connections
-/// a request also waits for others.
+/// a request also waits for others, and under a CPU limit for the next scheduler period.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let (name, latency) = delayed(&cell.detail).filter(|_| cell.detail.connections == 1)?;
+        let (name, latency) = delayed(&cell.detail).filter(|_| is_alone(&cell.detail))?;
         let latency = units::micros(latency);
         Some(format!("{} ({name} {latency})", cell.place()))
     })?;
@@ -29,6 +29,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         "unless the service waits on purpose, have it send an answer in one piece or set TCP_NODELAY: the difference is \
          that of its sockets and not of its runtime",
     ))
+}
+
+/// Whether a request waits for nothing but its own answer.
+fn is_alone(load: &LoadDetail) -> bool {
+    load.connections == 1 && !load.is_throttled()
 }
 
 /// The lowest percentile with such a latency, in microseconds.

@@ -13,10 +13,14 @@ use crate::trial::valid;
 const MOST: f64 = 0.5;
 
 /// Points at which the generator's share is large. A note: the rate is correct, but it is that of
-/// subject and generator together.
+/// subject and generator together. Not where a CPU limit stopped the subject: its rate is then that
+/// of the limit, and the generator waits for it.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let loads = evidence.cells.loads.iter();
-    let loads = loads.filter(|cell| cell.ranked && cell.detail.sweep == Sweep::Throughput);
+    let loads = loads.filter(|cell| {
+        let load = &cell.detail;
+        cell.ranked && load.sweep == Sweep::Throughput && !load.is_throttled()
+    });
     let shares: Vec<(f64, &LoadCell)> = loads
         .filter_map(|cell| Some((median_share(&cell.detail)?, cell)))
         .filter(|(share, _)| *share >= MOST)

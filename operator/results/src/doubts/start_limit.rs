@@ -6,8 +6,7 @@ use crate::doubts::{Doubt, Evidence, Reason, note};
 /// pod are not counted, because its cgroup comes and goes with the sample. So the doubt only says
 /// that there is a limit.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let resources = evidence.spec.resources.as_ref();
-    let limit = resources?.limits.as_ref()?.cpu.as_ref()?;
+    let limit = evidence.spec.cpu_limit()?;
     let mut cells = evidence.cells.cold_starts.iter();
     cells.any(|cell| cell.counts.is_measured()).then(|| {
         note(

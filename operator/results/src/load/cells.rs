@@ -86,7 +86,7 @@ pub fn cell(
         overrun: overrun(&trials),
         ..summarise((sweep, connections), trials)
     };
-    let own = validity::reasons(counts, &detail, wrong);
+    let own = validity::reasons(counts, &detail, wrong, spec.cpu_limit().is_some());
     let invalid = against.invalid_because(&recorded.cell, counts, own);
     if !invalid.is_empty() {
         detail.p999_microseconds = None;
@@ -155,6 +155,8 @@ fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDeta
         p99_microseconds: spread(|m| m.p99),
         p999_microseconds: tail::p999(&trials),
         cpu_microseconds_per_request: spread(|m| m.cpu),
+        log_cpu_microseconds_per_request: spread(|m| m.log_cpu).filter(|log| log.median > 0.0),
+        cpus_used: spread(|m| m.cpus),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         open_loop: open_loop::summary(&trials, shown),
         generator_ceiling_rps: None,
@@ -168,6 +170,7 @@ fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDeta
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
             .reduce(u64::saturating_add),
+        throttled_share: spread(|m| m.throttled_share).map(|spread| spread.median),
         trials,
     }
 }

@@ -71,6 +71,12 @@ pub struct LoadDetail {
     /// CPU time of the subject's pod per request, in microseconds.
     #[serialize_always]
     pub cpu_microseconds_per_request: Option<Spread>,
+    /// CPU time of the node's services (container runtime, kubelet, journald) for the subject's log,
+    /// per request, in microseconds: what they used beyond what they use without the load. Absent
+    /// where that was too little to matter, and where it was not read.
+    pub log_cpu_microseconds_per_request: Option<Spread>,
+    /// CPUs that the subject's pod used: its CPU time per time of the window.
+    pub cpus_used: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
     #[serialize_always]
     pub memory_bytes: Option<Spread>,
@@ -94,6 +100,9 @@ pub struct LoadDetail {
     /// Scheduler periods in which a CPU limit throttled the subject, over all trials; absent if no
     /// trial has this number.
     pub throttled_periods: Option<u64>,
+    /// The time for which it did, added up over CPUs, as a share of the window's length: the median
+    /// over the trials.
+    pub throttled_share: Option<f64>,
     /// What was met besides latencies; absent if nothing is known.
     pub traffic: Option<TrafficSummary>,
     /// How much longer than asked for the longest timed window was, as a factor; only where windows
@@ -116,6 +125,11 @@ impl LoadDetail {
     /// The valid trials during which the node was noisy.
     pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
         valid(&self.trials).filter(|trial| trial.metrics.noise.is_over_limit())
+    }
+
+    /// Whether a CPU limit stopped the subject in any trial.
+    pub fn is_throttled(&self) -> bool {
+        self.throttled_periods.is_some_and(|periods| periods > 0)
     }
 
     /// Whether every valid trial has the 100 requests that a p90 needs.

@@ -10,12 +10,14 @@ use crate::load::LoadDetail;
 use crate::trial::{Trial, TrialState};
 
 /// The reasons that follow from the trials of a point. `wrong` is what speaks against all of them.
+/// A CPU limit that the run sets is part of its question; any other measures what nobody asked.
 pub fn reasons(
     counts: TrialCounts,
     load: &LoadDetail,
     wrong: Option<Reason>,
+    sets_cpu_limit: bool,
 ) -> impl Iterator<Item = (Reason, bool)> {
-    let throttled = load.throttled_periods.is_some_and(|periods| periods > 0);
+    let throttled = load.is_throttled() && !sets_cpu_limit;
     let lost_the_rate = load.open_loop.is_some_and(|found| found.lost_the_rate());
     // Comparisons use medians and rates; a p90 or p99 of too few requests is only noted.
     let too_few = counts.valid > 0 && !load.carries(2);

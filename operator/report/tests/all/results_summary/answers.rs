@@ -198,3 +198,24 @@ fn a_window_without_a_single_success_is_invalid() {
     assert!(reasons(&summary).contains(&Reason::ErrorsInLoad));
     assert_eq!(compared_on(&summary), ["compute"; 4]);
 }
+
+#[test]
+fn answers_of_other_sizes_are_told_with_both_sizes() {
+    let run = run();
+    let noted = |bytes: u64| {
+        let mut records = all_measured(&run);
+        for record in &mut records {
+            let is_embedded = is_embedded_hello(&record.trial);
+            let document = record.load_mut().unwrap();
+            let answers = [&mut document.answer_before, &mut document.answer_after];
+            for answer in answers.into_iter().flatten() {
+                answer.body_bytes = if is_embedded { bytes } else { 30 };
+            }
+        }
+        doubt(&summarize(&run, &records), Reason::UnequalAnswers)
+    };
+    let note = noted(50_000);
+    let said = "native answers hello with 30 bytes and embedded with 50000";
+    assert_eq!((note.breaks_trust, note.message.as_str()), (false, said));
+    assert_eq!(noted(60).message, "missing", "a name in the answer");
+}

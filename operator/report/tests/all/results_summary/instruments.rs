@@ -11,20 +11,6 @@ use super::support::{doubt, reasons, with_window};
 use crate::results_support::{all_measured, facts, run, slower};
 
 #[test]
-fn a_throttled_subject_is_doubted() {
-    let summary = with_window(|record| {
-        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
-        window.subject.as_mut().unwrap().throttled_periods = Some(3);
-    });
-    assert_eq!(reasons(&summary), [Reason::Throttled]);
-    let message = &doubt(&summary, Reason::Throttled).message;
-    assert!(
-        message.contains("embedded on hello at 10 connections (15 periods)"),
-        "{message}"
-    );
-}
-
-#[test]
 fn a_generator_above_four_fifths_of_the_node_is_doubted() {
     let summary = with_window(|record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();

@@ -3,8 +3,11 @@
 
 mod answers;
 mod comparisons;
+mod cpu_limit;
+mod cpus_used;
 mod headline;
 mod instruments;
+mod logs;
 mod missing;
 mod noise;
 mod of_sweeps;

@@ -1,0 +1,42 @@
+//! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
+//! stand, and how much of the time it stopped the subject is noted. Any other makes points void.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::units;
+
+use crate::doubts::{self, Doubt, Evidence, Reason, note, places};
+
+/// Points of loads at which a CPU limit stopped the subject.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let places = places(&evidence.cells.loads, |cell| {
+        let load = &cell.detail;
+        let words = words(load.throttled_periods?, load.throttled_share);
+        load.is_throttled()
+            .then(|| format!("{} ({words})", cell.place()))
+    })?;
+    Some(of_places(evidence.spec, &places))
+}
+
+/// The doubt about these places, or the note if the run itself sets the limit.
+pub fn of_places(spec: &BenchmarkRunSpec, places: &str) -> Doubt {
+    match spec.cpu_limit() {
+        Some(limit) => note(
+            Reason::Throttled,
+            format!("the CPU limit of {limit}, which the run sets, stopped the subject: {places}"),
+            "nothing, if subjects under this limit are what you want to measure: latencies include the stops, and the \
+             limit bounds the rate; otherwise remove spec.resources.limits.cpu",
+        ),
+        None => doubts::doubt(
+            Reason::Throttled,
+            format!("a CPU limit that the run does not set stopped the subject: {places}"),
+            "these points are not compared: look for a LimitRange in the namespace (kubectl get limitrange), or set \
+             spec.resources.limits.cpu, so that the limit is part of what is measured",
+        ),
+    }
+}
+
+/// How often and how long: `15 periods, for 31 % of the window`.
+pub fn words(periods: u64, share: Option<f64>) -> String {
+    let long = share.map(|share| format!(", for {} of the window", units::percent(share)));
+    format!("{periods} periods{}", long.unwrap_or_default())
+}
