@@ -54,6 +54,13 @@ fn listen(options: Options) -> io::Result<()> {
     for signal in [SIGTERM, SIGINT] {
         register_conditional_shutdown(signal, 0, Arc::new(AtomicBool::new(true)))?;
     }
+    for _ in 0..options.burn {
+        Builder::new().spawn(|| {
+            loop {
+                std::hint::spin_loop();
+            }
+        })?;
+    }
     let listener = TcpListener::bind(options.listen)?;
     let address = listener.local_addr()?;
     let server = Arc::new(Server::new(options.further));

@@ -6,9 +6,10 @@ use crate::behaviour::Behaviour;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
-Usage: misbehave [--listen=ADDRESS] [--at=PATH=TARGET]...
+Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--at=PATH=TARGET]...
 
   --listen=ADDRESS   where to listen; 0.0.0.0:8080 if not given
+  --burn=THREADS     keeps so many threads busy with nothing, as a noisy neighbour
   --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
                      --at=/sizes=/?bytes=50000
 ";
@@ -18,6 +19,8 @@ Usage: misbehave [--listen=ADDRESS] [--at=PATH=TARGET]...
 pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
+    /// Threads that are busy with nothing.
+    pub burn: u32,
     /// Further paths, with their queries if they have any.
     pub further: Vec<(String, Behaviour)>,
 }
@@ -27,6 +30,7 @@ impl Options {
     pub fn of(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             listen: SocketAddr::from(([0, 0, 0, 0], 8080)),
+            burn: 0,
             further: vec![],
         };
         for argument in arguments {
@@ -35,6 +39,11 @@ impl Options {
                     options.listen = address.parse().map_err(|_| {
                         format!("--listen '{address}' is not an address and a port")
                     })?;
+                }
+                Some(("--burn", threads)) => {
+                    options.burn = threads
+                        .parse()
+                        .map_err(|_| format!("--burn '{threads}' is not a number of threads"))?;
                 }
                 Some(("--at", value)) => {
                     let (path, target) = value
@@ -75,6 +84,7 @@ mod tests {
         for (argument, sentence) in [
             ("--at=/a=/nowhere", "there is no path /nowhere"),
             ("--at=/a", "--at '/a' is not PATH=TARGET"),
+            ("--burn=many", "--burn 'many' is not a number of threads"),
             (
                 "--listen=8080",
                 "--listen '8080' is not an address and a port",

@@ -14,7 +14,7 @@ use wasmbench_api::status::{JudgedRatio, SummaryRow};
 use wasmbench_core::noise::{self, Noise, OTHERS_CPU_LIMIT};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::selftest::found;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
 use wasmbench_results::fortio;
@@ -239,33 +239,25 @@ async fn doubt(client: &Client, namespace: &str, reason: &str) -> (String, Strin
     (line.to_owned(), invalid)
 }
 
-/// Creates a pod of its own with a server and four clients that never pause.
+/// Creates a pod of its own with two threads that never pause.
 async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
-    let image = images(client).await.probe;
-    let container = |name: &str, args: &[&str]| {
-        json!({
-            "name": name, "image": image, "command": ["/fortio"], "args": args,
-            // A CPU request of its own: without one, the kernel gives it only what the subject
-            // leaves.
-            "resources": {"requests": {"cpu": "150m"}},
-            "securityContext": {
-                "allowPrivilegeEscalation": false, "runAsNonRoot": true,
-                "capabilities": {"drop": ["ALL"]},
-            },
-        })
-    };
-    // The server may come up later than its clients.
-    let load = "load -allow-initial-errors -c 4 -qps 0 -t 120s http://127.0.0.1:8080/";
-    let load: Vec<&str> = load.split(' ').collect();
+    let image = test_image(client, "misbehave").await;
     let pod: Pod = serde_json::from_value(json!({
         "metadata": {"name": "neighbour"},
         "spec": {
-            "restartPolicy": "OnFailure",
+            "activeDeadlineSeconds": 120,
+            "restartPolicy": "Never",
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [
-                container("server", &["server", "-http-port", "8080"]),
-                container("load", &load),
-            ],
+            "containers": [{
+                "name": "busy", "image": image, "args": ["--burn=2"],
+                // A CPU request of its own: without one, the kernel gives it only what the subject
+                // leaves.
+                "resources": {"requests": {"cpu": "300m"}},
+                "securityContext": {
+                    "allowPrivilegeEscalation": false, "runAsNonRoot": true,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            }],
         },
     }))
     .expect("a pod");
