@@ -125,9 +125,19 @@ impl Framing {
     /// Decodes the complete chunks; returns whether the last one is among them. Trailers are not
     /// waited for: they are not used, and neither is the connection again.
     fn take_chunks(&mut self) -> Result<bool, Malformed> {
+        // Removed at once: there may be as many chunks as bytes.
+        let mut taken = 0;
+        let is_last = self.decode_chunks(&mut taken);
+        self.pending.drain(..taken);
+        is_last
+    }
+
+    /// The same, without removing what was decoded: `taken` bytes.
+    fn decode_chunks(&mut self, taken: &mut usize) -> Result<bool, Malformed> {
         loop {
-            match httparse::parse_chunk_size(&self.pending).map_err(|_| Malformed::Chunk)? {
-                Status::Partial if self.pending.len() > MAX_HEAD => return Err(Malformed::Chunk),
+            let pending = &self.pending[*taken..];
+            match httparse::parse_chunk_size(pending).map_err(|_| Malformed::Chunk)? {
+                Status::Partial if pending.len() > MAX_HEAD => return Err(Malformed::Chunk),
                 Status::Partial => return Ok(false),
                 Status::Complete((_, 0)) => return Ok(true),
                 Status::Complete((start, length)) => {
@@ -137,14 +147,14 @@ impl Framing {
                         return Err(Malformed::TooLarge);
                     }
                     let end = start + length;
-                    if self.pending.len() < end + 2 {
+                    if pending.len() < end + 2 {
                         return Ok(false);
                     }
-                    if &self.pending[end..end + 2] != b"\r\n" {
+                    if &pending[end..end + 2] != b"\r\n" {
                         return Err(Malformed::Chunk);
                     }
-                    self.body.extend_from_slice(&self.pending[start..end]);
-                    self.pending.drain(..end + 2);
+                    self.body.extend_from_slice(&pending[start..end]);
+                    *taken += end + 2;
                 }
             }
         }
