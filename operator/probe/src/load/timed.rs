@@ -143,7 +143,7 @@ impl Bench<'_> {
     /// Returns the whole window, with how noisy the node was in it.
     fn judged(&self, whole: Part) -> Window {
         let (run, mut timed) = whole.window();
-        if let Some(meter) = &self.meter {
+        if let Ok(meter) = &self.meter {
             meter.observe_idle_services(&mut timed);
         }
         let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
