@@ -107,7 +107,7 @@ fn an_answer_of_another_size_is_wrong_where_all_must_be_the_same() {
                 json!({"Bytes": {"Count": 9, "Min": before, "Max": before + 1}});
         };
         met("embedded", says, |spec| {
-            spec["workloads"][0]["expect"] = expect.clone()
+            spec["workloads"][0]["expect"] = expect.clone();
         })
     };
     let free = with(json!({"bodySuffix": "hello"}));
