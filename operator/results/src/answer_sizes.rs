@@ -23,6 +23,6 @@ pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSize
             .or_default()
             .extend(measured.map(|bytes| bytes as f64));
     }
-    let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::of(sizes.into_iter())?.median));
+    let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::of(sizes)?.median));
     seen.into_iter().filter_map(median).collect()
 }

@@ -14,6 +14,7 @@ use wasmbench_core::wire::record::{Record, TrialId};
 use crate::all_cells::Cells;
 use crate::answer_sizes::answer_sizes;
 use crate::counts::TrialCounts;
+use crate::cpu_limit::CpuLimit;
 use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
@@ -180,8 +181,10 @@ impl Collector {
             let compared = compare::comparisons(spec, &baseline, &cells).with_baseline;
             precision::widths(&compared)
         });
+        let cpu_limit = CpuLimit::of(asked, observations);
         let evidence = Evidence {
             spec: asked,
+            cpu_limit: &cpu_limit,
             cells: &cells,
             mismatches: &mismatches,
             answer_sizes: &answer_sizes(observations),
@@ -192,7 +195,7 @@ impl Collector {
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cells.cold_starts));
-        doubts.extend(density::doubts(asked, &cells.density));
+        doubts.extend(density::doubts(&cpu_limit, &cells.density));
         trust::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts));

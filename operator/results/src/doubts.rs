@@ -30,6 +30,7 @@ use crate::all_cells::Cells;
 use crate::answer_sizes::AnswerSizes;
 use crate::answers::Mismatch;
 use crate::comparison::{Comparison, NoiseFloor};
+use crate::cpu_limit::CpuLimit;
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
 use crate::load::LoadCell;
@@ -52,6 +53,8 @@ const MAX_ITEM_CHARS: usize = 300;
 pub struct Evidence<'a> {
     /// What was requested.
     pub spec: &'a BenchmarkRunSpec,
+    /// Who set the subjects' CPU limit.
+    pub cpu_limit: &'a CpuLimit,
     /// What was found.
     pub cells: &'a Cells,
     /// Answers that differ.

@@ -5,7 +5,7 @@
 //! it), [`collect`] (records to a [`summary::Summary`], by way of [`recorded`], [`cell`] and
 //! [`all_cells`] (what cells have in common), [`load`], [`coldstart`] and [`density`],
 //! [`open_loop`], [`answers`], [`answer_sizes`], [`variant_validity`], [`curve`], [`compare`] with its
-//! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
+//! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`cpu_limit`], [`period`],
 //! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
 //! (what the run costs at a node's price). [`across`] compares runs, [`history`] follows them.
 //!
@@ -26,6 +26,7 @@ pub mod compare;
 pub mod comparison;
 pub mod cost;
 pub mod counts;
+pub mod cpu_limit;
 pub mod curve;
 pub mod density;
 pub mod doubt;

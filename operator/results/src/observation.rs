@@ -43,6 +43,8 @@ pub struct Observation {
     pub generator_ceiling: Option<f64>,
     /// How the subject's report about its engine contradicts its variant.
     pub engine_contradiction: Option<String>,
+    /// The CPU limit that a `LimitRange` gave the subject.
+    pub limit_range_cpu: Option<String>,
     /// Bytes of the body of the first answer that was seen.
     pub answer_bytes: Option<u64>,
     /// The responses that were seen.
@@ -103,6 +105,10 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
         generator_ceiling: load
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
+        limit_range_cpu: record
+            .subject
+            .as_ref()
+            .and_then(|subject| Some(subject.limited_by()?.value.clone())),
         answer_bytes: record
             .evidence
             .as_ref()

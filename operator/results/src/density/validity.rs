@@ -1,7 +1,6 @@
 //! Which cells of density are invalid, and what speaks against the numbers.
 
-use wasmbench_api::BenchmarkRunSpec;
-
+use crate::cpu_limit::CpuLimit;
 use crate::density::disturbed_steps::words;
 use crate::density::{DensityCell, DensityDetail};
 use crate::doubt::{Doubt, Reason};
@@ -23,9 +22,9 @@ pub fn reasons(climbs: &DensityDetail, sets_cpu_limit: bool) -> [(Reason, bool);
 
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
 /// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
-pub fn doubts(spec: &BenchmarkRunSpec, cells: &[DensityCell]) -> Vec<Doubt> {
+pub fn doubts(limit: &CpuLimit, cells: &[DensityCell]) -> Vec<Doubt> {
     let throttled = places(cells, Reason::Throttled, |_| true);
-    let throttled = throttled.map(|places| throttled::of_places(spec, &places));
+    let throttled = throttled.map(|places| throttled::of_places(limit, &places));
     let found = [errors_in_load(cells), throttled, saturated(cells)];
     found.into_iter().flatten().collect()
 }

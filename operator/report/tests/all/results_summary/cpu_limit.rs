@@ -1,6 +1,7 @@
 //! CPU limits: one that the run sets is part of its question, any other makes points void.
 
 use serde_json::json;
+use wasmbench_core::wire::addition::{AddedBy, Addition, CPU_LIMIT};
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_report::markdown::report_md;
 use wasmbench_results::doubt::Reason;
@@ -38,6 +39,26 @@ fn a_limit_that_the_run_does_not_set_makes_its_points_void() {
     );
     assert!(found.remedy.contains("LimitRange"), "{}", found.remedy);
     assert_eq!(compared_on(&summary), ["compute"; 4]);
+}
+
+#[test]
+fn a_limit_that_a_limit_range_sets_is_named_with_its_amount() {
+    let summary = with_window(|record| {
+        throttle(record);
+        let added = Addition {
+            by: AddedBy::LimitRange,
+            what: CPU_LIMIT.to_owned(),
+            value: "300m".to_owned(),
+        };
+        record.subject.as_mut().unwrap().added = vec![added];
+    });
+    assert_eq!(reasons(&summary), [Reason::Throttled]);
+    let message = doubt(&summary, Reason::Throttled).message;
+    let said = "the CPU limit of 300m, which a LimitRange sets and the run does not, stopped the subject: ";
+    assert!(
+        message.starts_with(said) && message.contains(STOPPED),
+        "{message}"
+    );
 }
 
 #[test]
