@@ -9,6 +9,7 @@ use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
+use wasmbench_core::progress_message;
 use wasmbench_core::store;
 use wasmbench_core::wire::record::{Outcome, Record};
 
@@ -148,18 +149,27 @@ fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
     points.filter_map(|invalid| invalid.as_deref())
 }
 
-/// Waits until at least `count` trials have a record.
+/// Waits until at least `count` trials have a record, apart from the scouts, which come first.
 pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) {
-    let has_them = |run: &BenchmarkRun| progress(run).is_some_and(|(trials, _)| trials >= count);
+    let has_them = |run: &BenchmarkRun| {
+        let scouts = u32::try_from(run.spec.variants.len()).expect("a few variants");
+        progress(run).is_some_and(|(trials, _)| trials >= scouts + count)
+    };
     let what = (name, "has records");
     awaited(client, namespace, what, crate::PATIENCE, has_them).await;
 }
 
-/// Waits until the run says that a probe is measuring.
+/// Waits until the run says that a probe is measuring, and not only a scout.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
     let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let measures = |run: &BenchmarkRun| {
-        progress(run).is_some_and(|(_, message)| message.starts_with("measuring "))
+        let trial = |message: &str| {
+            let at_work = progress_message::is_measuring(message);
+            progress_message::begun(message).filter(|_| at_work)
+        };
+        progress(run)
+            .and_then(|(_, message)| trial(&message))
+            .is_some_and(|trial| !trial.is_scout())
     };
     awaited(client, namespace, (name, "measures"), patience, measures).await;
 }
@@ -174,8 +184,15 @@ pub fn condition(run: &BenchmarkRun, type_: &str) -> Option<Condition> {
         .cloned()
 }
 
-/// Every stored record of the run, from all of its `ConfigMaps`.
+/// The records of the run's blocks.
 pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
+    let mut records = all_records(client, run).await;
+    records.retain(|record| !record.trial.is_scout());
+    records
+}
+
+/// Every stored record of the run, scouts included, from all of its `ConfigMaps`.
+pub async fn all_records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
     let namespace = run.metadata.namespace.as_deref().expect("a namespace");
     let uid = run.metadata.uid.as_deref().expect("a uid");
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);

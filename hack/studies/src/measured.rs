@@ -238,7 +238,7 @@ fn figures_of(cell: &AnyCell) -> (&'static [Figure], u32) {
             connections,
         ),
         // No study has a load with a schedule.
-        CellPoint::OpenLoop { .. } => (&[], 0),
+        CellPoint::OpenLoop { .. } | CellPoint::Scout => (&[], 0),
         CellPoint::ColdStart { concurrency } => (&[Figure::Ready], concurrency),
         CellPoint::Density => (
             &[Figure::MemoryPerInstance],

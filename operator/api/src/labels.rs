@@ -19,7 +19,7 @@ pub const VARIANT: &str = "wasmbench.dev/variant";
 pub const WORKLOAD: &str = "wasmbench.dev/workload";
 /// Sweep point, e.g. `throughput-c100`.
 pub const POINT: &str = "wasmbench.dev/point";
-/// Block, counted from 1.
+/// Block, counted from 1; 0 for a scout.
 pub const BLOCK: &str = "wasmbench.dev/block";
 
 /// Name of the schedule, on its runs and its history.
@@ -46,6 +46,8 @@ pub const ASKED: &str = "wasmbench.dev/asked";
 pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.
 pub const RECORD_INDEX: &str = "wasmbench.dev/records";
+/// Annotation on record ConfigMaps: what the scout of the variant saw of each workload.
+pub const SCOUTED: &str = "wasmbench.dev/scouted";
 /// Annotation: total bytes of the records in this `ConfigMap`.
 pub const RECORD_BYTES: &str = "wasmbench.dev/record-bytes";
 /// Annotation on node Leases: the node's full name.

@@ -111,26 +111,30 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// `36 cells x 5 block(s) = 180 trials, about 12 min`; with `precision`, a range up to the most
-/// blocks.
+/// `36 cells x 5 block(s) = 180 trials, after 3 scout(s), about 12 min`; with `precision`, a range up
+/// to the most blocks.
 fn size(valid: &ValidatedRun) -> String {
     let cells = cells_of(&valid.spec).len();
+    let scouts = valid.order.iter().filter(|trial| trial.is_scout()).count();
     let size = |blocks: u32| {
         let trials = valid.planned(blocks);
         let seconds = trials
             .iter()
             .map(|trial| expected_trial_seconds(valid, trial));
-        (trials.len(), units::duration(seconds.sum()))
+        let time = units::duration(seconds.sum());
+        (trials.len() - scouts, time)
     };
     let Some(precision) = &valid.spec.precision else {
         let (blocks, (trials, time)) = (valid.spec.blocks, size(valid.spec.blocks));
-        return format!("{cells} cells x {blocks} block(s) = {trials} trials, about {time}");
+        return format!(
+            "{cells} cells x {blocks} block(s) = {trials} trials, after {scouts} scout(s), about {time}"
+        );
     };
     let (least, most) = (valid.spec.fewest_blocks(), valid.spec.most_blocks());
     let ((few, short), (many, long)) = (size(least), size(most));
     format!(
-        "{cells} cells x {least} to {most} blocks = {few} to {many} trials, about {short} to {long}, \
-         until the intervals are within {}",
+        "{cells} cells x {least} to {most} blocks = {few} to {many} trials, after {scouts} scout(s), \
+         about {short} to {long}, until the intervals are within {}",
         precision.target(&valid.spec.minimum_effect)
     )
 }
@@ -207,6 +211,7 @@ fn power(valid: &ValidatedRun) -> String {
     let own = valid.spec.fewest_blocks();
     let trials = valid.planned(own).iter();
     let seconds: u64 = trials
+        .filter(|trial| !trial.is_scout())
         .map(|trial| expected_trial_seconds(valid, trial))
         .sum();
     let takes = |blocks: Option<u32>| {

@@ -2,8 +2,9 @@
 //! probe, which repeats a noisy window, and the results, which leave out a noisy trial.
 
 use crate::cpu_list::CpuList;
-use crate::wire::document::{NodeServices, TimedWindow};
+use crate::wire::document::{NodeCpu, NodeServices, TimedWindow};
 use crate::wire::open_loop::Peak;
+use crate::wire::scout::IdleNode;
 
 /// Share of the node's CPUs that others may use in a trial. On a node with two CPUs that also runs
 /// a control plane, quiet trials show 4 to 9 %; at 18 % a service already lost a fifth of its rate.
@@ -48,13 +49,26 @@ impl Noise {
         }
     }
 
+    /// The noise while nothing of the run worked, on a node with this many CPUs.
+    pub fn of_idle(idle: &IdleNode, cpus: u32) -> Self {
+        let share = |used| share(idle.duration_nanoseconds, used, cpus).map(rounded);
+        let tasks = idle
+            .own_nanoseconds
+            .map(|own| tasks(idle.node).saturating_sub(own));
+        Self {
+            others: share(tasks),
+            stolen: share(Some(idle.node.steal_nanoseconds)),
+            memory_waits: None,
+            cpus: Some(cpus),
+        }
+    }
+
     /// The noise during a window, on a node with this many CPUs.
     pub fn of(window: &TimedWindow, cpus: u32) -> Self {
         if window.duration_nanoseconds < COARSE_NANOSECONDS {
             return Self::default();
         }
-        // Rounded only here, so that all readers find the same shares over their limits.
-        let share = |used| share(window, used, cpus).map(|share| (share * 1e4).round() / 1e4);
+        let share = |used| share(window.duration_nanoseconds, used, cpus).map(rounded);
         Self {
             others: share(others_nanoseconds(window)),
             stolen: share(window.node.map(|node| node.steal_nanoseconds)),
@@ -131,9 +145,14 @@ pub const fn is_too_short(window: &TimedWindow) -> bool {
     window.node.is_some() && window.duration_nanoseconds < COARSE_NANOSECONDS
 }
 
-/// CPU time as a share of what the node's CPUs could offer during the window.
-fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
-    let available = window.duration_nanoseconds as f64 * f64::from(cpus);
+/// Rounded only here, so that all readers find the same shares over their limits.
+fn rounded(share: f64) -> f64 {
+    (share * 1e4).round() / 1e4
+}
+
+/// CPU time as a share of what the node's CPUs could offer in this time.
+fn share(nanoseconds: u64, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
+    let available = nanoseconds as f64 * f64::from(cpus);
     let used = used_nanoseconds? as f64;
     (available > 0.0).then(|| used / available)
 }
@@ -160,10 +179,13 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
         .saturating_add(log)
         .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
         .saturating_add(window.generator_cpu_nanoseconds?);
-    let node = window.node?;
+    Some(tasks(window.node?).saturating_sub(ours))
+}
+
+/// CPU time of all tasks, without interrupts that are charged to none.
+fn tasks(node: NodeCpu) -> u64 {
     let interrupts = node.interrupts_nanoseconds.unwrap_or_default();
-    let tasks = node.busy_nanoseconds.saturating_sub(interrupts);
-    Some(tasks.saturating_sub(ours))
+    node.busy_nanoseconds.saturating_sub(interrupts)
 }
 
 /// Number of CPUs in a list in the kernel's format: `0`, `0-3`, `0-3,8-11`.
@@ -175,7 +197,6 @@ pub fn cpus(kernel_list: &str) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::wire::document::Meter;
-    use crate::wire::document::NodeCpu;
     use crate::wire::document::Outside;
     use crate::wire::document::Pressure;
 
@@ -339,5 +360,23 @@ mod tests {
         window.subject = None;
         let noise = Noise::of(&window, 2);
         assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
+    }
+
+    #[test]
+    fn what_the_run_itself_uses_while_nothing_is_asked_is_no_noise() {
+        let idle = |own_nanoseconds| IdleNode {
+            duration_nanoseconds: SECOND,
+            node: NodeCpu {
+                busy_nanoseconds: SECOND / 2,
+                interrupts_nanoseconds: Some(SECOND / 10),
+                steal_nanoseconds: SECOND / 5,
+                ..NodeCpu::default()
+            },
+            own_nanoseconds,
+        };
+        let noise = Noise::of_idle(&idle(Some(SECOND / 5)), 2);
+        assert_eq!((noise.others, noise.stolen), (Some(0.1), Some(0.1)));
+        assert_eq!(noise.words(), "10 % stolen");
+        assert_eq!(Noise::of_idle(&idle(None), 2).others, None);
     }
 }

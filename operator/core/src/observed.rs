@@ -9,6 +9,7 @@ use wasmbench_api::run::Placement;
 
 use crate::store::Ended;
 use crate::wire::record::TrialId;
+use crate::wire::scout::Scouted;
 
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub struct Observed {
     pub blocks: u32,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
+    /// What the scout of each variant saw of its workloads.
+    pub scouted: BTreeMap<String, Vec<Scouted>>,
     /// Whether the records have reached the size that the administrator allows.
     pub records_full: bool,
     /// Node that the records come from.

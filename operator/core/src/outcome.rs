@@ -10,6 +10,7 @@ use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 use crate::wire::evidence::Evidence;
 use crate::wire::record::{Outcome, Point};
+use crate::wire::scout::{SCOUT_SCHEMA, ScoutDocument};
 
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;
@@ -25,6 +26,7 @@ pub fn read(
     let read = match point {
         Point::ColdStart { .. } => read_cold_start(log),
         Point::Density => read_density(log),
+        Point::Scout => read_scout(log, subject),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
             read_load(log, subject)
         }
@@ -33,6 +35,17 @@ pub fn read(
         Some((evidence, outcome)) => (Some(evidence), outcome),
         None => (None, failed(no_document(last_line(log), probe))),
     }
+}
+
+fn read_scout(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcome)> {
+    let read: Option<ScoutDocument> = last_document(log);
+    let document = read.filter(|document| document.schema == SCOUT_SCHEMA)?;
+    let outcome = match &document.failure {
+        Some(failure) => explained(failure, subject.and_then(crash_of)),
+        None if !document.workloads.is_empty() => Outcome::Measured,
+        None => failed(nothing_said()),
+    };
+    Some((document.into(), outcome))
 }
 
 fn read_load(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcome)> {
@@ -110,14 +123,16 @@ fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
             None => failed(nothing_said()),
         };
     };
-    // A subject that ended explains whatever the probe saw, except a request that the probe did not
-    // understand.
-    if failure.reason != ProbeFailureReason::BadRequest
-        && let Some(crash) = crash
-    {
-        return failed(crash);
+    explained(failure, crash)
+}
+
+/// A subject that ended explains whatever the probe saw, except a request that the probe did not
+/// understand.
+fn explained(failure: &ProbeFailure, crash: Option<Failure>) -> Outcome {
+    match crash.filter(|_| failure.reason != ProbeFailureReason::BadRequest) {
+        Some(crash) => failed(crash),
+        None => in_its_words(failure),
     }
-    in_its_words(failure)
 }
 
 /// What an ended subject says about itself.
@@ -281,6 +296,26 @@ mod tests {
         let failure = Some(ProbeFailureReason::ImageUnavailable);
         assert_eq!(reason(&cold_start(&[true], failure)), "ImageUnavailable");
         assert_eq!(reason("Killed"), "ProbeFailed");
+    }
+
+    #[test]
+    fn a_scout_has_seen_something_when_a_workload_was_answered() {
+        let scout = |failure: &str, workloads: &str| {
+            format!(
+                "{{\"schema\":\"{SCOUT_SCHEMA}\",\"probeVersion\":\"0\",{failure}\"workloads\":[{workloads}],\
+                 \"readiness\":{{\"waitedMicroseconds\":1,\"attempts\":1}},\"environment\":{{\"facts\":{{}}}}}}"
+            )
+        };
+        let reason = |log: &str, subject: Option<&PodState>| {
+            reason_of(&read(Point::Scout, log, &ended(1), subject).1).to_owned()
+        };
+        let greet = "{\"workload\":\"greet\",\"answers\":[]}";
+        assert_eq!(reason(&scout("", greet), None), "Measured");
+        assert_eq!(reason(&scout("", ""), None), "ProbeFailed");
+        let deaf = "\"failure\":{\"reason\":\"NeverListened\",\"message\":\"\"},";
+        assert_eq!(reason(&scout(deaf, greet), None), "NeverListened");
+        let crashed = reason(&scout(deaf, greet), Some(&ended(139)));
+        assert_eq!(crashed, "SubjectCrashed");
     }
 
     #[test]

@@ -49,5 +49,6 @@ pub const fn measured_at(point: Point) -> &'static [Metric] {
         Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
         Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],
         Point::Density => &[Metric::MemoryPerInstance],
+        Point::Scout => &[],
     }
 }

@@ -30,8 +30,8 @@ pub fn is_measuring(message: &str) -> bool {
 pub fn begun(message: &str) -> Option<TrialId> {
     let mut begins = [MEASURING, RECORDING].into_iter();
     let rest = begins.find_map(|begin| message.strip_prefix(begin))?;
-    // How the trial ended may follow it.
-    let trial = rest.split(' ').next()?;
+    // How the trial ended, or what is left out, may follow it.
+    let trial = rest.split([' ', ';']).next()?;
     trial.parse().ok()
 }
 

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 
 use crate::wire::record::{Cell, Outcome, Point, Record, TrialId};
+use crate::wire::scout::Scouted;
 
 /// A `ConfigMap` may hold 1 MiB; half of it leaves room for base64 and metadata.
 pub const MAX_CHUNK_BYTES: usize = 512 * 1024;
@@ -30,6 +31,9 @@ const MAX_UNPACKED_BYTES: u64 = MAX_DOCUMENT_BYTES as u64 + 256 * 1024;
 /// Nor is an entry with more values than this. In memory, a value takes ten times the size of its
 /// text or more, so that a short entry could fill the operator's memory.
 const MAX_VALUES: usize = 200_000;
+/// Longest annotation of what a scout saw, in bytes: two answers of 16 workloads with their excerpts
+/// take a quarter of it, and all annotations of an object may take 256 KiB.
+const MAX_SCOUTED_BYTES: usize = 64 * 1024;
 /// Key of the checksums.
 pub const SUMS_KEY: &str = "SHA256SUMS";
 
@@ -180,6 +184,29 @@ pub fn index_of(
     }
 }
 
+/// Notes in the metadata what the scout in `record` saw: what is left out because of it is planned
+/// without reading any record. What is too long to be noted leaves nothing out.
+pub fn note_scouted(chunk: &mut ConfigMap, record: &Record) {
+    let Some(document) = record.scout() else {
+        return;
+    };
+    let text = serde_json::to_string(&document.workloads).unwrap_or_default();
+    if text.len() <= MAX_SCOUTED_BYTES {
+        let annotations = chunk.metadata.annotations.get_or_insert_default();
+        annotations.insert(labels::SCOUTED.into(), text);
+    }
+}
+
+/// What the scout of a variant saw, if the `ConfigMap` holds its record, from its metadata alone.
+pub fn scouted_of(
+    labels: &BTreeMap<String, String>,
+    annotations: &BTreeMap<String, String>,
+) -> Option<(String, Vec<Scouted>)> {
+    let variant = labels.get(labels::VARIANT)?;
+    let scouted = serde_json::from_str(annotations.get(labels::SCOUTED)?).ok()?;
+    Some((variant.clone(), scouted))
+}
+
 /// Bytes of the records in a `ConfigMap`, from its metadata alone.
 pub fn bytes_of(annotations: &BTreeMap<String, String>) -> u64 {
     let bytes = annotations.get(labels::RECORD_BYTES);
@@ -263,6 +290,7 @@ mod tests {
         prop_oneof![
             Just(Point::WarmLatency),
             Just(Point::Density),
+            Just(Point::Scout),
             (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
             (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
             (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),
@@ -343,6 +371,46 @@ mod tests {
         }
         assert_eq!(bytes_of(&chunk.metadata.annotations.unwrap()), 11);
         assert_eq!(bytes_of(&BTreeMap::new()), 0, "of an older version");
+    }
+
+    fn scout(excerpt: &str) -> Record {
+        let answer = serde_json::json!({
+            "status": 200, "bodyBytes": 5, "bodySha256": "0", "excerpt": excerpt,
+            "framing": "length", "connection": "kept",
+        });
+        let document = serde_json::json!({
+            "schema": "wasmbench.dev/scout/v1", "probeVersion": "0.1.0",
+            "readiness": {"waitedMicroseconds": 1, "attempts": 1},
+            "workloads": [{"workload": "greet", "answers": [answer]}],
+            "environment": {"facts": {}},
+        });
+        let document: crate::wire::scout::ScoutDocument = serde_json::from_value(document).unwrap();
+        Record {
+            outcome: Outcome::Measured,
+            evidence: Some(document.into()),
+            ..record(trial_at(Point::Scout, 0), String::new())
+        }
+    }
+
+    #[test]
+    fn what_a_scout_saw_is_known_from_metadata_alone() {
+        let record = scout("hello");
+        assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
+        let mut chunk = ConfigMap::default();
+        note_scouted(&mut chunk, &record);
+        let annotations = chunk.metadata.annotations.clone().unwrap();
+        let labels = [(labels::VARIANT.to_owned(), "tortoise".to_owned())].into();
+        let (variant, scouted) = scouted_of(&labels, &annotations).unwrap();
+        assert_eq!(variant, "tortoise");
+        assert_eq!(scouted, record.scout().unwrap().workloads);
+        assert_eq!(scouted_of(&labels, &BTreeMap::new()), None);
+    }
+
+    #[test]
+    fn what_is_too_long_for_an_annotation_is_not_noted() {
+        let mut chunk = ConfigMap::default();
+        note_scouted(&mut chunk, &scout(&"x".repeat(MAX_SCOUTED_BYTES)));
+        assert_eq!(chunk, ConfigMap::default());
     }
 
     #[test]

@@ -73,12 +73,23 @@ impl ValidatedRun {
             .find(|variant| variant.name == trial.cell.variant)
     }
 
-    /// The workload of a trial of this run.
+    /// The workload of a trial of this run; `None` for a scout, which has several.
     pub fn workload(&self, trial: &TrialId) -> Option<&Workload> {
-        self.spec
-            .workloads
-            .iter()
-            .find(|workload| workload.name == trial.cell.workload)
+        let mut workloads = self.spec.workloads.iter();
+        workloads.find(|one| !trial.is_scout() && one.name == trial.cell.workload)
+    }
+
+    /// The workloads that a trial of this run asks for.
+    pub fn workloads(&self, trial: &TrialId) -> Vec<&Workload> {
+        if trial.is_scout() {
+            return order::workloads_of(&self.spec, &trial.cell.variant);
+        }
+        self.workload(trial).into_iter().collect()
+    }
+
+    /// Whether a trial of this run needs the echo server.
+    pub fn has_upstream(&self, trial: &TrialId) -> bool {
+        self.workloads(trial).iter().any(|one| one.upstream)
     }
 
     /// The trials of the first `blocks` blocks, but at least of those that every run begins with.
@@ -115,13 +126,14 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     if order.is_empty() {
         return Err(variants::nothing_applicable(spec));
     }
-    if order.len() > config.limits.trials as usize {
+    // The CRD bounds cells times blocks, too: a scout is a look beforehand.
+    let trials = order.iter().filter(|trial| !trial.is_scout()).count();
+    if trials > config.limits.trials as usize {
         return Err(invalid(
             "spec.blocks",
             format!(
-                "the run has {} trials and the administrator allows {}: lower spec.blocks or \
+                "the run has {trials} trials and the administrator allows {}: lower spec.blocks or \
                  spec.precision.maxBlocks, remove variants, workloads or sweep points, or set spec.noiseFloor to false",
-                order.len(),
                 config.limits.trials
             ),
         ));

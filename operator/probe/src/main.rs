@@ -4,7 +4,7 @@
 //! Reading order: [`load`] (a load trial), [`ready`] and [`answer`] (is it the right subject),
 //! [`generator`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources),
 //! [`cold_start`] (a cold-start trial), [`listen`] (its floor), [`density`] (more and more
-//! instances), [`environment`] (the node).
+//! instances), [`scout`] (a look before the load), [`environment`] (the node).
 
 mod action;
 mod answer;
@@ -28,6 +28,7 @@ mod output;
 mod quota;
 mod ready;
 mod responder;
+mod scout;
 mod settings;
 mod target;
 #[cfg(test)]
@@ -78,6 +79,11 @@ enum Command {
     /// Request, document and exit code as for `load`. Needs what `cold-start` needs, and a
     /// view of the node's cgroups and processes for the memory.
     Density,
+    /// Asks each workload twice, reads the node's CPU time in a second of silence, and prints one JSON
+    /// document.
+    ///
+    /// Request, document and exit code as for `load`.
+    Scout,
 }
 
 fn main() -> ExitCode {
@@ -95,6 +101,10 @@ fn main() -> ExitCode {
         }
         Command::Density => {
             let document = density::run(&settings, request.as_deref());
+            output::print_plain(&document, document.failure.is_none())
+        }
+        Command::Scout => {
+            let document = scout::run(&settings, request.as_deref());
             output::print_plain(&document, document.failure.is_none())
         }
         Command::Listen { address } => listen::run(address),

@@ -63,12 +63,14 @@ impl Target {
     /// The request as it is sent.
     pub fn request(&self, sender: Sender) -> Vec<u8> {
         let (path, host, version) = (&self.path, self.host(), env!("CARGO_PKG_VERSION"));
-        let (name, closes) = match sender {
-            Sender::Probe => ("probe", true),
-            Sender::Generator(ConnectionReuse::PerRequest) => ("generator", true),
-            Sender::Generator(ConnectionReuse::KeepAlive) => ("generator", false),
+        let (name, reuse) = match sender {
+            Sender::Probe(reuse) => ("probe", reuse),
+            Sender::Generator(reuse) => ("generator", reuse),
         };
-        let close = if closes { "Connection: close\r\n" } else { "" };
+        let close = match reuse {
+            ConnectionReuse::PerRequest => "Connection: close\r\n",
+            ConnectionReuse::KeepAlive => "",
+        };
         let common = format!(
             "{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: wasmbench-{name}/{version}\r\n{close}"
         );
@@ -86,8 +88,8 @@ impl Target {
 /// Who sends a request: a service can tell the two apart by the `User-Agent`.
 #[derive(Clone, Copy, Debug)]
 pub enum Sender {
-    /// The probe itself, on a connection for this request.
-    Probe,
+    /// The probe itself.
+    Probe(ConnectionReuse),
     /// The load generator.
     Generator(ConnectionReuse),
 }

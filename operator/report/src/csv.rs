@@ -24,6 +24,7 @@ pub fn summary_csv(summary: &Summary) -> String {
         Kind::Load => of_load(sheet),
         Kind::ColdStart => of_cold_start(sheet),
         Kind::Density => of_density(sheet),
+        Kind::Scout => sheet,
     };
     Kind::iter().fold(sheet, with_kind).csv()
 }

@@ -3,6 +3,7 @@
 
 mod node;
 mod pods;
+mod scouts;
 
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
@@ -35,6 +36,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         pods::outside(summary),
         not_applicable(summary),
         not_measured(summary),
+        scouts::section(summary),
         node::section(summary),
     ];
     let after = [HOW_TO_READ.to_owned(), reproduce(summary)];

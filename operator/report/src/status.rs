@@ -166,8 +166,11 @@ pub fn status_of(
 ) -> BenchmarkRunStatus {
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
-    let total = valid.planned(seen.blocks).len();
-    let drafts = drafts::drafts(valid, total, plan, conclusion);
+    let planned = valid.planned(seen.blocks);
+    let total = planned.len();
+    // A scout measures nothing, so that no measurement is missing without one.
+    let measuring = planned.iter().filter(|trial| !trial.is_scout()).count();
+    let drafts = drafts::drafts(valid, measuring, plan, conclusion);
     let finished = drafts
         .iter()
         .any(|d| d.type_ == conditions::FINISHED && d.status == "True");

@@ -37,6 +37,8 @@ pub fn all<'a>(
             Kind::Load => loads.iter().map(LoadCell::any).collect(),
             Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),
             Kind::Density => density.iter().map(DensityCell::any).collect(),
+            // It has no numbers.
+            Kind::Scout => vec![],
         }
     })
 }

@@ -185,7 +185,7 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
         Point::WarmLatency => " (warm latency)".to_owned(),
         Point::Throughput { connections } => format!(" at {connections} connections"),
         Point::OpenLoop { percent_of_peak } => format!(" at {percent_of_peak} % of its peak"),
-        Point::ColdStart { concurrency: 1 } | Point::Density => String::new(),
+        Point::ColdStart { concurrency: 1 } | Point::Density | Point::Scout => String::new(),
         Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
     };
     format!("{variant} on {workload}{at}")
@@ -196,6 +196,7 @@ pub const fn of_sweep(point: Point) -> &'static str {
     match point {
         Point::ColdStart { .. } => "cold starts of ",
         Point::Density => "density of ",
+        Point::Scout => "scout of ",
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => "",
     }
 }

@@ -9,7 +9,7 @@ use wasmbench_core::store::entry_key;
 use wasmbench_core::twin;
 use wasmbench_core::variants::{engine, not_applicable};
 use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_core::wire::record::{Point, Record, TrialId};
 
 use crate::all_cells::Cells;
 use crate::answer_sizes::answer_sizes;
@@ -19,6 +19,7 @@ use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
 use crate::period::Period;
+use crate::scout::{self, ScoutSummary};
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::variant_validity::{VariantValidity, wrong_engines};
 use crate::{
@@ -78,6 +79,7 @@ pub struct Collector {
     /// Keys of the entries that trials of the run may have, over all variants and workloads.
     keys: BTreeSet<String>,
     observations: BTreeMap<TrialId, Observation>,
+    scouts: BTreeMap<TrialId, ScoutSummary>,
     facts: Vec<Facts>,
 }
 
@@ -90,12 +92,14 @@ impl Collector {
             measured: twin::with_twin(&run.spec),
             keys: points
                 .flat_map(|point| blocks.clone().map(move |block| entry_key(point, block)))
+                .chain([entry_key(Point::Scout, 0)])
                 .collect(),
             run: RunInput {
                 spec: twin::without_twin(&run.spec),
                 ..run
             },
             observations: BTreeMap::new(),
+            scouts: BTreeMap::new(),
             facts: vec![],
         }
     }
@@ -116,19 +120,23 @@ impl Collector {
             .workloads
             .iter()
             .find(|w| w.name == cell.workload);
-        let Some(workload) = workload.filter(|_| record.run_uid == self.run.uid) else {
+        let is_known = workload.is_some() || record.trial.is_scout();
+        if !is_known || record.run_uid != self.run.uid {
             return;
-        };
+        }
         let known = self.observations.get(&record.trial);
         let is_later = known.is_some_and(|known| known.recorded_at <= record.recorded_at);
         if is_later || *block > self.run.spec.most_blocks() {
             return;
         }
-        let status = workload.expect.status;
+        let status = workload.map_or_else(u16::default, |workload| workload.expect.status);
         let facts = self.index_of(Facts::of(record));
         let mut observation = observe(record, status, facts);
         let document = record.load();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
+        let scout = scout::of_record(record);
+        self.scouts
+            .extend(scout.map(|seen| (record.trial.clone(), seen)));
         self.observations.insert(record.trial.clone(), observation);
     }
 
@@ -152,6 +160,7 @@ impl Collector {
             run,
             measured,
             observations,
+            scouts,
             facts,
             keys: _,
         } = self;
@@ -213,7 +222,7 @@ impl Collector {
             trustworthy: trust::trustworthy(trials, &doubts),
             doubts,
             trials,
-            period: Period::of(observations.values()),
+            period: Period::of(measured_at(observations)),
             precision,
             expectations: expectations::decisions(measured, &compared.with_baseline),
             comparisons: compared.with_baseline,
@@ -225,6 +234,7 @@ impl Collector {
             harness_floors: coldstart::floors(observations),
             density: cells.density,
             not_applicable: not_applicable::list(measured),
+            scouts: scouts.values().cloned().collect(),
             failures,
             failures_not_listed,
             environment,
@@ -249,6 +259,14 @@ impl Collector {
             density: density.collect(),
         }
     }
+}
+
+/// What was observed, without the look before the first block.
+fn measured_at(
+    observations: &BTreeMap<TrialId, Observation>,
+) -> impl Iterator<Item = &Observation> + Clone {
+    let trials = observations.iter().filter(|(trial, _)| !trial.is_scout());
+    trials.map(|(_, seen)| seen)
 }
 
 /// The summary of a run's records, in any order.

@@ -134,7 +134,7 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
     let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
     let wrong = evidence.cells.loads.iter().filter(|cell| {
         cell.detail.trials.iter().any(|trial| {
-            trial.state == TrialState::Failed
+            matches!(trial.state, TrialState::Failed | TrialState::Skipped)
                 && trial.reason.as_deref().and_then(Reason::of_trial)
                     == Some(Reason::ResponseMismatch)
         })

@@ -6,7 +6,7 @@
 //! [`all_cells`] (what cells have in common), [`load`], [`coldstart`] and [`density`],
 //! [`open_loop`], [`answers`], [`answer_sizes`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`cpu_limit`], [`period`],
-//! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
+//! [`power`], [`scout`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
 //! (what the run costs at a node's price). [`across`] compares runs, [`history`] follows them.
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -54,6 +54,7 @@ pub mod primary;
 pub mod ratios;
 pub mod recorded;
 pub mod sandbox;
+pub mod scout;
 pub mod shim_use;
 pub mod statistics;
 pub mod steady;

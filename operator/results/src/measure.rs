@@ -189,7 +189,8 @@ pub trait Measured: Sized + Copy {
             Point::ColdStart { .. }
             | Point::WarmLatency
             | Point::Throughput { .. }
-            | Point::Density => noun.to_owned(),
+            | Point::Density
+            | Point::Scout => noun.to_owned(),
         }
     }
 }

@@ -89,6 +89,7 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
     let read = match record.trial.cell.point {
         Point::ColdStart { .. } => of_cold_start(record),
         Point::Density => of_density(record, expected_status),
+        Point::Scout => Read::of(None, None),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
             of_load(record, expected_status)
         }

@@ -61,7 +61,7 @@ const fn tells(point: Point) -> Option<i64> {
     match point {
         Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
         Point::ColdStart { concurrency } => Some(-(concurrency as i64)),
-        Point::WarmLatency | Point::Throughput { .. } | Point::Density => None,
+        Point::WarmLatency | Point::Throughput { .. } | Point::Density | Point::Scout => None,
     }
 }
 

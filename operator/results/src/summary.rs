@@ -20,6 +20,7 @@ use crate::measure::Metric;
 use crate::period::Period;
 use crate::precision::Precision;
 use crate::sandbox::SandboxSummary;
+use crate::scout::ScoutSummary;
 use crate::shim_use::ShimSummary;
 
 /// Name and version of the summary's schema.
@@ -78,6 +79,9 @@ pub struct Summary {
     /// What variants cannot do by definition: it is not planned, so it has no cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applicable: Vec<NotApplicable>,
+    /// What was seen of each variant before the first block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scouts: Vec<ScoutSummary>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is truncated.

@@ -65,9 +65,11 @@ fn the_ratio_of_a_row_is_that_of_the_report() {
     let wanted = wanted.unwrap();
     let connections = match wanted.point {
         Point::Throughput { connections } => Some(connections),
-        Point::ColdStart { .. } | Point::WarmLatency | Point::OpenLoop { .. } | Point::Density => {
-            None
-        }
+        Point::ColdStart { .. }
+        | Point::WarmLatency
+        | Point::OpenLoop { .. }
+        | Point::Density
+        | Point::Scout => None,
     };
     let found = rows.iter().find(|row| {
         row.figure == Figure::Throughput && row.here == Some("embedded") && row.at == connections

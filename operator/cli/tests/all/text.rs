@@ -191,8 +191,8 @@ fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
     let first = text.lines().next().unwrap_or_default();
     assert_eq!(
         first,
-        "two: 2 cells x 8 to 30 blocks = 16 to 60 trials, about 4 min to 15 min, until the \
-         intervals are within 3%"
+        "two: 2 cells x 8 to 30 blocks = 16 to 60 trials, after 2 scout(s), about 4 min to 15 min, \
+         until the intervals are within 3%"
     );
 }
 

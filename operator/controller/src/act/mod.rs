@@ -18,9 +18,10 @@ use wasmbench_core::altered;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::observed::Observed;
+use wasmbench_core::observed::{Observed, PodSeen};
 use wasmbench_core::plan::{Failure, FailureReason, OVER_QUOTA, Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::variants::GATEWAY_PORT;
@@ -87,7 +88,7 @@ async fn one(
                 node,
                 subject_uid,
                 address: *address,
-                upstream_uid: upstream_uid(run, seen, trial),
+                upstream_uid: upstream_of(run, seen, trial).map(|pod| pod.uid.as_str()),
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);
@@ -213,15 +214,13 @@ async fn deploy_subject(
     record::failure(context, run, node, trial, &failure, None).await
 }
 
-/// The uid of the echo server, if the workload of `trial` needs one.
-fn upstream_uid<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a str> {
-    run.workload(trial).filter(|workload| workload.upstream)?;
-    seen.upstream.as_ref().map(|pod| pod.uid.as_str())
+/// The echo server, if `trial` needs one.
+fn upstream_of<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a PodSeen> {
+    seen.upstream.as_ref().filter(|_| run.has_upstream(trial))
 }
 
 fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<String> {
-    run.workload(trial).filter(|workload| workload.upstream)?;
-    let ip = seen.upstream.as_ref()?.ip?;
+    let ip = upstream_of(run, seen, trial)?.ip?;
     Some(std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string())
 }
 
@@ -258,8 +257,11 @@ fn load_job(
     trial: &TrialId,
     target: Target<'_>,
 ) -> Option<Job> {
-    let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
-    let config = &context.config;
+    let (variant, config) = (run.variant(trial)?, &context.config);
+    if trial.is_scout() {
+        return Some(scout_job(run, variant, trial, target, config));
+    }
+    let workload = run.workload(trial)?;
     Some(probe_job(run, variant, workload, trial, target, config))
 }
 

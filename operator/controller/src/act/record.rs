@@ -78,7 +78,7 @@ struct LastPod {
 
 fn last_pod(run: &ValidatedRun, trial: &TrialId, evidence: &Evidence) -> Option<LastPod> {
     match evidence {
-        Evidence::Load(_) => None,
+        Evidence::Load(_) | Evidence::Scout(_) => None,
         Evidence::ColdStart(document) => {
             let last = document
                 .samples
@@ -371,6 +371,7 @@ async fn fill_chunk(
             let ended = Ended::from(&record.outcome);
             match store::add(&mut map, &cell, &record.trial, ended.clone(), bytes.clone()) {
                 Added::Yes => {
+                    store::note_scouted(&mut map, record);
                     changed = true;
                     counted.push(ended);
                 }

@@ -23,6 +23,7 @@ use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::scout::Scouted;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -70,6 +71,7 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         probes,
         blocks: 0,
         records: records.index,
+        scouted: records.scouted,
         records_full: records.bytes >= most,
         recorded_node: records.node,
         report: records.report,
@@ -121,6 +123,7 @@ async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::Lease
 #[derive(Default)]
 struct Records {
     index: BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
+    scouted: BTreeMap<String, Vec<Scouted>>,
     bytes: u64,
     /// The node that the records come from.
     node: Option<String>,
@@ -147,6 +150,9 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
                 records
                     .index
                     .extend(store::index_of(map.labels(), annotations));
+                records
+                    .scouted
+                    .extend(store::scouted_of(map.labels(), annotations));
                 records.bytes += store::bytes_of(annotations);
                 records.node = records
                     .node

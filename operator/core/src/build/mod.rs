@@ -8,6 +8,7 @@ pub mod lease;
 pub mod names;
 mod pod;
 pub mod probe_job;
+pub mod scout_job;
 pub mod subject_pod;
 pub mod upstream_pod;
 

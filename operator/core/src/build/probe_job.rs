@@ -30,6 +30,8 @@ const LOAD_COMMAND: &str = "load";
 pub const COLD_START_COMMAND: &str = "cold-start";
 /// The probe's command for density, which also has a token.
 pub const DENSITY_COMMAND: &str = "density";
+/// The probe's command for scouts.
+pub const SCOUT_COMMAND: &str = "scout";
 /// The user that probes, and nothing else, run as: the kernel exposes a process's environment,
 /// memory and files to other processes of the same user, and a probe sees all processes of its
 /// node.
@@ -115,9 +117,9 @@ fn request(
     let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
     let throughput = sweeps.throughput.as_ref();
     let (connections, load) = match trial.cell.point {
-        // Cold starts and density are not loads: their Jobs are built elsewhere, and naming them
-        // here keeps the builder total.
-        Point::WarmLatency | Point::ColdStart { .. } | Point::Density => (
+        // The others are not loads: their Jobs are built elsewhere, and naming them here keeps the
+        // builder total.
+        Point::WarmLatency | Point::ColdStart { .. } | Point::Density | Point::Scout => (
             warm.connections,
             Load::Requests {
                 requests: warm.requests,
@@ -148,7 +150,8 @@ fn request(
             Point::WarmLatency
             | Point::OpenLoop { .. }
             | Point::ColdStart { .. }
-            | Point::Density => wasmbench_api::run::ConnectionReuse::KeepAlive,
+            | Point::Density
+            | Point::Scout => wasmbench_api::run::ConnectionReuse::KeepAlive,
             Point::Throughput { .. } => throughput
                 .map(|sweep| sweep.connection_reuse)
                 .unwrap_or_default(),

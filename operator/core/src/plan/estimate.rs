@@ -15,6 +15,7 @@ use crate::store::Ended;
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
+use crate::wire::scout::IDLE_SECONDS;
 
 /// Seconds that a trial takes besides its load: two pods start and go away, on a small node.
 const OVERHEAD_SECONDS: u64 = 2;
@@ -25,6 +26,9 @@ const SAMPLE_SECONDS: u64 = 2;
 /// A density step: pods that come up together, and a short load. In addition, each pod costs one
 /// second in total.
 const STEP_SECONDS: u64 = 4;
+
+/// Seconds in which a scout asks all workloads.
+const SCOUT_SECONDS: u32 = 1;
 
 /// How long the load generator's own ceiling is measured, in trials that do so.
 const CALIBRATION_SECONDS: u64 = 1;
@@ -74,6 +78,7 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             };
             u64::from(sweep.duration_seconds) + u64::from(sweep.warmup_seconds) + calibration
         }),
+        Point::Scout => u64::from(SCOUT_SECONDS + IDLE_SECONDS),
         Point::OpenLoop { .. } => sweeps.open_loop.as_ref().map_or(0, |sweep| {
             u64::from(sweep.duration_seconds + sweep.warmup_seconds + sweep.peak_seconds)
         }),
@@ -182,7 +187,7 @@ mod tests {
     /// Expected seconds of the only cell, block by block.
     fn seconds(sweeps: &serde_json::Value) -> Vec<u64> {
         let run = run(sweeps);
-        let trials = run.order.iter();
+        let trials = run.order.iter().filter(|trial| !trial.is_scout());
         trials
             .map(|trial| expected_trial_seconds(&run, trial))
             .collect()
@@ -206,13 +211,23 @@ mod tests {
         assert_eq!(seconds(&open), [10 + 3 + 4 + 2, 10 + 3 + 4 + 2]);
     }
 
+    #[test]
+    fn a_scout_takes_a_few_seconds_and_comes_first() {
+        let run = run(&serde_json::json!({"warmLatency": {}}));
+        assert!(run.order[0].is_scout());
+        assert_eq!(expected_trial_seconds(&run, &run.order[0]), 1 + 1 + 2);
+        assert_eq!(remaining(&run, &Observed::default(), 0).least, 4 + 10);
+    }
+
     /// The time left after the first of two trials of 5 s each ended `elapsed` seconds after the
     /// run began.
     fn left_after(elapsed: u64, ended: Ended) -> u64 {
         let run = run(&serde_json::json!({"warmLatency": {}}));
         let mut seen = Observed::default();
+        let (scout, first) = (run.order[0].clone(), run.order[1].clone());
+        seen.records
+            .insert(scout, Ended::Skipped("NotAllowed".into()));
         assert_eq!(remaining(&run, &seen, 1000).least, 10);
-        let first = run.order[0].clone();
         seen.records.insert(first, ended);
         remaining(&run, &seen, elapsed).least
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::observed::Observed;
 use crate::plan::failure::{Failure, FailureReason, Scope, scope};
+use crate::plan::incomparable::{Incomparable, incomparable};
 use crate::store::Ended;
 use crate::validate::ValidatedRun;
 use crate::wire::document::ProbeFailureReason;
@@ -32,6 +33,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| cold_starts_forbidden(run, seen))
         .or_else(|| records_full(run, seen))
         .or_else(|| missing_runtime_class(run, seen))
+        .or_else(|| by_scout(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| by_strikes(run, seen))
@@ -87,6 +89,21 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
     })
 }
 
+fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    incomparable(run, seen).into_iter().find_map(|found| {
+        let Incomparable {
+            variant,
+            workload,
+            failure,
+        } = found;
+        let what = format!("variant {variant} under workload {workload}");
+        exclusion(run, seen, what, failure, |trial| {
+            !trial.is_scout()
+                && (&*trial.cell.variant, &*trial.cell.workload) == (variant, workload)
+        })
+    })
+}
+
 fn whole_variant(
     run: &ValidatedRun,
     seen: &Observed,
@@ -116,7 +133,8 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
 
 fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     let mut strikes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (trial, reason) in failed(run, seen) {
+    // A scout may be chance, too, and is about all workloads.
+    for (trial, reason) in failed(run, seen).filter(|(trial, _)| !trial.is_scout()) {
         let key = (trial.cell.variant.as_str(), trial.cell.workload.as_str());
         if measured(run, seen, key) {
             continue;
@@ -162,7 +180,8 @@ fn failed<'a>(
 
 fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &str)) -> bool {
     run.planned(seen.blocks).iter().any(|trial| {
-        trial.cell.variant == variant
+        !trial.is_scout()
+            && trial.cell.variant == variant
             && trial.cell.workload == workload
             && seen.records.get(trial) == Some(&Ended::Measured)
     })

@@ -39,6 +39,8 @@ pub enum FailureReason {
     SubjectAltered,
     /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
+    /// The answer is not the baseline's, although all variants must give the same.
+    ResponseMismatch,
     /// The echo server of the proxy workload does not run.
     UpstreamUnavailable,
     /// The probe's pod did not run.
@@ -90,6 +92,7 @@ pub fn scope(reason: &str) -> Scope {
             | R::StartTimedOut
             | R::SubjectCrashed
             | R::SubjectLost
+            | R::ResponseMismatch
             | R::UpstreamUnavailable
             | R::ProbeDeadlineExceeded
             | R::ProbeFailed,

@@ -10,7 +10,9 @@
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
 //!    ([`exclusion`]).
-//! 5. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
+//! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
+//!    (`incomparable`).
+//! 6. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
 //!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
@@ -19,6 +21,7 @@ mod cold_start;
 mod estimate;
 mod exclusion;
 mod failure;
+mod incomparable;
 mod node;
 mod node_event;
 mod pods;
@@ -26,12 +29,14 @@ mod target;
 mod trial;
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_api::run::TWIN;
 
 pub use blocks::{Blocks, blocks};
 pub use cold_start::{FLOOR_SAMPLES, has_floor};
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason, OVER_QUOTA};
+pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{SANDBOX_FAILED, explained, wants_event};
 
 use crate::observed::{LeaseSeen, Observed, PodSeen};
@@ -244,9 +249,33 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     };
     let (steps, stage, wake) = match exclusion::next(run, seen) {
         Some(exclusion) => skipping(exclusion),
-        None => trial::next(run, seen, now),
+        None => {
+            let (steps, stage, wake) = trial::next(run, seen, now);
+            (steps, with_left_out(stage, run, seen), wake)
+        }
     };
     next(steps, stage, Some(node), wake)
+}
+
+/// The stage, which also says what is not measured because of what the scouts saw: it is known long
+/// before the report.
+fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
+    let Stage::Measuring { trial, message } = stage else {
+        return stage;
+    };
+    let left_out = incomparable(run, seen);
+    let left_out = left_out.iter().filter(|found| found.variant != TWIN);
+    let words = left_out.map(|found| {
+        let reason = &found.failure.reason;
+        format!("{} under {} ({reason})", found.variant, found.workload)
+    });
+    let words: Vec<String> = words.collect();
+    let message = if words.is_empty() {
+        message
+    } else {
+        format!("{message}; not measured: {}", words.join(", "))
+    };
+    Stage::Measuring { trial, message }
 }
 
 fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {

@@ -74,10 +74,7 @@ enum Upstream {
 
 /// The echo server lives as long as the run: it is the same for all variants.
 fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Upstream {
-    if !run
-        .workload(trial)
-        .is_some_and(|workload| workload.upstream)
-    {
+    if !run.has_upstream(trial) {
         return Upstream::Ready;
     }
     let Some(pod) = &seen.upstream else {

@@ -53,6 +53,7 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
+        | Point::Scout
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,
     };

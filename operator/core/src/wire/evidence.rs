@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::{Answer, Environment, LoadDocument};
+use crate::wire::scout::ScoutDocument;
 
 /// The document of a trial. In a record each kind has a field of its own.
 #[derive(Serialize, Clone, Debug, PartialEq, strum::EnumDiscriminants)]
@@ -22,6 +23,8 @@ pub enum Evidence {
     ColdStart(Box<ColdStartDocument>),
     /// The document of density.
     Density(Box<DensityDocument>),
+    /// The document of a scout.
+    Scout(Box<ScoutDocument>),
 }
 
 impl Evidence {
@@ -31,6 +34,7 @@ impl Evidence {
             Self::Load(document) => &document.environment,
             Self::ColdStart(document) => &document.environment,
             Self::Density(document) => &document.environment,
+            Self::Scout(document) => &document.environment,
         }
     }
 
@@ -40,6 +44,7 @@ impl Evidence {
             Self::Load(document) => &document.probe_version,
             Self::ColdStart(document) => &document.probe_version,
             Self::Density(document) => &document.probe_version,
+            Self::Scout(document) => &document.probe_version,
         }
     }
 
@@ -52,6 +57,8 @@ impl Evidence {
             }
             Self::ColdStart(document) => document.answer.iter().collect(),
             Self::Density(document) => document.answer.iter().collect(),
+            // They belong to several workloads, and were not measured.
+            Self::Scout(_) => vec![],
         }
     }
 
@@ -76,6 +83,7 @@ impl Evidence {
                     .map(|step| step.first.start_unix_nanoseconds)
                     .collect()
             }
+            Self::Scout(_) => vec![],
         }
     }
 
@@ -83,7 +91,7 @@ impl Evidence {
     pub fn fortio_version(&self) -> Option<&str> {
         match self {
             Self::Load(document) => Some(&document.fortio_version),
-            Self::ColdStart(_) => None,
+            Self::ColdStart(_) | Self::Scout(_) => None,
             Self::Density(document) => Some(&document.fortio_version),
         }
     }
@@ -104,5 +112,11 @@ impl From<ColdStartDocument> for Evidence {
 impl From<DensityDocument> for Evidence {
     fn from(document: DensityDocument) -> Self {
         Self::Density(Box::new(document))
+    }
+}
+
+impl From<ScoutDocument> for Evidence {
+    fn from(document: ScoutDocument) -> Self {
+        Self::Scout(Box::new(document))
     }
 }

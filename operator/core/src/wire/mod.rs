@@ -15,3 +15,4 @@ pub mod instrument;
 pub mod open_loop;
 pub mod record;
 pub mod request;
+pub mod scout;

@@ -12,6 +12,7 @@ use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
 use crate::wire::evidence::Evidence;
+use crate::wire::scout::ScoutDocument;
 
 /// Name and version of the record's schema.
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
@@ -62,6 +63,9 @@ pub enum Point {
     /// The density sweep has one point, whose trials climb the whole ladder.
     #[serde(rename_all = "camelCase")]
     Density,
+    /// Not a sweep: a look at a variant under all workloads, before the first block.
+    #[serde(rename_all = "camelCase")]
+    Scout,
 }
 
 impl Point {
@@ -76,7 +80,7 @@ impl Point {
             Self::ColdStart { concurrency } => Some(concurrency),
             Self::Throughput { connections } => Some(connections),
             Self::OpenLoop { percent_of_peak } => Some(percent_of_peak),
-            Self::WarmLatency | Self::Density => None,
+            Self::WarmLatency | Self::Density | Self::Scout => None,
         }
     }
 
@@ -84,14 +88,16 @@ impl Point {
     pub fn probe_creates_pods(self) -> bool {
         match self {
             Self::ColdStart { .. } | Self::Density => true,
-            Self::WarmLatency | Self::Throughput { .. } | Self::OpenLoop { .. } => false,
+            Self::WarmLatency | Self::Throughput { .. } | Self::OpenLoop { .. } | Self::Scout => {
+                false
+            }
         }
     }
 }
 
 impl fmt::Display for Point {
-    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70` or `density`: fits a label value and a part
-    /// of an object's name.
+    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70`, `density` or `scout`: fits a label value
+    /// and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
@@ -99,6 +105,7 @@ impl fmt::Display for Point {
             Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
             Self::OpenLoop { percent_of_peak } => write!(f, "open-p{percent_of_peak}"),
             Self::Density => f.write_str("density"),
+            Self::Scout => f.write_str("scout"),
         }
     }
 }
@@ -123,8 +130,15 @@ pub struct TrialId {
     /// What is measured.
     #[serde(flatten)]
     pub cell: Cell,
-    /// Counted from 1.
+    /// Counted from 1; 0 stands for what comes before the first block.
     pub block: u32,
+}
+
+impl TrialId {
+    /// Whether it only looks at a variant, before anything is measured.
+    pub fn is_scout(&self) -> bool {
+        self.cell.point == Point::Scout
+    }
 }
 
 impl fmt::Display for TrialId {
@@ -180,6 +194,9 @@ fn parse_point(text: &str) -> Option<Point> {
     }
     if text == "density" {
         return Some(Point::Density);
+    }
+    if text == "scout" {
+        return Some(Point::Scout);
     }
     if let Some(concurrency) = text.strip_prefix("cold-c") {
         let concurrency = concurrency.parse().ok()?;
@@ -250,7 +267,7 @@ impl Record {
     pub fn load(&self) -> Option<&LoadDocument> {
         match self.evidence.as_ref()? {
             Evidence::Load(document) => Some(document),
-            Evidence::ColdStart(_) | Evidence::Density(_) => None,
+            Evidence::ColdStart(_) | Evidence::Density(_) | Evidence::Scout(_) => None,
         }
     }
 
@@ -258,7 +275,7 @@ impl Record {
     pub fn load_mut(&mut self) -> Option<&mut LoadDocument> {
         match self.evidence.as_mut()? {
             Evidence::Load(document) => Some(document),
-            Evidence::ColdStart(_) | Evidence::Density(_) => None,
+            Evidence::ColdStart(_) | Evidence::Density(_) | Evidence::Scout(_) => None,
         }
     }
 
@@ -266,7 +283,7 @@ impl Record {
     pub fn cold_start(&self) -> Option<&ColdStartDocument> {
         match self.evidence.as_ref()? {
             Evidence::ColdStart(document) => Some(document),
-            Evidence::Load(_) | Evidence::Density(_) => None,
+            Evidence::Load(_) | Evidence::Density(_) | Evidence::Scout(_) => None,
         }
     }
 
@@ -274,7 +291,7 @@ impl Record {
     pub fn cold_start_mut(&mut self) -> Option<&mut ColdStartDocument> {
         match self.evidence.as_mut()? {
             Evidence::ColdStart(document) => Some(document),
-            Evidence::Load(_) | Evidence::Density(_) => None,
+            Evidence::Load(_) | Evidence::Density(_) | Evidence::Scout(_) => None,
         }
     }
 
@@ -282,7 +299,7 @@ impl Record {
     pub fn density(&self) -> Option<&DensityDocument> {
         match self.evidence.as_ref()? {
             Evidence::Density(document) => Some(document),
-            Evidence::Load(_) | Evidence::ColdStart(_) => None,
+            Evidence::Load(_) | Evidence::ColdStart(_) | Evidence::Scout(_) => None,
         }
     }
 
@@ -290,7 +307,15 @@ impl Record {
     pub fn density_mut(&mut self) -> Option<&mut DensityDocument> {
         match self.evidence.as_mut()? {
             Evidence::Density(document) => Some(document),
-            Evidence::Load(_) | Evidence::ColdStart(_) => None,
+            Evidence::Load(_) | Evidence::ColdStart(_) | Evidence::Scout(_) => None,
+        }
+    }
+
+    /// What the scout saw.
+    pub fn scout(&self) -> Option<&ScoutDocument> {
+        match self.evidence.as_ref()? {
+            Evidence::Scout(document) => Some(document),
+            Evidence::Load(_) | Evidence::ColdStart(_) | Evidence::Density(_) => None,
         }
     }
 }
@@ -314,6 +339,7 @@ struct StoredRecord {
     document: Option<LoadDocument>,
     cold_start: Option<ColdStartDocument>,
     density: Option<DensityDocument>,
+    scout: Option<ScoutDocument>,
 }
 
 #[derive(Deserialize)]
@@ -347,6 +373,7 @@ impl TryFrom<StoredRecord> for Record {
         let evidence = match stored.trial.cell.point {
             Point::ColdStart { .. } => stored.cold_start.map(Evidence::from),
             Point::Density => stored.density.map(Evidence::from),
+            Point::Scout => stored.scout.map(Evidence::from),
             Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
                 stored.document.map(Evidence::from)
             }

@@ -18,6 +18,7 @@ mod queue;
 mod retention;
 mod schedule;
 mod schedule_status;
+mod scouted;
 mod simulated_run;
 mod simulated_world;
 mod validation;

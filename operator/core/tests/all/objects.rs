@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_core::wire::scout::ScoutRequest;
 
 use crate::common;
 
@@ -77,6 +79,50 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
         job.spec.unwrap().active_deadline_seconds.unwrap()
     };
     assert_eq!(deadline(600) - deadline(1), 599);
+}
+
+#[test]
+fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
+    let (run, config) = (common::validated(), common::config());
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
+    };
+    let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
+    let scout = scouts.find(|trial| trial.cell.variant == "hare").unwrap();
+    let job = scout_job(&run, run.variant(scout).unwrap(), scout, target, &config);
+    insta::assert_yaml_snapshot!("probe-scout", job);
+}
+
+#[test]
+fn what_a_scout_asks_for_fits_into_an_environment_variable() {
+    let mut run = common::validated();
+    let workload = run.spec.workloads[0].clone();
+    run.spec.workloads = (0..16)
+        .map(|number| {
+            let mut workload = workload.clone();
+            workload.name = format!("w{number}");
+            workload.expect.body = Some("\"".repeat(4096));
+            workload
+        })
+        .collect();
+    let scout = run.order[0].clone();
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+    };
+    let variant = run.variant(&scout).unwrap();
+    let job = scout_job(&run, variant, &scout, target, &common::config());
+    let spec = job.spec.unwrap().template.spec.unwrap();
+    let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
+    let text = text.unwrap();
+    assert!(text.len() < 128 * 1024, "{} bytes", text.len());
+    let request: ScoutRequest = serde_json::from_str(&text).unwrap();
+    assert_eq!(request.workloads.len(), 11);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn what_a_preset_cannot_do_is_never_planned() {
     };
     assert_eq!(of("tortoise"), ["cold-c1", "cold-c4", "density"]);
     assert_eq!(of("hare"), ["cold-c1"]);
-    assert_eq!(run.order.len(), 2 * cells_of(&run.spec).len());
+    assert_eq!(run.order.len(), 2 + 2 * cells_of(&run.spec).len());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 
 use crate::common;
+use crate::scouted::{right, wrong};
 use crate::simulated_world::{Hostility, World};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
@@ -186,7 +187,7 @@ fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
         .order
         .iter()
         .filter(|trial| altered(trial, Ended::Failed));
-    let upstream = |trial: &TrialId| run.workload(trial).is_some_and(|work| work.upstream);
+    let upstream = |trial: &TrialId| run.has_upstream(trial);
     // Each variant is tried once; the echo server is altered too, which its own workload says.
     let failed: Vec<&TrialId> = failed.collect();
     assert!(failed.len() <= run.variants.len(), "{failed:?}");
@@ -239,11 +240,12 @@ fn no_number_comes_from_an_altered_probe_and_the_run_tries_no_other() {
 fn an_update_of_the_operator_costs_a_trial_at_most_and_no_variant() {
     let mut run = common::validated();
     let mut world = World::new(&run, 3, FRIENDLY);
-    for _ in 0..3 {
+    while world.seen.subjects.is_empty() {
         let plan = plan(&run, &world.seen, world.now);
         for step in &plan.steps {
             world.carry_out(&run, step);
         }
+        world.pass_time();
     }
     for subject in &mut world.seen.subjects {
         subject.pod.likeness = Likeness::AskedOtherwise;
@@ -304,6 +306,51 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
+fn what_a_scout_saw_is_wrong_is_skipped_at_once_and_the_rest_is_measured() {
+    let mut run = common::validated();
+    run.spec.workloads[1].expect.same_across_variants = true;
+    let mut world = World::new(&run, 1, FRIENDLY);
+    let of = |relay| vec![right("greet", "hello"), relay];
+    world.scouts = [
+        ("tortoise", of(right("relay", "one"))),
+        ("hare", of(right("relay", "another"))),
+        (
+            "mine",
+            vec![wrong("greet", "WrongAnswer"), right("relay", "one")],
+        ),
+    ]
+    .map(|(variant, saw)| (variant.to_owned(), saw))
+    .into();
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    for (trial, ended) in &world.seen.records {
+        let cell = &trial.cell;
+        let expected = match (cell.variant.as_str(), cell.workload.as_str()) {
+            ("hare", "relay") => Ended::Skipped("ResponseMismatch".into()),
+            ("mine", "greet") => Ended::Skipped("WrongAnswer".into()),
+            _ => Ended::Measured,
+        };
+        assert_eq!(*ended, expected, "{trial}");
+    }
+}
+
+#[test]
+fn what_a_scout_could_not_see_is_tried_all_the_same() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    for trial in run.order.iter().filter(|trial| trial.is_scout()) {
+        let failed = Ended::Failed("NeverListened".into());
+        world.seen.records.insert(trial.clone(), failed);
+        world.stored.insert(trial.clone(), 1);
+    }
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    let blocks = world.seen.records.iter();
+    let mut blocks = blocks.filter(|(trial, _)| !trial.is_scout());
+    assert!(blocks.all(|(_, ended)| *ended == Ended::Measured));
+}
+
+#[test]
 fn a_precise_run_has_the_blocks_it_needs_wherever_the_operator_dies() {
     let hostility = Hostility {
         operator_dies: 40,
@@ -320,8 +367,8 @@ fn a_precise_run_has_the_blocks_it_needs_wherever_the_operator_dies() {
                 world.seen.blocks, expected,
                 "seed {seed}, world {world_seed}"
             );
-            let cells = run.planned(0).len() / 8;
-            assert_eq!(world.stored.len(), cells * expected as usize);
+            let (scouts, cells) = (3, 3);
+            assert_eq!(world.stored.len(), scouts + cells * expected as usize);
         }
     }
 }

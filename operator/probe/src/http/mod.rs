@@ -1,5 +1,6 @@
-//! One request over a fresh connection: a blocking HTTP/1.1 client that knows exactly what
-//! happened. An answer is read to its end, up to 1 MiB, within one deadline.
+//! A blocking HTTP/1.1 client that knows exactly what happened: one request over a connection of its
+//! own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
+//! deadline.
 
 mod response;
 
@@ -9,6 +10,8 @@ use std::time::{Duration, Instant};
 
 pub use response::Response;
 use response::{Framing, Malformed, Progress};
+use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming};
 
 use crate::target::{Sender, Target};
 
@@ -17,6 +20,9 @@ use crate::target::{Sender, Target};
 const CONNECT: Duration = Duration::from_millis(250);
 /// Time limit from the connection to the end of the answer.
 pub const ANSWER: Duration = Duration::from_secs(5);
+/// How long a connection is watched after an answer. A server that ends it does so at once; one that
+/// ends it later is seen at the next request.
+const SETTLES: Duration = Duration::from_millis(50);
 
 /// Why no complete answer came.
 #[derive(Debug, thiserror::Error)]
@@ -35,29 +41,125 @@ pub enum Error {
     Malformed(#[from] Malformed),
 }
 
-/// Sends one request and waits for the answer up to [`ANSWER`].
+/// Sends one request over a connection of its own and waits for the answer up to [`ANSWER`].
 pub fn ask(target: &Target) -> Result<Response, Error> {
     ask_within(target, ANSWER)
 }
 
-/// Sends one request and waits for the answer up to `limit`.
+/// Sends one request over a connection of its own and waits for the answer up to `limit`.
 pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
-    let mut stream =
-        TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)?;
-    exchange(&mut stream, target, limit)
+    let mut stream = connect(target)?;
+    let request = target.request(Sender::Probe(ConnectionReuse::PerRequest));
+    exchange(&mut stream, &request, limit, &mut Framing::default())
 }
 
-fn exchange(stream: &mut TcpStream, target: &Target, limit: Duration) -> Result<Response, Error> {
+/// A connection that carries several requests, as far as the other end keeps it.
+#[derive(Debug)]
+pub struct KeptConnection<'a> {
+    target: &'a Target,
+    stream: TcpStream,
+    has_answered: bool,
+}
+
+/// An answer over a connection that was to be kept.
+#[derive(Debug)]
+pub struct Answered {
+    /// What came.
+    pub response: Response,
+    /// How its end was told.
+    pub framing: BodyFraming,
+    /// What became of the connection.
+    pub connection: AfterAnswer,
+}
+
+impl<'a> KeptConnection<'a> {
+    /// Connects.
+    pub fn open(target: &'a Target) -> Result<Self, Error> {
+        let stream = connect(target)?;
+        Ok(Self {
+            target,
+            stream,
+            has_answered: false,
+        })
+    }
+
+    /// Sends one request, waits for the answer up to [`ANSWER`], and watches what becomes of the
+    /// connection. `None` if the other end closed it after an earlier answer: the request has to be
+    /// sent again, over another one.
+    pub fn ask(&mut self) -> Result<Option<Answered>, Error> {
+        let sender = Sender::Probe(ConnectionReuse::KeepAlive);
+        let request = self.target.request(sender);
+        let mut framing = Framing::default();
+        let response = match exchange(&mut self.stream, &request, ANSWER, &mut framing) {
+            Ok(response) => response,
+            Err(Error::Broken(_) | Error::Malformed(Malformed::Truncated))
+                if self.has_answered && !framing.has_begun() =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        self.has_answered = true;
+        Ok(Some(Answered {
+            response,
+            framing: framing.told_by().unwrap_or(BodyFraming::UntilClose),
+            connection: self.after(framing),
+        }))
+    }
+
+    /// What becomes of the connection within [`SETTLES`] of a complete answer.
+    fn after(&mut self, mut framing: Framing) -> AfterAnswer {
+        let ended = if framing.closes() {
+            AfterAnswer::CloseAnnounced
+        } else {
+            AfterAnswer::Closed
+        };
+        let until = Instant::now() + SETTLES;
+        let mut buffer = [0; 4096];
+        loop {
+            if framing.has_more() {
+                return AfterAnswer::MoreBytes;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let waits = !left.is_zero() && self.stream.set_read_timeout(Some(left)).is_ok();
+            if !waits {
+                break;
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return ended,
+                Ok(read) => framing.push_after(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => return ended,
+            }
+        }
+        if framing.closes() {
+            AfterAnswer::CloseAnnounced
+        } else {
+            AfterAnswer::Kept
+        }
+    }
+}
+
+fn connect(target: &Target) -> Result<TcpStream, Error> {
+    TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)
+}
+
+/// Sends one request and waits for the answer up to `limit`; `framing` takes it.
+fn exchange(
+    stream: &mut TcpStream,
+    request: &[u8],
+    limit: Duration,
+    framing: &mut Framing,
+) -> Result<Response, Error> {
     let deadline = Instant::now() + limit;
     // Nagle's algorithm would wait for nothing here: the request is one write.
     stream.set_nodelay(true).map_err(Error::Broken)?;
     stream
         .set_write_timeout(Some(ANSWER))
         .map_err(Error::Broken)?;
-    let request = target.request(Sender::Probe);
-    stream.write_all(&request).map_err(Error::Broken)?;
+    stream.write_all(request).map_err(Error::Broken)?;
 
-    let mut framing = Framing::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -79,3 +181,6 @@ fn exchange(stream: &mut TcpStream, target: &Target, limit: Duration) -> Result<
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

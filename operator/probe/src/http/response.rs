@@ -2,6 +2,7 @@
 //! by itself.
 
 use httparse::Status;
+use wasmbench_core::wire::scout::BodyFraming;
 
 /// Largest body that is read: answers are compared here, not downloads.
 pub const MAX_BODY: usize = 1024 * 1024;
@@ -54,13 +55,16 @@ enum Length {
 struct Head {
     status: u16,
     length: Length,
+    /// Whether it announces that the connection ends.
+    closes: bool,
 }
 
 /// Takes an answer piece by piece.
 #[derive(Debug, Default)]
 pub struct Framing {
     head: Option<Head>,
-    /// What is not yet decoded: the head first, then the body or its next chunk.
+    /// What is not yet decoded: the head first, then the body or its next chunk, and once the
+    /// answer is complete what came after it.
     pending: Vec<u8>,
     body: Vec<u8>,
 }
@@ -100,6 +104,7 @@ impl Framing {
             Some(Head {
                 status,
                 length: Length::UntilClose,
+                ..
             }) => Ok(self.complete(status)),
             _ => Err(Malformed::Truncated),
         }
@@ -110,6 +115,41 @@ impl Framing {
             status,
             body: std::mem::take(&mut self.body),
         })
+    }
+
+    /// How the end of the answer is told; `None` before its head has come.
+    pub fn told_by(&self) -> Option<BodyFraming> {
+        let head = self.head?;
+        Some(match head.length {
+            Length::Exactly(0) if has_no_body(head.status) => BodyFraming::NoBody,
+            Length::Exactly(_) => BodyFraming::Length,
+            Length::Chunked => BodyFraming::Chunked,
+            Length::UntilClose => BodyFraming::UntilClose,
+        })
+    }
+
+    /// Whether anything of the answer has come.
+    pub fn has_begun(&self) -> bool {
+        self.head.is_some() || !self.pending.is_empty()
+    }
+
+    /// Whether the answer announces that the connection ends.
+    pub fn closes(&self) -> bool {
+        self.head.is_some_and(|head| head.closes)
+    }
+
+    /// Takes bytes that came after the complete answer.
+    pub fn push_after(&mut self, bytes: &[u8]) {
+        self.pending.extend_from_slice(bytes);
+    }
+
+    /// Whether more came than the complete answer and its trailers.
+    pub fn has_more(&self) -> bool {
+        let trailers = match self.head.map(|head| head.length) {
+            Some(Length::Chunked) => trailers(&self.pending),
+            Some(Length::Exactly(_) | Length::UntilClose) | None => 0,
+        };
+        self.pending.len() > trailers
     }
 
     /// Moves up to `count` bytes into the body.
@@ -123,7 +163,7 @@ impl Framing {
     }
 
     /// Decodes the complete chunks; returns whether the last one is among them. Trailers are not
-    /// waited for: they are not used, and neither is the connection again.
+    /// waited for, because they are not used.
     fn take_chunks(&mut self) -> Result<bool, Malformed> {
         // Removed at once: there may be as many chunks as bytes.
         let mut taken = 0;
@@ -139,7 +179,10 @@ impl Framing {
             match httparse::parse_chunk_size(pending).map_err(|_| Malformed::Chunk)? {
                 Status::Partial if pending.len() > MAX_HEAD => return Err(Malformed::Chunk),
                 Status::Partial => return Ok(false),
-                Status::Complete((_, 0)) => return Ok(true),
+                Status::Complete((start, 0)) => {
+                    self.pending.drain(..start);
+                    return Ok(true);
+                }
                 Status::Complete((start, length)) => {
                     let room = MAX_BODY - self.body.len();
                     let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -177,17 +220,51 @@ impl Framing {
             };
             let status = response.code.unwrap_or_default();
             let length = length(status, response.headers)?;
+            let closes = closes(response.version, response.headers);
             self.pending.drain(..size);
             if !(100..200).contains(&status) {
-                return Ok(Some(Head { status, length }));
+                return Ok(Some(Head {
+                    status,
+                    length,
+                    closes,
+                }));
             }
         }
     }
 }
 
+/// Whether a status has no body, whatever the headers say.
+fn has_no_body(status: u16) -> bool {
+    matches!(status, 100..=199 | 204 | 304)
+}
+
+/// Bytes of a complete trailer section, which ends with an empty line; all bytes of an incomplete
+/// one.
+fn trailers(bytes: &[u8]) -> usize {
+    if bytes.starts_with(b"\r\n") {
+        return 2;
+    }
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    end.map_or(bytes.len(), |end| end + 4)
+}
+
+/// Whether the connection ends after the answer, by RFC 9112 section 9.3.
+fn closes(version: Option<u8>, headers: &[httparse::Header<'_>]) -> bool {
+    let options = headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case("connection"))
+        .map(|header| String::from_utf8_lossy(header.value).to_ascii_lowercase());
+    let options: Vec<String> = options.collect();
+    let has = |wanted: &str| {
+        let mut all = options.iter().flat_map(|one| one.split(','));
+        all.any(|option| option.trim() == wanted)
+    };
+    has("close") || (version == Some(0) && !has("keep-alive"))
+}
+
 /// Length of a body, by RFC 9112 section 6.3.
 fn length(status: u16, headers: &[httparse::Header<'_>]) -> Result<Length, Malformed> {
-    if matches!(status, 100..=199 | 204 | 304) {
+    if has_no_body(status) {
         return Ok(Length::Exactly(0));
     }
     let values = |name: &'static str| {

@@ -15,4 +15,5 @@ mod load;
 mod metering;
 mod open_loop;
 mod peak;
+mod scout;
 mod support;

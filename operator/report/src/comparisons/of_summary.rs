@@ -19,9 +19,11 @@ pub fn place(metric: Metric, point: Point) -> String {
     match point {
         Point::Throughput { connections } => format!(" at {connections} connections"),
         Point::WarmLatency if metric != Metric::WarmP50 => " (warm)".to_owned(),
-        Point::WarmLatency | Point::OpenLoop { .. } | Point::ColdStart { .. } | Point::Density => {
-            String::new()
-        }
+        Point::WarmLatency
+        | Point::OpenLoop { .. }
+        | Point::ColdStart { .. }
+        | Point::Density
+        | Point::Scout => String::new(),
     }
 }
 

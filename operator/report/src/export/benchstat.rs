@@ -104,6 +104,7 @@ fn name(cell: &AnyCell) -> String {
         Point::OpenLoop { percent_of_peak } => format!("percentOfPeak={percent_of_peak}"),
         Point::ColdStart { concurrency } => format!("podsAtOnce={concurrency}"),
         Point::Density => "sweep=density".to_owned(),
+        Point::Scout => "sweep=scout".to_owned(),
     };
     let workload = capitalised(&encoded(&cell.workload));
     format!("{workload}/variant={}/{at}", encoded(&cell.variant))

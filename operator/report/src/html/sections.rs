@@ -30,6 +30,7 @@ const PLOTTED: [AnySweep; AnySweep::COUNT] = [
     AnySweep::OpenLoop,
     AnySweep::ColdStart,
     AnySweep::Density,
+    AnySweep::Scout,
 ];
 
 /// Everything about one workload: the one at `index` of those compared.
@@ -53,6 +54,7 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
         AnySweep::Density => density::plot(summary, name, &id, detail.points)
             .into_iter()
             .collect(),
+        AnySweep::Scout => vec![],
     });
     let figures: String = plots.map(|plot| figure(summary, &plot)).collect();
     let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");

@@ -9,7 +9,7 @@ use wasmbench_results::expectations::{Decision, Fulfilment, overall};
 
 use crate::status::{Conclusion, clip};
 
-/// The conditions of a run that was accepted and has `total` trials.
+/// The conditions of a run that was accepted and has `total` trials without its scouts.
 pub fn drafts(
     valid: &ValidatedRun,
     total: usize,

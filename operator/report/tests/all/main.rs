@@ -37,6 +37,7 @@ mod results_power;
 mod results_precision;
 mod results_properties;
 mod results_rounding;
+mod results_scouts;
 mod results_shown;
 mod results_summary;
 mod results_support;

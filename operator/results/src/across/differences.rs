@@ -164,7 +164,7 @@ const fn points_field(sweep: AnySweep) -> Option<&'static str> {
         AnySweep::Throughput => Some("connections"),
         AnySweep::ColdStart => Some("concurrency"),
         AnySweep::OpenLoop => Some("ratesPercentOfPeak"),
-        AnySweep::WarmLatency | AnySweep::Density => None,
+        AnySweep::WarmLatency | AnySweep::Density | AnySweep::Scout => None,
     }
 }
 

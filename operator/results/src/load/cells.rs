@@ -43,7 +43,7 @@ pub fn cell(
         Point::WarmLatency => (Sweep::WarmLatency, sweeps.warm_latency?.connections),
         Point::Throughput { connections } => (Sweep::Throughput, *connections),
         Point::OpenLoop { .. } => (Sweep::OpenLoop, sweeps.open_loop.as_ref()?.connections),
-        Point::ColdStart { .. } | Point::Density => return None,
+        Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
     };
     let wrong = against.of_every_trial(variant, workload);
     let mut workloads = spec.workloads.iter();

@@ -38,8 +38,10 @@ pub fn reasons(
 /// variant that does not work reliably.
 fn of_trials(trials: &[Trial]) -> BTreeSet<Reason> {
     let reasons = trials.iter().filter_map(|trial| match trial.state {
-        TrialState::Invalid | TrialState::Failed => Reason::of_trial(trial.reason.as_deref()?),
-        TrialState::Valid | TrialState::Skipped => None,
+        TrialState::Invalid | TrialState::Failed | TrialState::Skipped => {
+            Reason::of_trial(trial.reason.as_deref()?)
+        }
+        TrialState::Valid => None,
     });
     reasons.collect()
 }

@@ -217,6 +217,7 @@ sweeps: {coldStart: {samples: 5}}
 ";
         let run = runs::create(&client, &namespace, "victim", spec).await;
         let uid = run.metadata.uid.expect("a uid");
+        runs::measuring(&client, &namespace, "victim", 60).await;
         eventually(PATIENCE, "a cold subject and its probe", || async {
             // The Job, its pod and the pod that it created.
             let probe = probe_of(&client, &uid).await?;
@@ -286,12 +287,14 @@ sweeps: {coldStart: {samples: 1, timeoutSeconds: 60}}
 ";
         runs::create(&client, &namespace, "haunted", spec).await;
         let run = runs::finished(&client, &namespace, "haunted", 240).await;
-        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        let outcomes = runs::outcomes(&runs::all_records(&client, &run).await);
         let ghost: Vec<&String> = outcomes
             .iter()
             .filter_map(|(trial, outcome)| trial.starts_with("ghost").then_some(outcome))
             .collect();
-        let expected = ["Failed ImageUnavailable", "Skipped ImageUnavailable"];
+        // In the order of their names: the scout, and the trials that it saves.
+        let (failed, skipped) = ("Failed ImageUnavailable", "Skipped ImageUnavailable");
+        let expected = [failed, skipped, skipped];
         assert_eq!(ghost, expected, "{outcomes:#?}");
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert_eq!(skipped[0].variant, "ghost");

@@ -1,6 +1,7 @@
 //! Faults are marked with their reason, and the rest of the run continues.
 
 use wasmbench_api::conditions;
+use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
@@ -32,8 +33,21 @@ sweeps:
         );
         runs::create(&client, &namespace, "broken", &spec).await;
         let run = runs::finished(&client, &namespace, "broken", 300).await;
-        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-        assert_eq!(outcomes.len(), 16, "{outcomes:#?}");
+        let records = runs::all_records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!(outcomes.len(), 4 + 16, "{outcomes:#?}");
+        let mut scouts = records.iter().filter_map(Record::scout);
+        let scout = scouts
+            .find(|scout| scout.failure.is_none())
+            .expect("the good one's");
+        let seen = &scout.workloads[0];
+        assert_eq!(
+            (seen.answers.len(), &seen.failure),
+            (2, &None),
+            "{scout:#?}"
+        );
+        let idle = scout.idle.expect("the node is read");
+        assert!(idle.own_nanoseconds.is_some(), "{idle:?}");
         let of = |prefix: &str| -> Vec<&str> {
             let mine = outcomes
                 .iter()
@@ -41,12 +55,9 @@ sweeps:
             mine.map(|(_, outcome)| outcome.as_str()).collect()
         };
         assert_eq!(of("good/hello/"), ["Measured"; 2]);
-        // A wrong answer takes the ready timeout, once.
-        assert_eq!(
-            of("good/liar/"),
-            ["Failed WrongAnswer", "Skipped WrongAnswer"]
-        );
-        assert_eq!(of("no-class/"), ["Skipped RuntimeClassNotFound"; 4]);
+        // The scout saw it before any load.
+        assert_eq!(of("good/liar/"), ["Skipped WrongAnswer"; 2]);
+        assert_eq!(of("no-class/"), ["Skipped RuntimeClassNotFound"; 5]);
         for (prefix, reason) in [
             ("no-image/", "ImageUnavailable"),
             ("crashes/", "SubjectCrashed"),
@@ -154,8 +165,8 @@ sweeps:
         let outcomes = runs::outcomes(&records);
         for (trial, outcome) in [
             ("good/hello/warm/b1", "Measured"),
-            ("good/hung/warm/b1", "Failed WrongAnswer"),
-            ("hangs/hello/warm/b1", "Failed WrongAnswer"),
+            ("good/hung/warm/b1", "Skipped WrongAnswer"),
+            ("hangs/hello/warm/b1", "Skipped WrongAnswer"),
             ("hangs/hung/warm/b1", "Measured"),
         ] {
             let found = outcomes.get(trial).map(String::as_str);
@@ -209,6 +220,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 ";
         let run = runs::create(&client, &namespace, "hanging", spec).await;
         let uid = run.metadata.uid.expect("a uid");
+        runs::measuring(&client, &namespace, "hanging", 60).await;
         let frozen = eventually(PATIENCE, "a probe runs", || async {
             let probe = probe_of(&client, &uid).await?;
             // As a bug of the kernel or a full disk would.

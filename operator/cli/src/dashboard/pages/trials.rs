@@ -134,7 +134,7 @@ fn counted(trials: &[&TrialId], state: impl Fn(&TrialId) -> State) -> String {
     format!("{} of {}", measured.count(), trials.len())
 }
 
-/// The cells in the order of the spec, each with its trials by block.
+/// The cells in the order of the spec, each with its trials by block. Scouts belong to no block.
 fn cells<'a>(valid: &ValidatedRun, planned: &'a [TrialId]) -> Vec<(&'a Cell, Vec<&'a TrialId>)> {
     let workload = |cell: &Cell| {
         valid
@@ -151,7 +151,7 @@ fn cells<'a>(valid: &ValidatedRun, planned: &'a [TrialId]) -> Vec<(&'a Cell, Vec
             .position(|one| one.name == cell.variant)
     };
     let mut cells: BTreeMap<_, (&Cell, Vec<&TrialId>)> = BTreeMap::new();
-    for trial in planned {
+    for trial in planned.iter().filter(|trial| !trial.is_scout()) {
         let cell = &trial.cell;
         let place = (workload(cell), variant(cell), cell.point);
         let (_, trials) = cells.entry(place).or_insert((cell, vec![]));

@@ -6,6 +6,7 @@ use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
@@ -106,11 +107,17 @@ pub fn cold_subjects() -> Vec<Value> {
         .collect()
 }
 
+/// The first trial after the scouts.
+fn first_measured(run: &ValidatedRun) -> &TrialId {
+    let mut trials = run.order.iter();
+    trials.find(|trial| !trial.is_scout()).unwrap()
+}
+
 /// The Job of a cold-start probe.
 pub fn cold_job() -> Value {
     let config = config(MeterLevel::Cgroup);
     let run = cold_sample(&config);
-    let trial = &run.order[0];
+    let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
     let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
     serde_json::to_value(job).unwrap()
@@ -123,7 +130,7 @@ pub fn cold_job_at_level_node() -> Value {
         ..config(MeterLevel::Cgroup)
     };
     let run = cold_sample(&config);
-    let trial = &run.order[0];
+    let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
     let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
     serde_json::to_value(job).unwrap()
@@ -138,7 +145,7 @@ pub fn density_job(meter: MeterLevel) -> Value {
     run.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
     run.metadata.namespace = Some("team-a".into());
     let run = validate(&run, &config).unwrap();
-    let trial = &run.order[0];
+    let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
     let job = wasmbench_core::build::density_job::density_job(
         &run, variant, workload, trial, "node-1", None, &config,
@@ -146,15 +153,14 @@ pub fn density_job(meter: MeterLevel) -> Value {
     serde_json::to_value(job).unwrap()
 }
 
-/// The Jobs of probes of all workloads and points.
+/// The Jobs of scouts, and of probes of all workloads and points.
 pub fn jobs(meter: MeterLevel) -> Vec<Value> {
     let config = config(meter);
     let mut found = vec![];
     for run in samples(&config) {
-        let baseline = |trial: &&TrialId| trial.block == 1 && trial.cell.variant == run.baseline;
+        let baseline = |trial: &&TrialId| trial.block <= 1 && trial.cell.variant == run.baseline;
         for trial in run.order.iter().filter(baseline) {
             let variant = run.variant(trial).unwrap();
-            let workload = run.workload(trial).unwrap();
             let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8));
             let target = Target {
                 node: "node-1",
@@ -162,7 +168,10 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 address,
                 upstream_uid: None,
             };
-            let job = probe_job(&run, variant, workload, trial, target, &config);
+            let job = match run.workload(trial) {
+                Some(workload) => probe_job(&run, variant, workload, trial, target, &config),
+                None => scout_job(&run, variant, trial, target, &config),
+            };
             found.push(serde_json::to_value(job).unwrap());
         }
     }

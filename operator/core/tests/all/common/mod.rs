@@ -52,6 +52,7 @@ pub fn points() -> impl Strategy<Value = Point> {
     prop_oneof![
         Just(Point::WarmLatency),
         Just(Point::Density),
+        Just(Point::Scout),
         (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
         (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
         (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),

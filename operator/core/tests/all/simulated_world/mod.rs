@@ -14,6 +14,7 @@ use wasmbench_core::observed::{
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::scout::Scouted;
 
 /// How hostile the world is: each is a chance in percent per event.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub struct World {
     pub next_uid: u64,
     /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
+    /// What the scout of each variant will see.
+    pub scouts: BTreeMap<String, Vec<Scouted>>,
 }
 
 impl World {
@@ -81,6 +84,7 @@ impl World {
             stored: BTreeMap::new(),
             next_uid: 0,
             staying: BTreeSet::new(),
+            scouts: BTreeMap::new(),
         }
     }
 

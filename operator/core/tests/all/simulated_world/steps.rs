@@ -60,6 +60,11 @@ impl World {
                 } else {
                     Ended::Failed("NeverListened".into())
                 };
+                if ok && trial.is_scout() {
+                    let variant = &trial.cell.variant;
+                    let saw = self.scouts.get(variant).cloned().unwrap_or_default();
+                    self.seen.scouted.insert(variant.clone(), saw);
+                }
                 self.store(trial, ended);
             }
             Step::RecordFailure { trial, failure, .. } => {

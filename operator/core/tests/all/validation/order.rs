@@ -21,7 +21,9 @@ fn more_trials_than_the_administrator_allows_are_refused() {
 fn blocks_that_precision_may_add_count_in_limits_and_keep_the_order() {
     let (mut config, run) = (common::config(), common::precise(7, 20));
     let valid = validate(&run, &config).unwrap();
-    assert_eq!((valid.planned(0).len(), valid.order.len()), (24, 60));
+    let scouts = 3;
+    let planned = (valid.planned(0).len(), valid.order.len());
+    assert_eq!(planned, (scouts + 24, scouts + 60));
     let longer = validate(&common::precise(7, 50), &config).unwrap();
     assert_eq!(longer.planned(20), valid.order);
     config.limits.trials = 59;
@@ -64,7 +66,43 @@ fn the_twin_of_the_baseline_is_measured_like_any_other_variant() {
         .order
         .iter()
         .filter(|t| t.cell.variant == "baseline-twin");
-    assert_eq!(of_twin.count(), valid.order.len() / 4);
+    let trials = valid.order.iter().filter(|trial| !trial.is_scout());
+    assert_eq!(of_twin.count(), trials.count() / 4);
+}
+
+#[test]
+fn each_variant_is_scouted_once_before_the_first_block_and_the_twin_is_not() {
+    let mut run = common::parse(common::RUN);
+    run.spec.noise_floor = Some(true);
+    let valid = validate(&run, &common::config()).unwrap();
+    let order: Vec<String> = valid.order.iter().map(ToString::to_string).collect();
+    let scouts = [
+        "tortoise/all/scout/b0",
+        "hare/all/scout/b0",
+        "mine/all/scout/b0",
+    ];
+    assert_eq!(order[..3], scouts);
+    assert!(valid.order[3..].iter().all(|trial| trial.block > 0));
+    assert_eq!(valid.planned(0).len(), 3 + 2 * cells_of(&valid.spec).len());
+}
+
+#[test]
+fn a_scout_asks_for_what_is_measured_and_a_workload_of_its_name_is_another() {
+    let mut run = common::parse(common::RUN);
+    run.spec.workloads[0].name = "all".into();
+    let valid = validate(&run, &common::config()).unwrap();
+    let scout = &valid.order[0];
+    assert_eq!(valid.workload(scout), None);
+    let names: Vec<&str> = valid
+        .workloads(scout)
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
+    assert_eq!(names, ["all", "relay"]);
+    assert!(valid.has_upstream(scout));
+    let mut others = valid.order.iter();
+    let other = others.find(|trial| !trial.is_scout() && trial.cell.workload == "all");
+    assert!(!valid.has_upstream(other.unwrap()));
 }
 
 #[test]
@@ -86,13 +124,16 @@ proptest! {
         run.spec.blocks = blocks;
         let valid = validate(&run, &common::config()).unwrap();
         let cells: BTreeSet<_> = cells_of(&valid.spec).into_iter().collect();
-        for (index, block) in valid.order.chunks(cells.len()).enumerate() {
+        let scouts = valid.order.iter().take_while(|trial| trial.is_scout()).count();
+        prop_assert_eq!(scouts, run.spec.variants.len());
+        let blocks_of = &valid.order[scouts..];
+        for (index, block) in blocks_of.chunks(cells.len()).enumerate() {
             let number = u32::try_from(index).unwrap() + 1;
             prop_assert!(block.iter().all(|trial| trial.block == number));
             let found: BTreeSet<_> = block.iter().map(|trial| trial.cell.clone()).collect();
             prop_assert_eq!(&found, &cells);
         }
-        prop_assert_eq!(valid.order.len(), cells.len() * blocks as usize);
+        prop_assert_eq!(blocks_of.len(), cells.len() * blocks as usize);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub fn cost(cell: &Cell) -> f64 {
         | Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
-        | Point::Density => 1.25,
+        | Point::Density
+        | Point::Scout => 1.25,
     };
     overhead * work * queue
 }

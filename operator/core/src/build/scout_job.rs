@@ -1,0 +1,95 @@
+//! The Job of a scout, which looks at a variant under all workloads before the first block. Like a
+//! load's probe, it is given the address of a subject that the operator created.
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+use wasmbench_api::run::Workload;
+
+use crate::build::pod;
+use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
+use crate::config::OperatorConfig;
+use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::variants;
+use crate::wire::record::TrialId;
+use crate::wire::scout::{ScoutRequest, ScoutWorkload};
+
+/// Seconds allowed for everything except waiting and asking.
+const MARGIN_SECONDS: u32 = 60;
+/// Seconds allowed for the answers of one workload, of which each may take five.
+const WORKLOAD_SECONDS: u32 = 20;
+/// Longest list of workloads as JSON, in bytes: Linux gives a process at most 128 KiB of one
+/// environment variable.
+const MAX_WORKLOADS_BYTES: usize = 96 * 1024;
+
+/// The Job of the scout `trial`.
+pub fn scout_job(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    trial: &TrialId,
+    target: Target<'_>,
+    config: &OperatorConfig,
+) -> Job {
+    let request = request(run, variant, trial, target, config);
+    let mut meta = probe_job::meta(run, trial, config);
+    let annotations = meta.annotations.get_or_insert_default();
+    annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
+    let text = serde_json::to_string(&request).unwrap_or_default();
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    let (volumes, mounts) = host_mounts(config.meter);
+    let spec = PodSpec {
+        containers: vec![Container {
+            volume_mounts: mounts,
+            ..probe_job::container(SCOUT_COMMAND, &text, config)
+        }],
+        volumes,
+        ..pod::restricted(target.node, &placement)
+    };
+    probe_job::job(meta, deadline(&request), spec)
+}
+
+fn request(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    trial: &TrialId,
+    target: Target<'_>,
+    config: &OperatorConfig,
+) -> ScoutRequest {
+    let subject = &variant.subject;
+    let of = |workload: &&Workload| ScoutWorkload {
+        name: workload.name.clone(),
+        path: workload.path.clone(),
+        action: variants::action_call(subject, workload),
+        expect: workload.expect.clone(),
+        may_fail: workload.max_error_share.is_some(),
+    };
+    ScoutRequest {
+        address: target.address,
+        port: subject.port,
+        body_prefix: subject.body_prefix.to_owned(),
+        pod_uid: target.subject_uid.to_owned(),
+        upstream_uid: target.upstream_uid.map(str::to_owned),
+        ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
+        meter: config.meter,
+        workloads: fitting(run.workloads(trial).iter().map(of)),
+    }
+}
+
+/// The workloads that fit into an environment variable: only expected bodies of several kilobytes
+/// each could take more.
+fn fitting(all: impl Iterator<Item = ScoutWorkload>) -> Vec<ScoutWorkload> {
+    let mut left = MAX_WORKLOADS_BYTES;
+    let mut fits = |workload: &ScoutWorkload| {
+        let bytes = serde_json::to_string(workload).map_or(usize::MAX, |text| text.len());
+        let rest = left.checked_sub(bytes);
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    all.filter(|workload| fits(workload)).collect()
+}
+
+/// Seconds after which the Job is stopped.
+fn deadline(request: &ScoutRequest) -> u32 {
+    let workloads = u32::try_from(request.workloads.len()).unwrap_or(u32::MAX);
+    let asking = workloads.saturating_mul(WORKLOAD_SECONDS);
+    request.ready_timeout_seconds + asking + MARGIN_SECONDS
+}

@@ -1,0 +1,110 @@
+//! What follows from what scouts saw: under which workloads a variant is not measured.
+
+use wasmbench_api::run::{TWIN, Workload};
+
+use crate::observed::Observed;
+use crate::plan::failure::{Failure, FailureReason};
+use crate::units::short_digests;
+use crate::validate::ValidatedRun;
+use crate::wire::document::{Answer, ProbeFailureReason};
+use crate::wire::scout::Scouted;
+
+/// What a variant cannot be compared under, as its scout saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incomparable<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// Why, with the scout's own words.
+    pub failure: Failure,
+}
+
+/// Everything that is not measured because of what the scouts saw: a wrong answer must not win, and
+/// a load would only find it again, in every block.
+pub fn incomparable<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<Incomparable<'a>> {
+    let mut found = vec![];
+    for variant in &run.variants {
+        for workload in &run.spec.workloads {
+            if let Some(failure) = why_incomparable(run, seen, &variant.name, workload) {
+                found.push(Incomparable {
+                    variant: &variant.name,
+                    workload: &workload.name,
+                    failure,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn why_incomparable(
+    run: &ValidatedRun,
+    seen: &Observed,
+    variant: &str,
+    workload: &Workload,
+) -> Option<Failure> {
+    let of = |variant: &str| {
+        // The twin is the baseline.
+        let looked_at = if variant == TWIN {
+            &run.baseline
+        } else {
+            variant
+        };
+        let mut scouted = seen.scouted.get(looked_at)?.iter();
+        scouted.find(|scouted| scouted.workload == workload.name)
+    };
+    let scouted = of(variant)?;
+    match scouted.failure.as_ref() {
+        Some(failure) if speaks_against_all(failure.reason) => {
+            let reason: &'static str = failure.reason.into();
+            return Some(Failure {
+                reason: reason.to_owned(),
+                message: format!("before the first block: {}", failure.message),
+            });
+        }
+        // Whoever did not answer a scout may answer the next pod's probe.
+        Some(_) => return None,
+        None => {}
+    }
+    if !workload.expect.same_across_variants {
+        return None;
+    }
+    let baseline = of(&run.baseline).filter(|found| found.failure.is_none())?;
+    let status = workload.expect.status;
+    let (answer, expected) = (answer(scouted, status)?, answer(baseline, status)?);
+    (answer.body_sha256 != expected.body_sha256).then(|| {
+        let message = format!(
+            "before the first block, {variant} answered {}, but {} answered {}, and \
+             expect.sameAcrossVariants asks for one answer",
+            shown(answer),
+            run.baseline,
+            shown(expected)
+        );
+        Failure::new(FailureReason::ResponseMismatch, message)
+    })
+}
+
+/// Whether a load would find the same in every trial.
+fn speaks_against_all(reason: ProbeFailureReason) -> bool {
+    matches!(
+        reason,
+        ProbeFailureReason::WrongAnswer | ProbeFailureReason::AnswerChanged
+    )
+}
+
+/// An answer with the expected status; where requests may fail, any of them may have another.
+fn answer(scouted: &Scouted, status: u16) -> Option<&Answer> {
+    let mut answers = scouted.answers.iter().map(|answer| &answer.answer);
+    answers.find(|answer| answer.status == status)
+}
+
+fn shown(answer: &Answer) -> String {
+    let digest = short_digests(&format!("sha256:{}", answer.body_sha256));
+    let Answer {
+        body_bytes,
+        excerpt,
+        ..
+    } = answer;
+    format!("{body_bytes} bytes, '{excerpt}' ({digest})")
+}

@@ -1,0 +1,158 @@
+//! What the operator asks of `wasmbench-probe scout`, and what the probe prints: how a variant
+//! answers each workload before anything is measured, and how quiet the node is.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::run::Expectation;
+
+use crate::wire::action::ActionCall;
+use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure, Readiness};
+use crate::wire::request::MeterLevel;
+
+/// Name and version of the document's schema.
+pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v1";
+/// The workload of a scout's cell, which covers all of them. A workload of this name does no harm:
+/// the point tells the two apart.
+pub const EVERY_WORKLOAD: &str = "all";
+/// How often each workload is asked: an answer that changes by itself shows at the second.
+pub const ANSWERS: usize = 2;
+/// Seconds of silence in which the node's CPU time is read.
+pub const IDLE_SECONDS: u32 = 1;
+
+/// One variant to look at.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoutRequest {
+    /// The subject's address.
+    pub address: IpAddr,
+    /// The subject's port.
+    pub port: u16,
+    /// Prefix that the variant by definition puts before every body; empty for most.
+    #[serde(default)]
+    pub body_prefix: String,
+    /// Uid of the subject's pod, by which its cgroups are found.
+    pub pod_uid: String,
+    /// Uid of the echo server's pod, if a workload has one.
+    pub upstream_uid: Option<String>,
+    /// Seconds to wait for correct answers, of all workloads together.
+    pub ready_timeout_seconds: u32,
+    /// Where the subject's CPU time is read.
+    pub meter: MeterLevel,
+    /// What to ask, in the order of the spec.
+    pub workloads: Vec<ScoutWorkload>,
+}
+
+/// A request, and what its answer must be.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoutWorkload {
+    /// Name of the workload.
+    pub name: String,
+    /// Path and query of the request.
+    pub path: String,
+    /// The function that is called instead of `path`; absent for a service.
+    pub action: Option<ActionCall>,
+    /// What the answer must be.
+    pub expect: Expectation,
+    /// Whether some requests may fail: if so, another status says nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_fail: bool,
+}
+
+/// What was seen of one variant.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoutDocument {
+    /// [`SCOUT_SCHEMA`].
+    pub schema: String,
+    /// Version of the probe.
+    pub probe_version: String,
+    /// Why nothing was seen at all; absent when any workload was answered.
+    pub failure: Option<ProbeFailure>,
+    /// From the first attempt to the first correct answer of any workload.
+    pub readiness: Readiness,
+    /// What was seen of each workload, in the order of the request.
+    pub workloads: Vec<Scouted>,
+    /// The node while nothing ran; absent where its CPU time cannot be read.
+    pub idle: Option<IdleNode>,
+    /// The node as the probe saw it.
+    pub environment: Environment,
+}
+
+/// What was seen of one workload.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Scouted {
+    /// Name of the workload.
+    pub workload: String,
+    /// Its answers, at most [`ANSWERS`], over one connection if the subject kept it.
+    pub answers: Vec<ScoutedAnswer>,
+    /// What is wrong with the answers, or why there are none; absent when all is right.
+    pub failure: Option<ProbeFailure>,
+    /// Why the workload was not asked for.
+    pub not_asked: Option<String>,
+}
+
+/// An answer, and how it arrived.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoutedAnswer {
+    /// What came.
+    #[serde(flatten)]
+    pub answer: Answer,
+    /// How its end was told.
+    pub framing: BodyFraming,
+    /// What became of the connection.
+    pub connection: AfterAnswer,
+}
+
+/// How the end of an answer was told.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum BodyFraming {
+    /// By `Content-Length`.
+    Length,
+    /// By the last chunk.
+    Chunked,
+    /// By the end of the connection: a cut answer looks like a whole one.
+    UntilClose,
+    /// By the status, which has no body.
+    NoBody,
+}
+
+/// What became of the connection after an answer.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum AfterAnswer {
+    /// It can carry another request.
+    Kept,
+    /// The answer announced that it ends: `Connection: close`, or HTTP/1.0 without `keep-alive`.
+    CloseAnnounced,
+    /// It ended without a word.
+    Closed,
+    /// More bytes came than the answer has, so that the next one cannot be told apart.
+    MoreBytes,
+}
+
+/// CPU time while nothing of the run worked, in nanoseconds.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct IdleNode {
+    /// How long.
+    pub duration_nanoseconds: u64,
+    /// Of the whole node.
+    pub node: NodeCpu,
+    /// Of the subject with its shim, the echo server and the probe; absent where the subject's
+    /// cannot be read.
+    pub own_nanoseconds: Option<u64>,
+}

@@ -1,0 +1,170 @@
+//! What follows from what scouts saw.
+
+use jiff::Timestamp;
+use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::plan::{Stage, incomparable, plan};
+use wasmbench_core::progress_message;
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_core::wire::document::{Answer, ProbeFailure};
+use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming, Scouted, ScoutedAnswer};
+
+use crate::common;
+
+pub fn answer(body: &str) -> ScoutedAnswer {
+    ScoutedAnswer {
+        answer: Answer {
+            status: 200,
+            body_bytes: body.len() as u64,
+            body_sha256: format!("{body:0>64}"),
+            excerpt: body.to_owned(),
+        },
+        framing: BodyFraming::Length,
+        connection: AfterAnswer::Kept,
+    }
+}
+
+pub fn right(workload: &str, body: &str) -> Scouted {
+    Scouted {
+        workload: workload.to_owned(),
+        answers: vec![answer(body), answer(body)],
+        failure: None,
+        not_asked: None,
+    }
+}
+
+pub fn wrong(workload: &str, reason: &str) -> Scouted {
+    Scouted {
+        failure: Some(ProbeFailure {
+            reason: reason.parse().unwrap(),
+            message: "as the scout said".to_owned(),
+        }),
+        ..right(workload, "goodbye")
+    }
+}
+
+/// A run in which all variants must give the same answer to `greet`.
+fn run() -> ValidatedRun {
+    let mut run = common::parse(common::RUN);
+    run.spec.noise_floor = Some(true);
+    run.spec.workloads.truncate(1);
+    run.spec.workloads[0].expect.same_across_variants = true;
+    validate(&run, &common::config()).unwrap()
+}
+
+fn seen(scouted: &[(&str, Scouted)]) -> Observed {
+    let of = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
+    Observed {
+        scouted: scouted.iter().map(of).collect(),
+        ..Observed::default()
+    }
+}
+
+/// Who is not compared under `greet`, and why.
+fn left_out(run: &ValidatedRun, scouted: &[(&str, Scouted)]) -> Vec<(String, String)> {
+    let seen = seen(scouted);
+    let found = incomparable(run, &seen).into_iter();
+    found
+        .map(|found| (found.variant.to_owned(), found.failure.reason))
+        .collect()
+}
+
+fn pair(variant: &str, reason: &str) -> (String, String) {
+    (variant.to_owned(), reason.to_owned())
+}
+
+#[test]
+fn an_answer_that_is_not_the_baselines_is_left_out_where_all_must_be_the_same() {
+    let mut run = run();
+    let scouted = [
+        ("tortoise", right("greet", "hello")),
+        ("hare", right("greet", "hallo")),
+        ("mine", right("greet", "hello")),
+    ];
+    let expected = [pair("hare", "ResponseMismatch")];
+    assert_eq!(left_out(&run, &scouted), expected);
+    let seen = seen(&scouted);
+    let message = incomparable(&run, &seen).remove(0).failure.message;
+    assert!(
+        message.contains("hare answered 5 bytes, 'hallo'"),
+        "{message}"
+    );
+    assert!(
+        message.contains("tortoise answered 5 bytes, 'hello'"),
+        "{message}"
+    );
+    // Before the baseline's scout, nobody knows.
+    assert_eq!(left_out(&run, &scouted[1..]), []);
+    run.spec.workloads[0].expect.same_across_variants = false;
+    assert_eq!(left_out(&run, &scouted), []);
+}
+
+#[test]
+fn a_wrong_or_changing_answer_is_left_out_and_the_baselines_twin_with_it() {
+    let run = run();
+    let scouted = [
+        ("tortoise", wrong("greet", "WrongAnswer")),
+        ("hare", wrong("greet", "AnswerChanged")),
+        ("mine", right("greet", "hello")),
+    ];
+    let expected = [
+        pair("tortoise", "WrongAnswer"),
+        pair("hare", "AnswerChanged"),
+        pair("baseline-twin", "WrongAnswer"),
+    ];
+    assert_eq!(left_out(&run, &scouted), expected);
+}
+
+#[test]
+fn who_did_not_answer_in_time_is_tried_all_the_same() {
+    let run = run();
+    for reason in ["AnswerTooSlow", "NeverListened"] {
+        let scouted = [
+            ("tortoise", right("greet", "hello")),
+            ("hare", wrong("greet", reason)),
+        ];
+        assert_eq!(left_out(&run, &scouted), [], "{reason}");
+    }
+}
+
+#[test]
+fn a_failed_request_is_not_compared_where_some_may_fail() {
+    let run = run();
+    let mut hare = right("greet", "hello");
+    hare.answers[0].answer.status = 503;
+    hare.answers[0].answer.body_sha256 = "busy".into();
+    let scouted = [("tortoise", right("greet", "hello")), ("hare", hare)];
+    assert_eq!(left_out(&run, &scouted), []);
+}
+
+#[test]
+fn the_status_says_what_is_not_measured_as_long_as_the_run_lasts() {
+    let run = run();
+    let mut seen = seen(&[("hare", wrong("greet", "WrongAnswer"))]);
+    seen.leases = vec![LeaseSeen {
+        node: "bench-1".into(),
+        holder: Some(run.uid.clone()),
+        resource_version: None,
+    }];
+    seen.runtime_classes = ["spin".to_owned()].into();
+    for trial in run.order.iter().filter(|trial| trial.is_scout()) {
+        seen.records.insert(trial.clone(), Ended::Measured);
+    }
+    let message = |seen: &Observed| match plan(&run, seen, Timestamp::UNIX_EPOCH).stage {
+        Stage::Measuring { message, .. } => message,
+        stage => panic!("{stage:?}"),
+    };
+    let skipping = message(&seen);
+    let expected =
+        "skipping variant hare under workload greet: before the first block: as the scout said";
+    assert_eq!(skipping, expected);
+    for trial in run.order.iter().filter(|one| one.cell.variant == "hare") {
+        let skipped = Ended::Skipped("WrongAnswer".into());
+        seen.records.entry(trial.clone()).or_insert(skipped);
+    }
+    let going_on = message(&seen);
+    let end = "; not measured: hare under greet (WrongAnswer)";
+    assert!(going_on.ends_with(end), "{going_on}");
+    let measuring = going_on.replace("preparing", "measuring");
+    assert!(progress_message::begun(&measuring).is_some(), "{measuring}");
+}

@@ -1,0 +1,117 @@
+//! What becomes of a connection that was to be kept.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::thread::JoinHandle;
+
+use super::*;
+
+/// Answers one connection with these pieces, one per request, and then ends or keeps it.
+fn serve(answers: Vec<&'static str>, ends: bool) -> (Target, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut requests = vec![];
+        for answer in answers {
+            let mut buffer = [0; 4096];
+            let read = stream.read(&mut buffer).unwrap();
+            requests.push(String::from_utf8_lossy(&buffer[..read]).into_owned());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+        if !ends {
+            // Until the other end goes.
+            let _ = stream.read(&mut [0; 16]);
+        }
+        requests
+    });
+    (
+        Target::new(address.ip(), address.port(), "/x").unwrap(),
+        served,
+    )
+}
+
+/// How the only answer of such a server arrives.
+fn seen(answer: &'static str, ends: bool) -> (BodyFraming, AfterAnswer) {
+    let (target, served) = serve(vec![answer], ends);
+    let mut connection = KeptConnection::open(&target).unwrap();
+    let answered = connection.ask().unwrap().unwrap();
+    drop(connection);
+    served.join().unwrap();
+    (answered.framing, answered.connection)
+}
+
+#[test]
+fn a_kept_connection_carries_a_second_request_that_names_the_probe_and_asks_for_no_close() {
+    let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let (target, served) = serve(vec![hello, hello], false);
+    let mut connection = KeptConnection::open(&target).unwrap();
+    for _ in 0..2 {
+        let answered = connection.ask().unwrap().unwrap();
+        assert_eq!(answered.response.body, b"hello");
+        assert_eq!(answered.connection, AfterAnswer::Kept);
+    }
+    drop(connection);
+    let agent = format!("User-Agent: wasmbench-probe/{}", env!("CARGO_PKG_VERSION"));
+    for request in served.join().unwrap() {
+        assert!(request.contains(&agent), "{request}");
+        assert!(!request.contains("Connection"), "{request}");
+    }
+}
+
+#[test]
+fn a_close_is_announced_or_comes_without_a_word() {
+    let close = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: Close\r\n\r\nhi";
+    let (length, announced) = (BodyFraming::Length, AfterAnswer::CloseAnnounced);
+    assert_eq!(seen(close, true), (length, announced));
+    assert_eq!(seen(close, false), (length, announced), "not yet ended");
+    let old = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    assert_eq!(seen(old, true), (length, announced));
+    let silent = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    assert_eq!(seen(silent, true), (length, AfterAnswer::Closed));
+    let old_kept = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi";
+    assert_eq!(seen(old_kept, false), (length, AfterAnswer::Kept));
+}
+
+#[test]
+fn it_is_told_how_the_end_of_an_answer_was_told() {
+    let until_close = "HTTP/1.1 200 OK\r\n\r\nhi";
+    let expected = (BodyFraming::UntilClose, AfterAnswer::Closed);
+    assert_eq!(seen(until_close, true), expected);
+    let empty = "HTTP/1.1 204 No Content\r\n\r\n";
+    let expected = (BodyFraming::NoBody, AfterAnswer::Kept);
+    assert_eq!(seen(empty, false), expected);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
+    let expected = (BodyFraming::Chunked, AfterAnswer::Kept);
+    assert_eq!(seen(chunked, false), expected);
+    let trailers =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n";
+    assert_eq!(seen(trailers, false), expected);
+}
+
+#[test]
+fn two_answers_to_one_request_are_seen() {
+    for twice in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nhi",
+        "HTTP/1.1 204 No Content\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\nHTTP/1.1 200",
+    ] {
+        assert_eq!(seen(twice, false).1, AfterAnswer::MoreBytes, "{twice}");
+    }
+}
+
+#[test]
+fn a_connection_that_ends_between_two_requests_is_no_failed_answer() {
+    let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let (target, served) = serve(vec![hello], true);
+    let mut connection = KeptConnection::open(&target).unwrap();
+    assert!(connection.ask().unwrap().is_some());
+    served.join().unwrap();
+    assert!(connection.ask().unwrap().is_none());
+    // Without an answer before it, nobody knows why.
+    let (target, served) = serve(vec![""], true);
+    let mut connection = KeptConnection::open(&target).unwrap();
+    assert!(connection.ask().is_err());
+    served.join().unwrap();
+}

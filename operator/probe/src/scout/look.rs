@@ -1,0 +1,142 @@
+//! Looks at one workload: waits for a correct answer, then asks twice over one connection, as far
+//! as the subject keeps it.
+
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_core::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
+
+use crate::answer::{self, Judged};
+use crate::http::{Answered, Error, KeptConnection};
+use crate::ready::{Patience, Question};
+
+/// What was seen of a workload.
+pub struct Looked {
+    /// How long it took to get a correct answer, or to give up.
+    pub readiness: Readiness,
+    /// Whether one came.
+    pub was_right: bool,
+    /// What is reported.
+    pub scouted: Scouted,
+}
+
+/// Looks at `workload`.
+pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patience) -> Looked {
+    // A service that starts may answer wrongly at first, as before a load.
+    let waited = question.wait(patience);
+    let was_right = waited.outcome.is_ok();
+    let mut seen = Seen::default();
+    let asked = seen.ask(question);
+    let failure = match (waited.outcome, asked) {
+        (Err(failure), _) => Some(failure),
+        (Ok(_), Err(error)) => Some(no_answer(&error)),
+        (Ok(_), Ok(())) => seen.fault(workload),
+    };
+    Looked {
+        readiness: waited.readiness,
+        was_right,
+        scouted: Scouted {
+            workload: workload.name.clone(),
+            answers: seen.answers,
+            failure,
+            not_asked: None,
+        },
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    answers: Vec<ScoutedAnswer>,
+    /// What is wrong with each.
+    wrong: Vec<Option<String>>,
+}
+
+impl Seen {
+    /// Asks as often as a scout does.
+    fn ask(&mut self, question: &Question<'_>) -> Result<(), Error> {
+        let mut kept: Option<KeptConnection<'_>> = None;
+        while self.answers.len() < ANSWERS {
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => KeptConnection::open(question.target)?,
+            };
+            match connection.ask()? {
+                Some(answered) => {
+                    let stays = answered.connection == AfterAnswer::Kept;
+                    kept = stays.then_some(connection);
+                    self.add(question, &answered);
+                }
+                // It ended between two requests, which shows only now.
+                None => self.closed(),
+            }
+        }
+        Ok(())
+    }
+
+    fn closed(&mut self) {
+        if let Some(before) = self.answers.last_mut() {
+            before.connection = AfterAnswer::Closed;
+        }
+    }
+
+    fn add(&mut self, question: &Question<'_>, answered: &Answered) {
+        let response = &answered.response;
+        let Judged { answer, wrong } =
+            answer::judge(response, question.expect, question.variant_prefix);
+        self.answers.push(ScoutedAnswer {
+            answer,
+            framing: answered.framing,
+            connection: answered.connection,
+        });
+        self.wrong.push(wrong);
+    }
+
+    /// What is wrong with the answers, though a correct one was seen before. One of several is left
+    /// to the load, which counts how many there are. Where requests may fail, an answer with another
+    /// status says nothing.
+    fn fault(&self, workload: &ScoutWorkload) -> Option<ProbeFailure> {
+        let expect = &workload.expect;
+        let says_something = |(answer, _): &(&ScoutedAnswer, &Option<String>)| {
+            !workload.may_fail || answer.answer.status == expect.status
+        };
+        let both = self.answers.iter().zip(&self.wrong);
+        let (answers, wrong): (Vec<_>, Vec<_>) = both.filter(says_something).unzip();
+        if let Some(Some(why)) = wrong.first()
+            && wrong.iter().all(|wrong| wrong.is_some())
+        {
+            let message =
+                format!("a first answer was right, but not those on a kept connection: {why}");
+            return Some(failure(ProbeFailureReason::WrongAnswer, message));
+        }
+        let right = wrong.iter().all(|wrong| wrong.is_none());
+        let [first, second] = answers[..] else {
+            return None;
+        };
+        let (first, second) = (&first.answer, &second.answer);
+        let changed = right && first.body_sha256 != second.body_sha256;
+        (expect.same_across_variants && changed).then(|| {
+            let message = format!(
+                "the answer changes by itself: '{}', then '{}', and expect.sameAcrossVariants asks \
+                 for one answer",
+                first.excerpt, second.excerpt
+            );
+            failure(ProbeFailureReason::AnswerChanged, message)
+        })
+    }
+}
+
+/// Whoever does not answer once may answer the next time: this decides nothing.
+fn no_answer(error: &Error) -> ProbeFailure {
+    let reason = match error {
+        Error::Slow(_) => ProbeFailureReason::AnswerTooSlow,
+        Error::Connect(_) | Error::Broken(_) | Error::Malformed(_) => {
+            ProbeFailureReason::NeverListened
+        }
+    };
+    failure(
+        reason,
+        format!("a first answer was right, but then: {error}"),
+    )
+}
+
+fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
+    ProbeFailure { reason, message }
+}

@@ -1,0 +1,139 @@
+//! Looks at one variant before anything is measured: asks each workload twice, and reads the node's
+//! CPU time in a second of silence. A request in, a document out, whatever happens in between.
+
+mod idle;
+mod look;
+
+use std::time::Duration;
+
+use wasmbench_core::wire::document::{Environment, ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_core::wire::scout::{
+    SCOUT_SCHEMA, ScoutDocument, ScoutRequest, ScoutWorkload, Scouted,
+};
+
+use crate::action::{Action, Endpoint};
+use crate::environment;
+use crate::output::progress;
+use crate::ready::{Patience, Question};
+use crate::settings::Settings;
+use look::Looked;
+
+/// Looks at one variant. `request` is the JSON text from the environment.
+pub fn run(settings: &Settings, request: Option<&str>) -> ScoutDocument {
+    let before = environment::read(settings);
+    let mut document = ScoutDocument {
+        schema: SCOUT_SCHEMA.to_owned(),
+        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        failure: None,
+        readiness: Readiness::default(),
+        workloads: vec![],
+        idle: None,
+        environment: Environment::default(),
+    };
+    let looked = parse(request).and_then(|request| look(settings, &request, &mut document));
+    if let Err(failure) = looked {
+        progress(&format!("failed: {}", failure.message));
+        document.failure = Some(failure);
+    }
+    document.environment = environment::read(settings).since(&before);
+    document
+}
+
+fn look(
+    settings: &Settings,
+    request: &ScoutRequest,
+    document: &mut ScoutDocument,
+) -> Result<(), ProbeFailure> {
+    let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
+    let mut code: Option<&str> = None;
+    let mut was_ready = false;
+    for workload in &request.workloads {
+        let call = workload.action.as_ref();
+        if let (Some(code), Some(call)) = (code, call)
+            && code != call.code
+        {
+            let why = format!("the pod was initialised with {code}, and takes no second function");
+            document.workloads.push(not_asked(workload, why));
+            continue;
+        }
+        let endpoint = endpoint(settings, request, workload)?;
+        if code.is_none() {
+            endpoint.initialise(patience)?;
+        }
+        code = code.or(call.map(|call| call.code.as_str()));
+        let question = Question {
+            target: &endpoint.target,
+            expect: &workload.expect,
+            variant_prefix: &request.body_prefix,
+        };
+        progress(&format!(
+            "asking {} for {}",
+            endpoint.target.url(),
+            workload.name
+        ));
+        let Looked {
+            readiness,
+            was_right,
+            scouted,
+        } = look::look(&question, workload, patience);
+        if !was_ready {
+            document.readiness.waited_microseconds += readiness.waited_microseconds;
+            document.readiness.attempts += readiness.attempts;
+        }
+        was_ready |= was_right;
+        document.workloads.push(scouted);
+    }
+    document.idle = idle::read(settings, request);
+    any_answer(&document.workloads)
+}
+
+/// Whether the subject answered anything, right or wrong. If not, the first reason is that of all.
+fn any_answer(workloads: &[Scouted]) -> Result<(), ProbeFailure> {
+    if workloads.iter().any(|one| !one.answers.is_empty()) {
+        return Ok(());
+    }
+    let mut failures = workloads.iter().filter_map(|one| one.failure.as_ref());
+    failures
+        .next()
+        .map_or(Ok(()), |failure| Err(failure.clone()))
+}
+
+fn not_asked(workload: &ScoutWorkload, why: String) -> Scouted {
+    Scouted {
+        workload: workload.name.clone(),
+        answers: vec![],
+        failure: None,
+        not_asked: Some(why),
+    }
+}
+
+/// Where the subject receives requests of a workload, and what initialises it.
+fn endpoint(
+    settings: &Settings,
+    request: &ScoutRequest,
+    workload: &ScoutWorkload,
+) -> Result<Endpoint, ProbeFailure> {
+    let call = workload.action.as_ref();
+    let action = call.map(|call| Action::read(call, &settings.actions));
+    let action = action.transpose()?;
+    let action = action.as_ref().map(|action| (action, None));
+    Endpoint::new((request.address, request.port), &workload.path, action)
+        .map_err(|error| bad_request(error.to_string()))
+}
+
+fn parse(request: Option<&str>) -> Result<ScoutRequest, ProbeFailure> {
+    let text = request.ok_or_else(|| bad_request(format!("{REQUEST_ENV} is not set")))?;
+    serde_json::from_str(text).map_err(|error| {
+        bad_request(format!(
+            "{REQUEST_ENV} holds no request of a scout: {error}"
+        ))
+    })
+}
+
+fn bad_request(message: String) -> ProbeFailure {
+    ProbeFailure {
+        reason: ProbeFailureReason::BadRequest,
+        message,
+    }
+}

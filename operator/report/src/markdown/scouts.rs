@@ -1,0 +1,96 @@
+//! The section on what scouts saw before the first block, as far as it says something.
+
+use wasmbench_core::units;
+use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming};
+use wasmbench_results::scout::{Arrived, LookedAt, ScoutSummary};
+use wasmbench_results::summary::Summary;
+
+use crate::sheet::Sheet;
+use crate::table::{escape, lines};
+
+/// Longest remark, in characters; the records have all of it.
+const MAX_REMARK_CHARS: usize = 256;
+
+/// The section; empty where every answer came with a length over a connection that stays, and the
+/// node was quiet.
+pub fn section(summary: &Summary) -> String {
+    let answers = answers(summary);
+    let noise = noise(summary);
+    if answers.is_empty() && noise.is_empty() {
+        return String::new();
+    }
+    let parts = [answers, noise];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("## Before the first block\n\n{}", parts.join("\n"))
+}
+
+/// The answers that did not come as most do, one row per variant and workload.
+fn answers(summary: &Summary) -> String {
+    let all = summary.scouts.iter();
+    let all = all.flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
+    let told: Vec<(&ScoutSummary, &LookedAt)> = all.filter(|(_, seen)| !seen.is_usual()).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let table = Sheet::of(told)
+        .left("Variant", |(scout, _)| scout.variant.clone())
+        .left("Workload", |(_, seen)| seen.workload.clone())
+        .right("Status", |(_, seen)| {
+            each(seen, |one| one.status.to_string())
+        })
+        .right("Body", |(_, seen)| {
+            each(seen, |one| units::bytes(one.body_bytes as f64))
+        })
+        .left("Its end", |(_, seen)| {
+            each(seen, |one| end(one.framing).to_owned())
+        })
+        .left("Connection", |(_, seen)| {
+            each(seen, |one| connection(one.connection).to_owned())
+        })
+        .left("Remark", |(_, seen)| {
+            seen.message
+                .as_ref()
+                .map(|text| units::cut(text, MAX_REMARK_CHARS))
+        })
+        .table();
+    format!(
+        "Answers that stand out. All others were right, stated their length, and left the connection open.\n\n{}",
+        table.markdown()
+    )
+}
+
+/// What the answers have of something, each different value once.
+fn each(seen: &LookedAt, of: impl Fn(&Arrived) -> String) -> Option<String> {
+    let mut values: Vec<String> = seen.answers.iter().map(of).collect();
+    values.dedup();
+    (!values.is_empty()).then(|| values.join(", then "))
+}
+
+const fn end(framing: BodyFraming) -> &'static str {
+    match framing {
+        BodyFraming::Length => "length",
+        BodyFraming::Chunked => "last chunk",
+        BodyFraming::UntilClose => "end of the connection",
+        BodyFraming::NoBody => "no body",
+    }
+}
+
+const fn connection(after: AfterAnswer) -> &'static str {
+    match after {
+        AfterAnswer::Kept => "kept",
+        AfterAnswer::CloseAnnounced => "closed, as announced",
+        AfterAnswer::Closed => "closed without a word",
+        AfterAnswer::MoreBytes => "more bytes than the answer",
+    }
+}
+
+fn noise(summary: &Summary) -> String {
+    let told = summary.scouts.iter().filter_map(|scout| {
+        let noise = scout.noise.as_ref()?;
+        Some(format!(
+            "While nothing of the run worked, before {}: {noise}",
+            escape(&scout.variant)
+        ))
+    });
+    lines("- ", told)
+}
