@@ -247,13 +247,9 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return next(remove_everything(seen), stage, None, Wake::OnChange);
         }
     };
-    let (steps, stage, wake) = match exclusion::next(run, seen) {
-        Some(exclusion) => skipping(exclusion),
-        None => {
-            let (steps, stage, wake) = trial::next(run, seen, now);
-            (steps, with_left_out(stage, run, seen), wake)
-        }
-    };
+    let (steps, stage, wake) =
+        exclusion::next(run, seen).map_or_else(|| trial::next(run, seen, now), skipping);
+    let stage = with_left_out(stage, run, seen);
     next(steps, stage, Some(node), wake)
 }
 

@@ -150,14 +150,17 @@ fn the_status_says_what_is_not_measured_as_long_as_the_run_lasts() {
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
         seen.records.insert(trial.clone(), Ended::Measured);
     }
-    let message = |seen: &Observed| match plan(&run, seen, Timestamp::UNIX_EPOCH).stage {
-        Stage::Measuring { message, .. } => message,
-        stage => panic!("{stage:?}"),
+    let message = |seen: &Observed| {
+        let plan = plan(&run, seen, Timestamp::UNIX_EPOCH);
+        let Stage::Measuring { message, .. } = plan.stage else {
+            panic!("{plan:?}");
+        };
+        message
     };
     let skipping = message(&seen);
     let expected =
         "skipping variant hare under workload greet: before the first block: as the scout said";
-    assert_eq!(skipping, expected);
+    assert!(skipping.starts_with(expected), "{skipping}");
     for trial in run.order.iter().filter(|one| one.cell.variant == "hare") {
         let skipped = Ended::Skipped("WrongAnswer".into());
         seen.records.entry(trial.clone()).or_insert(skipped);

@@ -33,7 +33,7 @@ fn scout(
     variant: &str,
     (framing, connection): (&str, &str),
     others: u64,
-    failure: Value,
+    failure: &Value,
 ) -> Record {
     let answer = json!({
         "status": 200, "bodyBytes": 5, "bodySha256": "ab", "excerpt": "hello",
@@ -73,7 +73,7 @@ fn a_scout_that_saw_nothing_unusual_changes_no_number_and_no_word() {
     let run = run();
     let mut records = all_measured(&run);
     let without = summarize(&run, &records);
-    records.extend(["native", "embedded"].map(|name| scout(name, USUAL, 5, Value::Null)));
+    records.extend(["native", "embedded"].map(|name| scout(name, USUAL, 5, &Value::Null)));
     let with = summarize(&run, &records);
     assert_eq!(with.scouts.len(), 2);
     assert_eq!(with.scouts[0].others_cpu_share, Some(0.05));
@@ -95,9 +95,9 @@ fn the_records_of_scouts_are_read() {
 fn an_answer_that_arrives_otherwise_than_most_and_a_busy_node_are_listed() {
     let run = run();
     let mut records = all_measured(&run);
-    records.push(scout("native", USUAL, 5, Value::Null));
+    records.push(scout("native", USUAL, 5, &Value::Null));
     let late = ("untilClose", "closed");
-    records.push(scout("embedded", late, 31, Value::Null));
+    records.push(scout("embedded", late, 31, &Value::Null));
     let told = section(&summarize(&run, &records)).expect("a section");
     let row = told.lines().find(|line| line.starts_with("| embedded"));
     let row = row.unwrap_or_else(|| panic!("{told}"));
@@ -125,7 +125,7 @@ fn what_a_scout_found_wrong_is_doubted_as_if_each_trial_had_failed() {
         record(trial, position, skipped("WrongAnswer", why), None)
     });
     let failure = json!({"reason": "WrongAnswer", "message": why});
-    records.push(scout("embedded", USUAL, 5, failure));
+    records.push(scout("embedded", USUAL, 5, &failure));
     let summary = summarize(&run, &records);
     let cells = summary.cells.iter();
     for cell in cells.filter(|cell| cell.is_of("embedded", "hello")) {
