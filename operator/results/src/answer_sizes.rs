@@ -19,9 +19,10 @@ pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSize
             .filter(|_| observation.is_measured());
         let cell = &trial.cell;
         let sizes = seen.entry((cell.workload.clone(), cell.variant.clone()));
-        sizes
-            .or_default()
-            .extend(measured.map(|bytes| bytes as f64));
+        let sizes = sizes.or_default();
+        if let Some(bytes) = measured {
+            sizes.push(bytes as f64);
+        }
     }
     let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::of(sizes)?.median));
     seen.into_iter().filter_map(median).collect()

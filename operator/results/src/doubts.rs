@@ -154,7 +154,7 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
 fn other_sizes(cell: &LoadCell) -> Option<String> {
     let mut trials = cell.detail.trials.iter();
     let is_wrong = trials.any(|trial| {
-        trial.metrics.has_other_sizes
+        trial.metrics.other_bytes_before.is_some()
             && trial.reason.as_deref() == Some(Reason::ResponseMismatch.into())
     });
     let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;

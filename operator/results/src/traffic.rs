@@ -129,6 +129,8 @@ pub struct TrafficSummary {
     pub resent: Option<u64>,
     /// The sizes of the expected answers.
     pub answer_bytes: Option<AnswerBytes>,
+    /// The size of the answer before a load, if those under load had another.
+    pub answer_bytes_before: Option<u64>,
 }
 
 /// A kind of failure, for people.

@@ -126,8 +126,9 @@ pub struct Metrics {
     pub length_as_asked: Option<f64>,
     /// What was met besides latencies; empty if read from a summary.
     pub traffic: Traffic,
-    /// Whether answers of the window had another size than the one before it.
-    pub has_other_sizes: bool,
+    /// Bytes of the answer before the window, if those of the window had another size; absent if
+    /// read from a summary.
+    pub other_bytes_before: Option<u64>,
     /// What the pod's shim used outside its cgroup.
     pub shim: Option<ShimUse>,
     /// What else is known about the pod.
@@ -271,7 +272,7 @@ pub fn metrics(
             .asked_nanoseconds
             .filter(|asked| *asked > 0)
             .map(|asked| load.seconds * 1e9 / asked as f64),
-        has_other_sizes: has_other_sizes(document, &load.traffic),
+        other_bytes_before: other_bytes_before(document, &load.traffic),
         traffic: load.traffic.clone(),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
@@ -279,14 +280,11 @@ pub fn metrics(
     }))
 }
 
-/// Whether answers of the window had another size than the one before it.
-fn has_other_sizes(document: &LoadDocument, traffic: &Traffic) -> bool {
-    let before = document
-        .answer_before
-        .as_ref()
-        .map(|answer| answer.body_bytes);
-    let both = before.zip(traffic.answer_bytes);
-    both.is_some_and(|(before, seen)| (seen.min, seen.max) != (before, before))
+/// Bytes of the answer before the window, if those of the window had another size.
+fn other_bytes_before(document: &LoadDocument, traffic: &Traffic) -> Option<u64> {
+    let before = document.answer_before.as_ref()?.body_bytes;
+    let seen = traffic.answer_bytes?;
+    ((seen.min, seen.max) != (before, before)).then_some(before)
 }
 
 /// CPU time per request, in microseconds.

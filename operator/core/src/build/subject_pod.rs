@@ -41,9 +41,8 @@ pub fn subject_pod(
 
 /// The subject that `trial` asks for on `node`, to compare with the one that is there.
 pub fn asked_subject(run: &ValidatedRun, trial: &TrialId, node: &str) -> Option<Pod> {
-    let needs_upstream = run.workload(trial)?.upstream;
     // Values of the environment are not compared.
-    let upstream = needs_upstream.then_some("");
+    let upstream = run.has_upstream(trial).then_some("");
     Some(subject_pod(run, run.variant(trial)?, trial, node, upstream))
 }
 

@@ -330,6 +330,23 @@ fn the_address_of_the_echo_server_is_no_difference_and_another_image_was_asked_f
 }
 
 #[test]
+fn the_subject_of_a_scout_is_compared_as_any_other() {
+    let run = common::validated();
+    let scouts: Vec<&TrialId> = run.order.iter().filter(|trial| trial.is_scout()).collect();
+    assert!(!scouts.is_empty());
+    for scout in scouts {
+        let asked = asked_subject(&run, scout, "bench-1").expect("a subject");
+        assert_eq!(likeness(&asked, &served(&asked)), Likeness::AsAsked);
+        let added = json!([{"name": "proxy"}]);
+        let found = changed(&served(&asked), &[("/spec/initContainers", added)]);
+        assert!(
+            matches!(likeness(&asked, &found), Likeness::Altered(_)),
+            "{scout}"
+        );
+    }
+}
+
+#[test]
 fn probes_and_echo_servers_are_compared_as_subjects_are() {
     let (run, config) = (common::validated(), common::config());
     let upstream = upstream_pod(&run, &config.images, "bench-1");

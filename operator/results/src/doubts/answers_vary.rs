@@ -6,13 +6,15 @@ use crate::doubts::{Doubt, Evidence, Reason, note, places};
 /// changes its size by little.
 const DIFFERS: (u64, u64) = (2, 1024);
 
-/// Points whose answers grew, shrank or alternate.
+/// Points whose answers grew, shrank or alternate, from the one before the load on.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;
+        let traffic = cell.detail.traffic.as_ref()?;
+        let bytes = traffic.answer_bytes?;
+        let before = traffic.answer_bytes_before.unwrap_or(bytes.min);
+        let (place, min, max) = (cell.place(), bytes.min.min(before), bytes.max.max(before));
         let (factor, difference) = DIFFERS;
-        let varies = bytes.max >= factor * bytes.min && bytes.max - bytes.min >= difference;
-        let (place, min, max) = (cell.place(), bytes.min, bytes.max);
+        let varies = max >= factor * min && max - min >= difference;
         varies.then(|| format!("{place} ({min} to {max} bytes)"))
     })?;
     Some(note(

@@ -68,7 +68,8 @@ pub fn cell(
                 runs,
                 reuse,
             );
-            if is_fixed && metrics.has_other_sizes && trial.state == TrialState::Valid {
+            if is_fixed && metrics.other_bytes_before.is_some() && trial.state == TrialState::Valid
+            {
                 (trial.state, trial.reason) = invalid(Reason::ResponseMismatch);
             }
             trial
@@ -187,6 +188,9 @@ fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
         requests_per_connection: Spread::of(per_connection).map(|spread| spread.map(round_number)),
         resent: (sum.resent > 0).then_some(sum.resent),
         answer_bytes: sum.answer_bytes,
+        answer_bytes_before: trials
+            .iter()
+            .find_map(|trial| trial.metrics.other_bytes_before),
     };
     (found != TrafficSummary::default()).then_some(found)
 }

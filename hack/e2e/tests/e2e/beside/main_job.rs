@@ -225,7 +225,7 @@ async fn check_what_kubectl_shows(namespace: &str, state: &str) {
         "TRUSTWORTHY",
         "AGE",
         state,
-        "24/24",
+        "27/27",
     ] {
         assert!(table.contains(word), "{word} is missing:\n{table}");
     }

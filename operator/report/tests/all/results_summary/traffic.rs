@@ -93,6 +93,10 @@ fn answers_that_grow_are_said_with_both_sizes() {
         said.contains("embedded on hello at 50 connections (5 to 300000 bytes)"),
         "{said}"
     );
+    // All of them had grown before the window began.
+    let grown = seen("embedded", &bytes(300_000, 300_000));
+    let said = &doubt(&grown, Reason::AnswersVary).message;
+    assert!(said.contains("to 300000 bytes"), "{said}");
     let counted = seen("embedded", &bytes(500, 900));
     assert!(!is_said(&counted, Reason::AnswersVary));
 }
