@@ -54,7 +54,7 @@ type edge struct {
 	end   func()
 }
 
-// collections of garbage take CPU time from the subject and add to latencies; the heap stays small.
+// garbagePercent: collecting garbage takes CPU time from the subject and adds to latencies. The heap stays small.
 const garbagePercent = 400
 
 // load sends what the task asks for.
