@@ -10,7 +10,7 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::runs;
 
-use shown::{Cell, of_schedule, opened_connections, report, said, summary};
+use shown::{Cell, compared_rates, of_schedule, opened_connections, report, said, summary};
 
 /// Requests that failed: from and to, in percent, and why.
 #[derive(Clone, Copy)]
@@ -232,8 +232,11 @@ async fn what_makes_two_sides_unequal_is_said() {
         assert!(text.to_lowercase().contains("per connection"), "{text}");
 
         // How many CPUs a variant gets, the neighbours decide too: but more than one is not for one
-        // thread, and what is said follows from what was found.
-        let cpus = |variant| cell(variant, "threads").cpus_used();
+        // thread, and what is said of a comparison follows from what was found.
+        let cpus = |variant| {
+            let is_compared = compared_rates(&summary).contains(&"threads");
+            is_compared.then(|| cell(variant, "threads").cpus_used())?
+        };
         if let Some((plain, other)) = cpus("plain").zip(cpus("other")) {
             println!("threads: {plain} and {other} CPUs");
             assert!(other < 1.1, "{other}");

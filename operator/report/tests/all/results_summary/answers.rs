@@ -1,10 +1,10 @@
 //! What the subjects answered, and what a wrong answer does to a point.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point, TrialId};
+use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summarize;
@@ -201,21 +201,31 @@ fn a_window_without_a_single_success_is_invalid() {
 
 #[test]
 fn answers_of_other_sizes_are_told_with_both_sizes() {
-    let run = run();
-    let noted = |bytes: u64| {
-        let mut records = all_measured(&run);
-        for record in &mut records {
-            let is_embedded = is_embedded_hello(&record.trial);
-            let document = record.load_mut().unwrap();
-            let answers = [&mut document.answer_before, &mut document.answer_after];
-            for answer in answers.into_iter().flatten() {
-                answer.body_bytes = if is_embedded { bytes } else { 30 };
-            }
-        }
-        doubt(&summarize(&run, &records), Reason::UnequalAnswers)
-    };
-    let note = noted(50_000);
+    let note = noted_with_answers(all_measured(&run()), 50_000);
     let said = "native answers hello with 30 bytes and embedded with 50000";
     assert_eq!((note.breaks_trust, note.message.as_str()), (false, said));
-    assert_eq!(noted(60).message, "missing", "a name in the answer");
+    let note = noted_with_answers(all_measured(&run()), 60);
+    assert_eq!(note.message, "missing", "a name in the answer");
+}
+
+#[test]
+fn what_keeps_variants_from_being_compared_does_not_hide_the_sizes_of_their_answers() {
+    let mut records = all_measured(&run());
+    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
+    replace(&mut records, is_embedded_hello, with_errors);
+    let said = "native answers hello with 30 bytes and embedded with 50000";
+    assert_eq!(noted_with_answers(records, 50_000).message, said);
+}
+
+/// What is said when `embedded` answers with so many bytes, and all others with 30.
+fn noted_with_answers(mut records: Vec<Record>, bytes: u64) -> Doubt {
+    for record in &mut records {
+        let is_embedded = is_embedded_hello(&record.trial);
+        let document = record.load_mut().unwrap();
+        let answers = [&mut document.answer_before, &mut document.answer_after];
+        for answer in answers.into_iter().flatten() {
+            answer.body_bytes = if is_embedded { bytes } else { 30 };
+        }
+    }
+    doubt(&summarize(&run(), &records), Reason::UnequalAnswers)
 }

@@ -101,6 +101,13 @@ pub fn said<'a>(summary: &'a Value, reason: &str, workload: &str) -> Vec<&'a str
         .collect()
 }
 
+/// Workloads on which rates are compared.
+pub fn compared_rates(summary: &Value) -> Vec<&str> {
+    let all = summary["comparisons"].as_array().expect("comparisons");
+    let rates = all.iter().filter(|one| one["metric"] == "throughputRps");
+    rates.filter_map(|one| one["workload"].as_str()).collect()
+}
+
 /// Connections that the load generator opened within the timed window, beyond the first ones.
 pub fn opened_connections(record: &Record) -> u64 {
     let document = record.load().expect("a load");
