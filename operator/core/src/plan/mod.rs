@@ -25,6 +25,7 @@ mod incomparable;
 mod node;
 mod node_event;
 mod pods;
+mod queue;
 mod target;
 mod trial;
 

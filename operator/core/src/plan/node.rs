@@ -1,14 +1,13 @@
-//! Which node a run measures on, and whose turn it is. One run holds a node at a time, through a
-//! Lease; the others queue. Namespaces take turns, so that nobody has to wait for all of somebody
-//! else's runs; within a namespace, older runs come first. The claim is held for the whole run: a
-//! block interleaved with another run's blocks would not be a block.
+//! Which node a run measures on. One run holds a node at a time, through a Lease; the others queue.
+//! The claim is held for the whole run: a block interleaved with another run's blocks would not be
+//! a block.
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
 
-use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
+use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
+use crate::plan::queue::Queue;
 use crate::validate::ValidatedRun;
 
 /// Where a run stands.
@@ -74,15 +73,19 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         );
         return Claim::NotReady { message };
     };
-    let before = before(run, seen);
+    let queue = Queue::of(seen);
+    let before = queue.before(&run.uid);
     let offered = seen.nodes.iter();
     let offered = offered.filter(|node| node.ready && has(&seen.node_selector, node));
     let mut free: Vec<&NodeSeen> = offered.collect();
-    free.retain(|node| holder(seen, &node.name).is_none());
+    free.retain(|node| queue.holder(&node.name).is_none());
     free.sort_by(|a, b| a.name.cmp(&b.name));
     // In the order of their turns, each run takes the first node that suits it: every run assumes
     // this of the others.
-    for other in &before {
+    for other in before {
+        if free.is_empty() {
+            break;
+        }
         if let Some(taken) = free.iter().position(|node| fits(&other.placement, node)) {
             free.remove(taken);
         }
@@ -96,7 +99,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
                 .find(|lease| lease.node == node.name)
                 .cloned(),
         },
-        None => wait(seen, first, &before),
+        None => wait(queue.holder(&first.name), first, before),
     }
 }
 
@@ -109,54 +112,7 @@ pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
         .map(|lease| lease.node.clone())
 }
 
-/// The run that holds `node`. A suspended run releases its claim itself, once nothing of it can put
-/// load on the node; the claim of a deleted or finished run does not count.
-fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
-    let lease = seen.leases.iter().find(|lease| lease.node == node)?;
-    let uid = lease.holder.as_deref()?;
-    seen.runs
-        .iter()
-        .find(|run| run.uid == uid && run.standing != Standing::Ended)
-}
-
-/// The waiting runs whose turn comes before that of `run`.
-fn before<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<&'a RunSeen> {
-    let Some(me) = seen.runs.iter().find(|other| other.uid == run.uid) else {
-        return vec![];
-    };
-    let waits = |other: &&RunSeen| other.standing == Standing::Active && !holds(seen, other);
-    let mine = turn(seen, me);
-    seen.runs
-        .iter()
-        .filter(|other| other.uid != run.uid)
-        .filter(waits)
-        .filter(|other| turn(seen, other) < mine)
-        .collect()
-}
-
-/// The sort key of a waiting run's turn, smallest first: how many runs of its namespace are
-/// measuring or come before it, when the namespace was last served, and the run's age.
-fn turn<'a>(seen: &Observed, run: &'a RunSeen) -> (usize, Option<Timestamp>, Timestamp, &'a str) {
-    let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
-    let same = seen.runs.iter();
-    let same = same.filter(|other| other.uid != run.uid && other.namespace() == run.namespace());
-    let ahead = same.filter(|other| {
-        let older = (other.created, other.uid.as_str()) < age(run);
-        holds(seen, other) || (other.standing == Standing::Active && older)
-    });
-    let served = seen.served.get(run.namespace()).copied();
-    let (created, uid) = age(run);
-    (ahead.count(), served, created, uid)
-}
-
-/// Whether a run that still counts holds a node.
-fn holds(seen: &Observed, run: &RunSeen) -> bool {
-    let its = |lease: &LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
-    run.standing != Standing::Ended && seen.leases.iter().any(its)
-}
-
-fn wait(seen: &Observed, node: &NodeSeen, before: &[&RunSeen]) -> Claim {
-    let holder = holder(seen, &node.name);
+fn wait(holder: Option<&RunSeen>, node: &NodeSeen, before: &[&RunSeen]) -> Claim {
     let same = before.iter().filter(|run| fits(&run.placement, node));
     let place = same.count() + usize::from(holder.is_some()) + 1;
     let who = match (holder, before.first()) {
