@@ -117,6 +117,7 @@ fn whole_variant(
 fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclusion> {
     failed(run, seen)
         .filter(|(_, reason)| scope(reason) == wanted)
+        .filter(|(trial, reason)| !is_passing(run, seen, trial, reason))
         .find_map(|(trial, reason)| {
             let variant = &trial.cell.variant;
             let what = match wanted {
@@ -131,12 +132,20 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
         })
 }
 
+/// Whether only one pod of a variant that was measured is meant: somebody who debugs or resizes a
+/// pod changes that pod, while a policy changes all.
+fn is_passing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, reason: &str) -> bool {
+    reason == <&str>::from(FailureReason::SubjectAltered)
+        && measured(run, seen, |other| other.cell.variant == trial.cell.variant)
+}
+
 fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     let mut strikes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     // A scout may be chance, too, and is about all workloads.
     for (trial, reason) in failed(run, seen).filter(|(trial, _)| !trial.is_scout()) {
         let key = (trial.cell.variant.as_str(), trial.cell.workload.as_str());
-        if measured(run, seen, key) {
+        let is_its = |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
+        if measured(run, seen, is_its) {
             continue;
         }
         let count = strikes.entry(key).or_default();
@@ -144,8 +153,7 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         if *count >= STRIKES {
             let what = format!("variant {} under workload {}", key.0, key.1);
             let failure = because(trial, reason);
-            let belongs = |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
-            let found = exclusion(run, seen, what, failure, belongs);
+            let found = exclusion(run, seen, what, failure, is_its);
             if found.is_some() {
                 return found;
             }
@@ -178,12 +186,9 @@ fn failed<'a>(
         })
 }
 
-fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &str)) -> bool {
+fn measured(run: &ValidatedRun, seen: &Observed, belongs: impl Fn(&TrialId) -> bool) -> bool {
     run.planned(seen.blocks).iter().any(|trial| {
-        !trial.is_scout()
-            && trial.cell.variant == variant
-            && trial.cell.workload == workload
-            && seen.records.get(trial) == Some(&Ended::Measured)
+        !trial.is_scout() && belongs(trial) && seen.records.get(trial) == Some(&Ended::Measured)
     })
 }
 

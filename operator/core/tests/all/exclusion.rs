@@ -85,6 +85,17 @@ fn a_variant_that_answered_correctly_once_is_tried_to_the_end() {
 }
 
 #[test]
+fn a_pod_that_somebody_changed_by_hand_does_not_end_a_variant_that_was_measured() {
+    let run = common::validated();
+    let trials = greetings(&run);
+    let altered = (trials[1], failed("SubjectAltered"));
+    let (rest, _) = skipped(&run, std::slice::from_ref(&altered)).expect("all pods are changed");
+    assert!(rest.len() > trials.len() - 2, "the whole variant");
+    let measured = (trials[0], Ended::Measured);
+    assert_eq!(skipped(&run, &[measured, altered]), None);
+}
+
+#[test]
 fn what_may_be_chance_is_tried_twice() {
     let run = common::validated();
     let trials = greetings(&run);
