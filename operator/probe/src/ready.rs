@@ -144,30 +144,42 @@ struct Seen {
     /// When the first attempt began that got a wrong answer.
     first_wrong: Option<Instant>,
     wrong_answer: Option<Answer>,
-    last_wrong: String,
-    last_nothing: String,
     refused_unix_nanoseconds: Option<i64>,
-    /// Whether the last attempt waited for its answer in vain.
-    is_slow: bool,
+    last: Last,
+}
+
+/// What the last attempt came to. It decides why the wait was in vain: a service that answered
+/// wrongly once and then ended gave no wrong answer that lasted.
+#[derive(Debug)]
+enum Last {
+    Wrong(String),
+    Slow,
+    Nothing(String),
+}
+
+impl Default for Last {
+    fn default() -> Self {
+        Self::Nothing(String::new())
+    }
 }
 
 impl Seen {
     /// Notes an attempt that began at this moment, on both clocks; returns the correct answer.
     fn note(&mut self, attempt: Attempt, (asked, asked_at): (Instant, i64)) -> Option<Answer> {
-        self.is_slow = false;
-        match attempt {
+        self.last = match attempt {
             Attempt::Correct(answer) => return Some(answer),
             Attempt::Wrong(answer, why) => {
                 self.first_wrong.get_or_insert(asked);
-                (self.wrong_answer, self.last_wrong) = (answer, why);
+                self.wrong_answer = answer;
+                Last::Wrong(why)
             }
             Attempt::Refused(why) => {
                 self.refused_unix_nanoseconds = Some(asked_at);
-                self.last_nothing = why;
+                Last::Nothing(why)
             }
-            Attempt::Nothing(why) => self.last_nothing = why,
-            Attempt::Slow => self.is_slow = true,
-        }
+            Attempt::Nothing(why) => Last::Nothing(why),
+            Attempt::Slow => Last::Slow,
+        };
         None
     }
 
@@ -183,12 +195,10 @@ impl Seen {
 
     /// Why no correct answer came within `limit`.
     fn failure(&self, limit: Duration) -> ProbeFailure {
-        if self.first_wrong.is_some() {
-            wrong(limit, &self.last_wrong)
-        } else if self.is_slow {
-            slow()
-        } else {
-            given_up(limit, &self.last_nothing)
+        match &self.last {
+            Last::Wrong(why) => wrong(limit, why),
+            Last::Slow => slow(),
+            Last::Nothing(why) => given_up(limit, why),
         }
     }
 }
@@ -328,6 +338,29 @@ mod tests {
         // Linux hands out ports from 32768 to 60999, and keeps each for 60 s.
         let kept = OFTEN.as_micros() / GAP.as_micros() + 60_000_000 / LONG_GAP.as_micros();
         assert!(kept < 60_999 - 32_768, "{kept}");
+    }
+
+    #[test]
+    fn the_last_attempt_decides_what_a_wait_in_vain_is_told_as() {
+        let after = |attempts: Vec<Attempt>| {
+            let mut seen = Seen::default();
+            for attempt in attempts {
+                seen.note(attempt, (Instant::now(), 0));
+            }
+            seen.failure(Duration::from_secs(120)).reason
+        };
+        let wrong = || Attempt::Wrong(None, "status 503".to_owned());
+        let refused = || Attempt::Refused("refused".to_owned());
+        for (attempts, reason) in [
+            (vec![wrong(), refused()], ProbeFailureReason::NeverListened),
+            (vec![refused(), wrong()], ProbeFailureReason::WrongAnswer),
+            (
+                vec![wrong(), Attempt::Slow],
+                ProbeFailureReason::AnswerTooSlow,
+            ),
+        ] {
+            assert_eq!(after(attempts), reason);
+        }
     }
 
     #[test]
