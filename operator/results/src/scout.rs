@@ -58,11 +58,11 @@ impl Arrived {
     /// Whether it arrived as most do: the connection stays, and a length or the status told the
     /// end.
     pub fn is_usual(self) -> bool {
-        let has_length = match self.framing {
-            BodyFraming::Length | BodyFraming::NoBody => true,
-            BodyFraming::Chunked | BodyFraming::UntilClose => false,
+        let ends_by_itself = match self.framing {
+            BodyFraming::Length | BodyFraming::Chunked | BodyFraming::NoBody => true,
+            BodyFraming::UntilClose => false,
         };
-        has_length && self.connection == AfterAnswer::Kept
+        ends_by_itself && self.connection == AfterAnswer::Kept
     }
 }
 

@@ -20,13 +20,15 @@ pub struct Looked {
 
 /// Looks at `workload`.
 pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patience) -> Looked {
+    // An earlier workload may have used up the time for starting. A single attempt decides nothing.
+    let had_time = !patience.is_over();
     // A service that starts may answer wrongly at first, as before a load.
     let waited = question.wait(patience);
     let was_right = waited.outcome.is_ok();
     let mut seen = Seen::default();
     let asked = seen.ask(question);
     let failure = match (waited.outcome, asked) {
-        (Err(failure), _) => Some(failure),
+        (Err(failure), _) => Some(failure).filter(|_| had_time && !seen.has_right_answer()),
         (Ok(_), Err(error)) => Some(no_answer(&error)),
         (Ok(_), Ok(())) => seen.fault(workload),
     };
@@ -69,6 +71,10 @@ impl Seen {
             }
         }
         Ok(())
+    }
+
+    fn has_right_answer(&self) -> bool {
+        self.wrong.iter().any(Option::is_none)
     }
 
     fn closed(&mut self) {

@@ -119,6 +119,26 @@ fn a_wrong_answer_is_said_of_its_workload_and_the_others_are_looked_at() {
     assert_eq!((good.answers.len(), &good.failure), (2, &None));
 }
 
+#[test]
+fn a_workload_that_was_left_no_time_is_not_judged_by_a_single_attempt() {
+    let server = Server::start(|_, head| {
+        let status = if head.contains("/sheds") { 503 } else { 200 };
+        answer(status, "hello")
+    });
+    let both = [
+        workload("/liar", &json!({"body": "goodbye"})),
+        workload("/sheds", &json!({"body": "hello"})),
+    ];
+    let mut request = request(server.address.port(), &both);
+    request["readyTimeoutSeconds"] = json!(1);
+    let (_, document) = scout(&request);
+    let [liar, sheds] = &document.workloads[..] else {
+        panic!("{:?}", document.workloads);
+    };
+    assert!(liar.failure.is_some());
+    assert_eq!((sheds.answers.len(), &sheds.failure), (2, &None));
+}
+
 /// Answers rightly at first and, over the kept connection, what the test says.
 fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync {
     move |number, _| match number {

@@ -11,8 +11,7 @@ use crate::table::{escape, lines};
 /// Longest remark, in characters; the records have all of it.
 const MAX_REMARK_CHARS: usize = 256;
 
-/// The section; empty where every answer came with a length over a connection that stays, and the
-/// node was quiet.
+/// The section; empty where every answer ended before its connection, and the node was quiet.
 pub fn section(summary: &Summary) -> String {
     let answers = answers(summary);
     let noise = noise(summary);
@@ -53,10 +52,7 @@ fn answers(summary: &Summary) -> String {
                 .map(|text| units::cut(text, MAX_REMARK_CHARS))
         })
         .table();
-    format!(
-        "Answers that stand out. All others were right, stated their length, and left the connection open.\n\n{}",
-        table.markdown()
-    )
+    format!("Answers that stand out.\n\n{}", table.markdown())
 }
 
 /// What the answers have of something, each different value once.
@@ -79,7 +75,7 @@ const fn connection(after: AfterAnswer) -> &'static str {
     match after {
         AfterAnswer::Kept => "kept",
         AfterAnswer::CloseAnnounced => "closed, as announced",
-        AfterAnswer::Closed => "closed without a word",
+        AfterAnswer::Closed => "closed, unannounced",
         AfterAnswer::MoreBytes => "more bytes than the answer",
     }
 }
