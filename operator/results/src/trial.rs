@@ -107,7 +107,8 @@ pub struct Metrics {
     pub generator_work_share: Option<f64>,
     /// How noisy the node was.
     pub noise: Noise,
-    /// Why the subject's counters are missing; empty if they are not, and if read from a summary.
+    /// Why counters are missing without which noise cannot be judged; absent if none is, and if read
+    /// from a summary.
     pub no_counters: Option<String>,
     /// Whether the window was too short to determine the noise, although the node's counters were
     /// read.
@@ -260,7 +261,10 @@ pub fn metrics(
             .map(round_number),
         generator_work_share: generator::work_share(window, lists).map(round_number),
         noise,
-        no_counters: document.absent.get("subject").cloned(),
+        no_counters: COUNTERS_OF_NOISE
+            .iter()
+            .find_map(|name| document.absent.get(*name))
+            .cloned(),
         is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
         discarded: window
@@ -279,6 +283,9 @@ pub fn metrics(
         open_loop: window.open_loop.as_ref().map(scheduled::of_window),
     }))
 }
+
+/// Fields of the window that noise is worked out from.
+const COUNTERS_OF_NOISE: [&str; 3] = ["subject", "node", "generatorCpuNanoseconds"];
 
 /// Bytes of the answer before the window, if those of the window had another size.
 fn other_bytes_before(document: &LoadDocument, traffic: &Traffic) -> Option<u64> {

@@ -17,7 +17,8 @@ pub fn of(
     let edges = "could not be read at both edges of every part of the window";
     let generator = "the generator's CPU clock could not be read";
     let subject = no_meter.unwrap_or(edges);
-    let is_asked = bench.upstream.is_some();
+    let no_upstream = bench.upstream.as_ref();
+    let no_upstream = no_upstream.map(|found| found.as_ref().err().map_or(edges, |why| why));
     let all = [
         ("subject", window.subject.is_none(), subject),
         (
@@ -32,8 +33,8 @@ pub fn of(
         ),
         (
             "upstreamCpuNanoseconds",
-            is_asked && window.upstream_cpu_nanoseconds.is_none(),
-            edges,
+            no_upstream.is_some() && window.upstream_cpu_nanoseconds.is_none(),
+            no_upstream.unwrap_or_default(),
         ),
         (
             "cpus",

@@ -61,6 +61,14 @@ pub enum Timed {
 }
 
 impl Timed {
+    /// The length that was asked for; `None` where a number of requests was.
+    pub fn asked_nanoseconds(self) -> Option<u64> {
+        match self {
+            Self::Time(time) => u64::try_from(time.as_nanos()).ok(),
+            Self::Requests(_) => None,
+        }
+    }
+
     /// Returns the window for a subject that answered at `rps` requests per second when it was
     /// warm. If that many requests would take too little or too much time, the window is a
     /// duration, which a sudden slowdown of the subject cannot extend.

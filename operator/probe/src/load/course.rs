@@ -60,6 +60,11 @@ impl Bench<'_> {
                 break window;
             }
         };
-        Ok((kept.timed, kept.answered))
+        let asked_nanoseconds = amounts.timed.asked_nanoseconds();
+        let timed = TimedWindow {
+            asked_nanoseconds,
+            ..kept.timed
+        };
+        Ok((timed, kept.answered))
     }
 }

@@ -157,7 +157,10 @@ fn bench<'a>(
             answer_bytes: answer.body_bytes,
         },
         meter: find_meter(settings, request.meter, &request.pod_uid),
-        upstream: find_upstream(settings, request),
+        upstream: request
+            .upstream_uid
+            .as_ref()
+            .map(|uid| counters(settings, request.meter, uid)),
         proc: &settings.proc,
         sys: &settings.sys,
         cpus: environment::cpus(settings),
@@ -222,14 +225,7 @@ fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
 
 /// The subject's counters, or why there are none.
 fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
-    let meter = match level {
-        MeterLevel::None => Err(NO_METER.to_owned()),
-        MeterLevel::Cgroup => {
-            let below = settings.cgroup.display();
-            let meter = PodMeter::find(&settings.cgroup, &settings.proc, pod_uid);
-            meter.ok_or_else(|| format!("pod {pod_uid} has no cgroup below {below}"))
-        }
-    };
+    let meter = counters(settings, level, pod_uid);
     progress(&match &meter {
         Ok(meter) => format!("counters at {}", meter.place()),
         Err(why) => format!("no resources: {why}"),
@@ -237,11 +233,15 @@ fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<P
     meter
 }
 
-fn find_upstream(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
-    let uid = request.upstream_uid.as_ref()?;
-    match request.meter {
-        MeterLevel::None => None,
-        MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),
+/// The counters of a pod, or why they are not read.
+fn counters(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
+    match level {
+        MeterLevel::None => Err(NO_METER.to_owned()),
+        MeterLevel::Cgroup => {
+            let below = settings.cgroup.display();
+            let meter = PodMeter::find(&settings.cgroup, &settings.proc, pod_uid);
+            meter.ok_or_else(|| format!("pod {pod_uid} has no cgroup below {below}"))
+        }
     }
 }
 

@@ -30,8 +30,8 @@ pub struct Bench<'a> {
     pub load: Load<'a>,
     /// The subject's counters, or why they are not read.
     pub meter: Result<PodMeter, String>,
-    /// The meter of the echo server, if the workload has one.
-    pub upstream: Option<PodMeter>,
+    /// The counters of the echo server, if the workload has one, or why they are not read.
+    pub upstream: Option<Result<PodMeter, String>>,
     /// The node's `/proc`.
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
@@ -123,12 +123,7 @@ impl Bench<'_> {
         for amount in others {
             whole = whole.then(part(amount)?);
         }
-        let mut window = self.judged(whole);
-        window.timed.asked_nanoseconds = match amount {
-            Amount::Time(time) => u64::try_from(time.as_nanos()).ok(),
-            Amount::Requests(_) => None,
-        };
-        Ok(window)
+        Ok(self.judged(whole))
     }
 
     /// Runs `load` as a window of a single part.
@@ -215,7 +210,7 @@ impl Bench<'_> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let sources = Sources {
             meter: self.meter.as_ref().ok(),
-            upstream: self.upstream.as_ref(),
+            upstream: self.upstream.as_ref().and_then(|found| found.as_ref().ok()),
             proc: self.proc,
         };
         let task = serde_json::to_string(task)

@@ -114,6 +114,19 @@ fn a_window_lasts_as_long_as_asked_for() {
 }
 
 #[test]
+fn a_number_of_requests_asks_for_no_length_however_fast_the_service_is() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "requests", "requests": 100, "warmupRequests": 20});
+    let run = Proc::quiet().probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
+    let timed = run.document.timed.unwrap();
+    let length = Duration::from_nanos(timed.duration_nanoseconds);
+    assert!(length >= Duration::from_millis(990), "{length:?}");
+    assert_eq!(timed.asked_nanoseconds, None);
+}
+
+#[test]
 fn a_warm_up_of_nothing_still_finds_the_buckets() {
     // Slow enough that what a crowded machine adds does not change the order of magnitude.
     let server = hello_after(40);
