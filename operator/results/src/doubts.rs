@@ -153,13 +153,20 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// Says that answers under load had another size than the right one; `None` where they may.
 fn other_sizes(cell: &LoadCell) -> Option<String> {
     let mut trials = cell.detail.trials.iter();
-    let is_wrong = trials.any(|trial| {
-        trial.metrics.other_bytes_before.is_some()
-            && trial.reason.as_deref() == Some(Reason::ResponseMismatch.into())
-    });
+    let before = trials.find_map(|trial| {
+        let is_wrong = trial.reason.as_deref() == Some(Reason::ResponseMismatch.into());
+        trial.metrics.other_bytes_before.filter(|_| is_wrong)
+    })?;
     let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;
-    let (place, min, max) = (cell.place(), bytes.min, bytes.max);
-    is_wrong.then(|| format!("{place} gave answers of {min} to {max} bytes, and not of one size"))
+    let place = cell.place();
+    let sizes = if bytes.min == bytes.max {
+        bytes.min.to_string()
+    } else {
+        format!("{} to {}", bytes.min, bytes.max)
+    };
+    Some(format!(
+        "{place} gave answers of {sizes} bytes under load, and one of {before} before it"
+    ))
 }
 
 fn engine_mode(evidence: &Evidence<'_>) -> Option<Doubt> {
