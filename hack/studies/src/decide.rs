@@ -41,10 +41,10 @@ const COLUMNS: [Column; 5] = [
     Column {
         title: "COLD START",
         places: &[
+            place("openwhisk", Figure::Ready, "blake3", 1),
             place("wasmcloud-study", Figure::Ready, "hello", 1),
             place("gateway-report", Figure::Ready, "hello", 1),
             place("openwhisk", Figure::Ready, "start", 1),
-            place("openwhisk", Figure::Ready, "blake3", 1),
         ],
     },
     Column {
