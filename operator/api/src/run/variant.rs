@@ -201,10 +201,10 @@ pub struct OwnContainer {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvVar {
-    /// Name of the variable.
+    /// Name of the variable: letters, digits, `_`, `-` and `.`, not beginning with a digit.
     #[schemars(
         length(min = 1, max = 128),
-        regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]*$")
+        regex(pattern = r"^([-_a-zA-Z]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$")
     )]
     #[x_kube(validation = Rule::new(validation::ENV_RULE).message(validation::ENV_MESSAGE))]
     pub name: String,

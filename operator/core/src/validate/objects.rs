@@ -7,8 +7,8 @@ use wasmbench_api::run::{
     BenchmarkRunSpec, CpuAndMemory, Placement, SubjectResources, Toleration, TolerationOperator,
 };
 
-use crate::quantity::thousandths;
 use crate::validate::{Invalid, invalid};
+use wasmbench_api::quantity::thousandths;
 
 /// No container starts with less memory than this, in thousandths of a byte.
 const LEAST_MEMORY: u128 = 1000 << 20;
@@ -67,7 +67,9 @@ fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
 fn amount(field: &str, text: Option<&String>) -> Result<Option<u128>, Invalid> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
-        let message = format!("'{text}' is not an amount: write it like 500m, 2 or 256Mi");
+        let message = format!(
+            "'{text}' is not an amount: write it as Kubernetes does, like 500m, 0.5, 256Mi or 1.5Gi"
+        );
         invalid(field, message)
     };
     thousandths(text).map(Some).ok_or_else(wrong)

@@ -20,6 +20,7 @@ fn all_workloads(own_image: &str) -> String {
         r"
 blocks: 1
 seed: 1
+resources: {{requests: {{cpu: '.1', memory: '64e6'}}, limits: {{memory: 0.5Gi}}}}
 variants:
 - {{name: native, preset: native}}
 - {{name: embedded, preset: wasmtime-embedded, engine: {{allocator: Pooling}}}}
