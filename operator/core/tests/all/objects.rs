@@ -10,7 +10,7 @@ use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
-use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 use wasmbench_core::wire::scout::ScoutRequest;
