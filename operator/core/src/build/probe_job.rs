@@ -80,7 +80,7 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
 
 /// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
-    let template_meta = pod::out_of_meshes(ObjectMeta {
+    let template_meta = pod::left_alone(ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
         ..ObjectMeta::default()

@@ -28,7 +28,7 @@ pub fn subject_pod(
     let meta = owned_meta(run, names::subject(run, trial), labels::COMPONENT_SUBJECT);
     let placement = run.spec.placement.clone().unwrap_or_default();
     pod::signed(Pod {
-        metadata: pod::out_of_meshes(with_trial(meta, trial)),
+        metadata: pod::left_alone(with_trial(meta, trial)),
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
@@ -64,7 +64,7 @@ pub fn cold_subject(
     let name = names::cold_subject(run, trial);
     let meta = owned_meta(run, name, labels::COMPONENT_COLD_SUBJECT);
     let mut pod = subject_pod(run, variant, trial, node, upstream);
-    pod.metadata = pod::out_of_meshes(with_trial(meta, trial));
+    pod.metadata = pod::left_alone(with_trial(meta, trial));
     for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
         container.image_pull_policy = Some("IfNotPresent".into());
     }
