@@ -7,7 +7,7 @@ use crate::wire::action::Instances;
 
 /// Port on which the presets listen.
 pub const GATEWAY_PORT: u16 = 8080;
-/// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
+/// What every gateway prints once it listens: `wasmbench: native listening on [::]:8080`.
 pub(super) const GATEWAY_LINE: &str = " listening on ";
 /// The path at which every gateway says how it executes.
 const ENGINE_PATH: &str = "/engine";
