@@ -5,6 +5,26 @@
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
+/// Parts of what the kubelet and containerd say about an image that lacks something, and what to do.
+const REMEDIES: [(&str, &str); 3] = [
+    (
+        "non-numeric user",
+        "the kubelet does not look up names: set container.runAsUser (and runAsGroup) to the user's number, or write \
+         it into the image (USER 1000:1000)",
+    ),
+    (
+        "image will run as root",
+        "a service does not run as root here: set container.runAsUser to a number of 1 or more with which it works, or \
+         write it into the image (USER 1000:1000)",
+    ),
+    (
+        "no command specified",
+        "the image names no program: set container.command",
+    ),
+];
+/// What to do about anything else.
+const CHECK: &str = "check the image's entrypoint, user and runtime";
+
 /// What is wrong with a container that will never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hopeless {
@@ -27,9 +47,12 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let text =
-                format!("{reason}: {message}: check the image's entrypoint, user and runtime");
-            Some((Hopeless::Container, text))
+            let known = REMEDIES.iter().find(|(said, _)| message.contains(said));
+            let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
+            Some((
+                Hopeless::Container,
+                format!("{reason}: {message}: {remedy}"),
+            ))
         }
         _ => None,
     }
@@ -57,5 +80,29 @@ mod tests {
             assert_eq!(found("CreateContainerError", slow), None, "{slow}");
         }
         assert_eq!(found("ContainerCreating", ""), None);
+    }
+
+    #[test]
+    fn what_the_image_lacks_is_remedied_by_a_field_of_the_run() {
+        for (reason, message, remedy) in [
+            (
+                "CreateContainerConfigError",
+                "container has runAsNonRoot and image has non-numeric user (node), cannot verify user is non-root",
+                "container.runAsUser",
+            ),
+            (
+                "CreateContainerConfigError",
+                "container has runAsNonRoot and image will run as root (pod: \"a\", container: subject)",
+                "container.runAsUser",
+            ),
+            (
+                "CreateContainerError",
+                "failed to create containerd container: no command specified",
+                "container.command",
+            ),
+        ] {
+            let (_, text) = hopeless(reason, message).unwrap();
+            assert!(text.contains(message) && text.contains(remedy), "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use kube::ResourceExt;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkSchedule;
 use wasmbench_api::conditions::Draft;
-use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, check, status, step};
+use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, behind, check, status, step};
 use wasmbench_results::history::History;
 use wasmbench_results::ratios::minimum_effect;
 
@@ -119,6 +119,8 @@ async fn go_on(
             .ok()
             .and_then(|history| regressed(schedule, history)),
     );
+    let known = told.map_or(&[][..], |told| told.conditions.as_slice());
+    drafts.extend(behind(cron, runs, known, context.clock.now()));
     let done = match &acted {
         Ok(()) => step.clone(),
         // What was not done is picked up by the next reconcile.

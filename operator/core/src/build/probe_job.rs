@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_api::run::{Sweeps, Workload};
+use wasmbench_api::run::{PROBE_USER, Sweeps, Workload};
 
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
@@ -32,10 +32,6 @@ pub const COLD_START_COMMAND: &str = "cold-start";
 pub const DENSITY_COMMAND: &str = "density";
 /// The probe's command for scouts.
 pub const SCOUT_COMMAND: &str = "scout";
-/// The user that probes, and nothing else, run as: the kernel exposes a process's environment,
-/// memory and files to other processes of the same user, and a probe sees all processes of its
-/// node.
-const USER: i64 = 58_213;
 /// Seconds after which a finished Job is removed, in case its operator never comes back.
 const TTL_SECONDS: i32 = 24 * 3600;
 /// Seconds allowed for everything except waiting and load, such as start and calibration. Repeats
@@ -84,7 +80,7 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
 
 /// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
-    let template_meta = pod::out_of_meshes(ObjectMeta {
+    let template_meta = pod::left_alone(ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
         ..ObjectMeta::default()
@@ -253,8 +249,8 @@ pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -
             &config.probe.memory,
         )),
         security_context: Some(SecurityContext {
-            run_as_user: Some(USER),
-            run_as_group: Some(USER),
+            run_as_user: Some(PROBE_USER),
+            run_as_group: Some(PROBE_USER),
             ..pod::locked_down(true)
         }),
         ..Container::default()

@@ -15,7 +15,7 @@ pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
     let placement = run.spec.placement.clone().unwrap_or_default();
     let meta = owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM);
     pod::signed(Pod {
-        metadata: pod::out_of_meshes(meta),
+        metadata: pod::left_alone(meta),
         spec: Some(PodSpec {
             containers: vec![Container {
                 name: containers::UPSTREAM.into(),

@@ -15,6 +15,8 @@ pub struct SeenRun {
     pub uid: String,
     /// The scheduled time that it was started for.
     pub due: Timestamp,
+    /// When it was started.
+    pub started: Timestamp,
     /// How it ended; `None` while it is active.
     pub ended: Option<RunOutcome>,
     /// When it ended.
@@ -51,6 +53,7 @@ pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
         name: run.name_any(),
         uid: run.uid().unwrap_or_default(),
         due,
+        started: created.unwrap_or(due),
         ended: is_finished(run).then(|| ended(run)),
         completed: completed.map(|time| time.0),
     })
