@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use jiff::Timestamp;
 use kube::Client;
+use kube::api::ObjectMeta;
 use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -150,6 +151,14 @@ impl Context {
     /// The reference by which a run is woken up.
     pub fn reference(namespace: &str, name: &str) -> ObjectRef<GuardedRun> {
         ObjectRef::new(name).within(namespace)
+    }
+}
+
+/// The metadata of a run, whether or not it decodes.
+pub fn meta_of(run: &GuardedRun) -> &ObjectMeta {
+    match &run.0 {
+        Ok(run) => &run.metadata,
+        Err(invalid) => &invalid.metadata,
     }
 }
 

@@ -7,29 +7,31 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
-use futures::channel::mpsc::UnboundedSender;
-use futures::{StreamExt, TryStreamExt, pin_mut};
+use futures::{Stream, StreamExt, TryStreamExt};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use kube::core::PartialObjectMeta;
-use kube::runtime::reflector::{self, ObjectRef};
+use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
-use kube::{Api, ResourceExt};
+use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_api::labels;
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::PodState;
 
 use crate::context::{Context, GuardedRun, GuardedSchedule};
-use crate::error::{Error, chain};
+use crate::deletions::{self, Claims};
+use crate::error::chain;
 use crate::observe::pod_seen;
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
-use crate::schedules::{self, Wakes};
-use crate::{runs_in_memory, sweep};
+use crate::runs_in_memory;
+use crate::schedules;
+
+/// An object that a watch reported.
+type Watched<K> = Result<K, watcher::Error>;
 
 /// How many runs are reconciled at the same time.
 const CONCURRENCY: u16 = 8;
@@ -60,26 +62,25 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let (deleted, deletions) = futures::channel::mpsc::unbounded();
     let all_runs = store.clone();
     let (of_pods, of_jobs) = (context.quiet.clone(), context.quiet.clone());
+    let (jobs, job_events) = kept(
+        Api::namespaced(client.clone(), &own_namespace),
+        ours.clone(),
+    );
+    let (leases, lease_events) = kept(Api::namespaced(client.clone(), &own_namespace), ours);
     let controller = controller
         .trigger_backoff(WatchPause)
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
-        .watches(Api::<Pod>::all(client.clone()), pods, move |pod| {
+        .watches(Api::<Pod>::all(client), pods, move |pod| {
             let can_wait = of_pods.is_of_another_trial(&pod.metadata);
             if can_wait { None } else { run_of_pod(&pod) }
         })
-        .watches(
-            Api::<Job>::namespaced(client.clone(), &own_namespace),
-            ours,
-            move |job| {
-                let can_wait = of_jobs.is_of_another_trial(&job.metadata);
-                if can_wait { None } else { run_of_job(&job) }
-            },
-        )
-        .watches(
-            Api::<Lease>::namespaced(client, &own_namespace),
-            config.labels(labels::RUN_UID),
-            move |lease| waiting_runs(&lease, &all_runs.state()),
-        )
+        .watches_stream(job_events, move |job: Job| {
+            let can_wait = of_jobs.is_of_another_trial(&job.metadata);
+            if can_wait { None } else { run_of_job(&job) }
+        })
+        .watches_stream(lease_events, move |lease: Lease| {
+            waiting_runs(&lease, &all_runs.state())
+        })
         .reconcile_all_on(deletions)
         .shutdown_on_signal();
     let ready = async move {
@@ -97,7 +98,8 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
             }
         });
     let schedules = Box::pin(schedules::look_after(context.clone(), woken));
-    let others = futures::future::join3(ready, sweep_deleted(context, deleted, wakes), schedules);
+    let swept = deletions::sweep(context, Claims { jobs, leases }, deleted, wakes);
+    let others = futures::future::join3(ready, swept, schedules);
     // The controller of runs ends on a signal, and everything else with it. A schedule repeats
     // whatever was interrupted.
     tokio::select! {
@@ -134,61 +136,14 @@ fn watched_pods() -> String {
     )
 }
 
-/// Sweeps at start and whenever a run is deleted, and then triggers all runs: a waiting one may be
-/// next now. What is left of a run that was not being measured can wait for silence.
-async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>, wakes: Wakes) {
-    warn_of(sweep::orphans(&context).await);
-    let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
-    let config = watcher::Config::default()
-        .timeout(WATCH_SECONDS)
-        .page_size(runs_in_memory::PAGE);
-    let events = watcher(runs, config).backoff(WatchPause);
-    pin_mut!(events);
-    let (mut gone, mut urgent) = (vec![], false);
-    loop {
-        tokio::select! {
-            event = events.try_next() => match event {
-                Ok(Some(watcher::Event::Delete(run))) => {
-                    wakes.run_gone(&run.metadata);
-                    let uid = run.metadata.uid.unwrap_or_default();
-                    urgent |= context.quiet.end(&uid);
-                    gone.push(uid);
-                    continue;
-                }
-                // A relist may hide a deletion.
-                Ok(Some(watcher::Event::InitDone)) => {
-                    wakes.all();
-                    warn_of(sweep::orphans(&context).await);
-                }
-                Ok(Some(_)) => continue,
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::debug!(error = chain(&error), "watch for deletions");
-                    continue;
-                }
-            },
-            () = silence(&context, urgent), if !gone.is_empty() => {
-                urgent = false;
-                for uid in gone.drain(..) {
-                    warn_of(sweep::run_is_gone(&context, &uid).await);
-                }
-            }
-        }
-        // Fails only when the controller has ended.
-        let _ = deleted.unbounded_send(());
-    }
-}
-
-async fn silence(context: &Context, urgent: bool) {
-    if !urgent {
-        context.quiet.over().await;
-    }
-}
-
-fn warn_of(swept: Result<(), Error>) {
-    if let Err(error) = swept {
-        tracing::warn!(error = chain(&error), "could not sweep");
-    }
+/// A watch whose objects are also kept.
+fn kept<K>(api: Api<K>, config: watcher::Config) -> (Store<K>, impl Stream<Item = Watched<K>>)
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let (store, writer) = reflector::store();
+    let events = watcher(api, config).reflect(writer);
+    (store, events.touched_objects())
 }
 
 fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {

@@ -20,7 +20,7 @@ use wasmbench_core::wire::addition::Addition;
 use wasmbench_core::wire::evidence::Evidence;
 use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
-use super::failed;
+use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{belongs_to, pod_seen, with_event};
@@ -395,13 +395,10 @@ async fn fill_chunk(
             }
             // Another writer was faster: read again, so that none of its data is lost.
             Err(kube::Error::Api(s)) if s.is_conflict() || s.is_already_exists() => {}
-            Err(error) => return Err(failed(format!("write {name}"))(error)),
+            Err(error) => return Err(not_written(name, error)),
         }
     }
-    Err(Error::NameTaken {
-        kind: "ConfigMap",
-        name,
-    })
+    Err(Error::WriteConflict { name })
 }
 
 fn count(context: &Context, ended: &[Ended]) {

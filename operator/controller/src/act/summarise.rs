@@ -11,7 +11,7 @@ use wasmbench_report::files::report_files_of;
 use wasmbench_report::status::Conclusion;
 use wasmbench_results::Summary;
 
-use super::failed;
+use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{belongs_to, input_of, read_summary};
@@ -27,9 +27,9 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     let name = names::report(&run.name);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = PostParams::default();
-    let what = || failed(format!("write {name}"));
-    match api.get_metadata_opt(&name).await.map_err(what())? {
-        None => api.create(&params, &report).await.map_err(what())?,
+    let what = || failed(format!("look at {name}"));
+    let written = match api.get_metadata_opt(&name).await.map_err(what())? {
+        None => api.create(&params, &report).await,
         Some(found) if !belongs_to(&found.metadata, &run.uid) => {
             return Err(Error::NameTaken {
                 kind: "ConfigMap",
@@ -38,10 +38,10 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
         }
         Some(found) => {
             report.metadata.resource_version = found.metadata.resource_version;
-            api.replace(&name, &params, &report).await.map_err(what())?
+            api.replace(&name, &params, &report).await
         }
     };
-    Ok(())
+    written.map(drop).map_err(|error| not_written(name, error))
 }
 
 /// What the status says about a run whose report has been written.

@@ -17,7 +17,8 @@ use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::Images;
 use wasmbench_core::containers;
 use wasmbench_core::observed::{
-    LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+    JobEnd, LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen,
+    Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
@@ -71,15 +72,18 @@ fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
     })
 }
 
-/// The run's echo server; `node` is the one that the run holds.
-pub fn upstream(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Option<PodSeen> {
-    with_role(pods, run, labels::COMPONENT_UPSTREAM).find_map(|pod| {
-        let likeness = likeness(&upstream_pod(run, images, node), pod);
+/// The run's echo servers; `node` is the one that the run holds.
+pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
+    let asked = upstream_pod(run, images, node, 0);
+    let seen = |pod| {
         Some(PodSeen {
-            likeness,
+            likeness: likeness(&asked, pod),
             ..pod_seen(pod)?
         })
-    })
+    };
+    with_role(pods, run, labels::COMPONENT_UPSTREAM)
+        .filter_map(seen)
+        .collect()
 }
 
 fn with_role<'a>(
@@ -109,8 +113,10 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
                 .get(SUBJECT_UID)
                 .cloned()
                 .unwrap_or_default(),
+            uid: job.uid().unwrap_or_default(),
+            created: created(&job.metadata),
             deleting: job.metadata.deletion_timestamp.is_some(),
-            failed: failure_of(job),
+            end: end_of(job),
             pod: pods
                 .iter()
                 .find(|pod| job_of(pod).as_deref() == Some(&name))
@@ -124,13 +130,14 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             return None;
         }
         let trial = trial_of(&pod.metadata)?;
-        let (subject_uid, failed) = (String::new(), None);
         Some(ProbeSeen {
             trial,
             job,
-            subject_uid,
+            uid: String::new(),
+            created: created(&pod.metadata),
+            subject_uid: String::new(),
             deleting: true,
-            failed,
+            end: None,
             pod: pod_seen(pod),
         })
     };
@@ -154,13 +161,24 @@ fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
     meta.annotations.as_ref()?.get(labels::TRIAL)?.parse().ok()
 }
 
-fn failure_of(job: &Job) -> Option<String> {
+/// How a Job ended.
+pub fn end_of(job: &Job) -> Option<JobEnd> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    let first = |types: &[&str]| {
+        let mut all = conditions.iter();
+        all.find(|c| types.contains(&&*c.type_) && c.status == "True")
+    };
     // `FailureTarget` is set first, before the Job controller removes the pod.
-    let failed = conditions
-        .iter()
-        .find(|c| ["Failed", "FailureTarget"].contains(&&*c.type_) && c.status == "True")?;
-    Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
+    if let Some(failed) = first(&["Failed", "FailureTarget"]) {
+        let reason = failed.reason.clone().unwrap_or_else(|| "Failed".into());
+        return Some(JobEnd::Failed(reason));
+    }
+    first(&["Complete"]).map(|_| JobEnd::Completed)
+}
+
+fn created(meta: &ObjectMeta) -> Timestamp {
+    let time = meta.creation_timestamp.as_ref();
+    time.map_or(Timestamp::MIN, |time| time.0)
 }
 
 /// A pod as plain data, without what was asked for.
@@ -169,11 +187,7 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     Some(PodSeen {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
-        created: pod
-            .metadata
-            .creation_timestamp
-            .as_ref()
-            .map_or(Timestamp::MIN, |time| time.0),
+        created: created(&pod.metadata),
         deleting: pod.metadata.deletion_timestamp.as_ref().map(|time| time.0),
         node: spec.and_then(|s| s.node_name.clone()),
         likeness: Likeness::default(),
@@ -289,7 +303,7 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
 }
 
 /// Foreign text, truncated and on one line.
-fn quote(text: Option<&str>) -> String {
+pub fn quote(text: Option<&str>) -> String {
     let line: String = one_line(text).take(QUOTE).collect();
     line.trim().to_owned()
 }

@@ -9,9 +9,9 @@ use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::schedule::{SeenRun, Step, run_of};
 
 use super::report::announce;
-use crate::act::delete_run;
 use crate::context::Context;
 use crate::error::Error;
+use crate::remove::delete_run;
 
 /// Carries out `step` of `schedule`, whose runs are `runs`.
 pub async fn act(

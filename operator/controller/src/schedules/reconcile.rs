@@ -43,7 +43,7 @@ pub async fn reconcile(
 pub fn on_error(schedule: Arc<ScheduleMeta>, error: &Error, context: Arc<Context>) -> Action {
     context.metrics.failed(error.reason());
     let uid = uid_of(&schedule);
-    let pause = context.backoff.failed(&uid);
+    let pause = context.backoff.failed(&uid, false);
     let error = chain(error);
     tracing::warn!(schedule = uid, error, retry_in = ?pause, "reconcile failed");
     Action::requeue(pause)

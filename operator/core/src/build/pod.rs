@@ -122,6 +122,20 @@ fn on_node(node: &str) -> Affinity {
     }
 }
 
+/// The node that a pod is on or asks for.
+pub fn node_of(spec: &PodSpec) -> Option<&str> {
+    let asked = || {
+        let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
+        let required = affinity
+            .required_during_scheduling_ignored_during_execution
+            .as_ref()?;
+        let term = required.node_selector_terms.first()?;
+        let fields = term.match_fields.as_ref()?;
+        fields.first()?.values.as_ref()?.first().map(String::as_str)
+    };
+    spec.node_name.as_deref().or_else(asked)
+}
+
 fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
     let one = |toleration: &wasmbench_api::run::Toleration| Toleration {
         key: toleration.key.clone(),

@@ -70,6 +70,12 @@ pub fn probe_job(
     job(meta, deadline(&request), spec)
 }
 
+/// The `job` that measures `trial` once more. The first one is still there.
+pub fn again(mut job: Job, run: &ValidatedRun, trial: &TrialId) -> Job {
+    job.metadata.name = Some(names::probe_again(run, trial));
+    job
+}
+
 /// Metadata of the Job of `trial`.
 pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> ObjectMeta {
     let name = names::probe(run, trial);

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
 
-use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
+use crate::observed::{LeaseSeen, NodeSeen, Observed, Occupant, RunSeen, TaintSeen};
+use crate::plan::occupied;
 use crate::plan::queue::Queue;
 use crate::validate::ValidatedRun;
 
@@ -28,6 +29,13 @@ pub enum Claim {
         node: String,
         /// Why, for people.
         message: String,
+    },
+    /// It is this run's turn, but something of other runs is still on the node.
+    Occupied {
+        /// The node.
+        node: String,
+        /// What is there.
+        occupants: Vec<Occupant>,
     },
     /// The nodes that fit are not ready, and no event announces when one is.
     NotReady {
@@ -65,7 +73,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     }
     let mut ready: Vec<&NodeSeen> = fitting.iter().copied().filter(|node| node.ready).collect();
     ready.sort_by(|a, b| a.name.cmp(&b.name));
-    let Some(first) = ready.first() else {
+    let Some(&first) = ready.first() else {
         let names: Vec<&str> = fitting.iter().map(|node| node.name.as_str()).collect();
         let message = format!(
             "waiting for a node that fits: {} is not ready or cordoned (kubectl get nodes)",
@@ -90,17 +98,28 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
             free.remove(taken);
         }
     }
-    match ready.iter().find(|node| free.contains(node)) {
-        Some(node) => Claim::Take {
-            node: node.name.clone(),
-            existing: seen
-                .leases
-                .iter()
-                .find(|lease| lease.node == node.name)
-                .cloned(),
-        },
-        None => wait(queue.holder(&first.name), first, before),
-    }
+    ready.retain(|node| free.contains(node));
+    take(seen, &ready).unwrap_or_else(|| wait(queue.holder(&first.name), first, before))
+}
+
+/// Takes the first of the `free` nodes on which nothing of other runs is.
+fn take(seen: &Observed, free: &[&NodeSeen]) -> Option<Claim> {
+    let is_empty = |node: &&&NodeSeen| occupied::on(seen, &node.name).next().is_none();
+    let Some(node) = free.iter().find(is_empty) else {
+        let node = free.first()?.name.clone();
+        let occupants = occupied::on(seen, &node).cloned().collect();
+        return Some(Claim::Occupied { node, occupants });
+    };
+    let mut leases = seen.leases.iter();
+    Some(Claim::Take {
+        node: node.name.clone(),
+        existing: leases.find(|lease| lease.node == node.name).cloned(),
+    })
+}
+
+/// Whether `run` would take a node, as far as is known without a look at the pods of other runs.
+pub fn may_take(run: &ValidatedRun, seen: &Observed) -> bool {
+    !run.spec.suspend && matches!(claim(run, seen), Claim::Take { .. })
 }
 
 /// The node that `run` holds.

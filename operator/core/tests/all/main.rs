@@ -19,6 +19,7 @@ mod retention;
 mod schedule;
 mod schedule_status;
 mod scouted;
+mod simulated_objects;
 mod simulated_run;
 mod simulated_world;
 mod validation;

@@ -276,7 +276,7 @@ fn the_harness_floor_is_in_the_baselines_first_workload_only() {
 #[test]
 fn the_echo_server() {
     let (run, config) = (common::validated(), common::config());
-    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1"));
+    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1", 0));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn the_names_of_a_run_at_one_glance() {
     let subjects = run.order.iter().map(|trial| names::subject(&run, trial));
     let probes = run.order.iter().map(|trial| names::probe(&run, trial));
     let mut all: Vec<String> = subjects.chain(probes).collect();
-    all.push(names::upstream(&run));
+    all.push(names::upstream(&run, 0));
     all.push(names::report(&run.name));
     all.sort();
     let mut once = all.clone();

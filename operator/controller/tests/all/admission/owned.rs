@@ -127,6 +127,60 @@ fn a_probes_pod_is_removed_in_the_operators_namespace_and_nowhere_else() {
     assert!(refused("team-a")[0].contains(REFUSED));
 }
 
+/// As `kubectl delete benchmarkrun --cascade=orphan` leaves them.
+fn orphaned(pod: &Value) -> Vec<Value> {
+    let mut without = pod.clone();
+    let meta = without["metadata"].as_object_mut().unwrap();
+    meta.remove("ownerReferences");
+    let mut empty = pod.clone();
+    empty["metadata"]["ownerReferences"] = json!([]);
+    vec![without, empty]
+}
+
+#[test]
+fn a_pod_that_a_deleted_run_left_without_an_owner_is_removed() {
+    let policy = Policy::named("owned", &[]);
+    for pod in runs::pods().iter().chain(&runs::cold_subjects()) {
+        for orphan in orphaned(pod) {
+            let refused = policy.deletion_refused(OPERATOR, &orphan);
+            assert_eq!(refused, Vec::<String>::new(), "{orphan:#}");
+            assert!(!policy.deletion_refused(COLD_START, &orphan).is_empty());
+            assert!(!policy.refusals(&orphan, "team-a").is_empty(), "created");
+            let changed = policy.update_refused(OPERATOR, &orphan, &orphan, "team-a");
+            assert!(!changed.is_empty(), "changed");
+        }
+    }
+}
+
+#[test]
+fn a_pod_without_an_owner_that_is_no_runs_is_not_removed() {
+    let policy = Policy::named("owned", &[]);
+    let orphan = orphaned(&runs::pods()[0]).remove(0);
+    let uid = &orphan["metadata"]["labels"]["wasmbench.dev/run-uid"];
+    let component = "app.kubernetes.io/component";
+    for labels in [
+        json!({}),
+        json!({ "wasmbench.dev/run-uid": uid }),
+        json!({ component: "subject" }),
+        json!({ "wasmbench.dev/run-uid": uid, component: "controller" }),
+    ] {
+        let stranger = with(&orphan, "/metadata/labels", labels);
+        let refused = policy.deletion_refused(OPERATOR, &stranger);
+        assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+    }
+    let of_others = with(
+        &orphan,
+        "/metadata/ownerReferences",
+        json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "b" }]),
+    );
+    let refused = policy.deletion_refused(OPERATOR, &of_others);
+    assert!(refused.iter().any(|m| m.contains(REFUSED)));
+    let maps = Policy::named("owned", &[]).on("configmaps");
+    assert!(!maps.deletion_refused(OPERATOR, &orphan).is_empty());
+    let refused = policy.deletion_refused_in(OPERATOR, &orphan, "kube-system");
+    assert!(refused[0].contains("kube-"), "{refused:#?}");
+}
+
 #[test]
 fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
     let policy = Policy::named("owned", &[]).on("configmaps");

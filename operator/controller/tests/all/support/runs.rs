@@ -77,7 +77,7 @@ pub fn pods() -> Vec<Value> {
             let subject = subject_pod(&run, variant, trial, "node-1", Some("10.0.0.9:8080"));
             found.push(serde_json::to_value(subject).unwrap());
         }
-        let upstream = upstream_pod(&run, &config.images, "node-1");
+        let upstream = upstream_pod(&run, &config.images, "node-1", 0);
         found.push(serde_json::to_value(upstream).unwrap());
     }
     found

@@ -15,12 +15,9 @@ impl World {
             .expect("time goes on");
         self.deleted_pods_end();
         self.seen.probes.retain(|probe| !probe.deleting);
-        if let Some(pod) = &mut self.seen.upstream
-            && pod.state == PodState::Pending(None)
-        {
-            pod.state = PodState::Running;
-            pod.ip = Some([10, 0, 0, 9].into());
-        }
+        self.upstreams_move_on();
+        self.late_writes_take_effect();
+        self.others_come_and_go();
         self.cold_subjects_come_and_go();
         if self.happens(self.hostility.operator_updated) {
             for subject in &mut self.seen.subjects {
@@ -33,6 +30,7 @@ impl World {
         for index in 0..self.seen.probes.len() {
             self.probe_moves_on(index);
         }
+        self.ended_pods_are_removed();
         if self.happens(self.hostility.pod_vanishes) {
             self.seen.subjects.pop();
         }
@@ -118,7 +116,7 @@ fn is_held(pod: &PodSeen) -> bool {
     pod.likeness == altered() && pod.uid.ends_with(['1', '3', '5', '7', '9'])
 }
 
-fn ended(code: i32) -> PodState {
+pub fn ended(code: i32) -> PodState {
     PodState::Ended {
         exit_code: Some(code),
         reason: "Ended".into(),
