@@ -75,7 +75,7 @@ fn all_pods() -> Vec<ObjectMeta> {
     let pods = [
         subject_of(&run, &load, None),
         cold_subject(&run, variant, &cold, "bench-1", None),
-        upstream_pod(&run, &config.images, "bench-1"),
+        upstream_pod(&run, &config.images, "bench-1", 0),
     ];
     let jobs = [
         probe_job(&run, variant, workload, &load, target, &config),
