@@ -71,7 +71,7 @@ fn in_turn<'a>(seen: &'a Observed, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec
             (turn, run)
         })
         .collect();
-    turns.sort_by(|(one, _), (other, _)| one.cmp(other));
+    turns.sort_by_key(|(turn, _)| *turn);
     turns.into_iter().map(|(_, run)| run).collect()
 }
 
@@ -83,6 +83,7 @@ fn age(run: &RunSeen) -> (Timestamp, &str) {
 mod tests {
     use jiff::SignedDuration;
     use proptest::prelude::*;
+    use wasmbench_api::run::Placement;
 
     use super::*;
     use crate::observed::LeaseSeen;
@@ -111,7 +112,7 @@ mod tests {
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
-                placement: Default::default(),
+                placement: Placement::default(),
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),
