@@ -13,7 +13,8 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::altered;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
@@ -29,7 +30,7 @@ use wasmbench_core::wire::record::{Point, TrialId};
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, why_no_pod};
+use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
 use crate::sweep;
 
@@ -196,7 +197,7 @@ async fn create_pod(
                 .await
                 .map_err(failed("look at a pod"))?;
             match found {
-                Some(found) if !belongs_to(&found.metadata, &run.uid) => {
+                Some(found) if !belongs_to::<BenchmarkRun>(&found.metadata, &run.uid) => {
                     Err(Error::NameTaken { kind: "pod", name })
                 }
                 _ => Ok(None),

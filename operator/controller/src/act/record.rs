@@ -7,6 +7,8 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{LogParams, PostParams};
 use kube::{Api, ResourceExt};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::owner::belongs_to;
 use wasmbench_core::altered;
 use wasmbench_core::build::subject_pod::asked_subject;
 use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
@@ -23,7 +25,7 @@ use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts,
 use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, pod_seen, with_event};
+use crate::observe::{pod_seen, with_event};
 
 /// Pauses before the log of a successful probe is read again for its result.
 const LOG_PAUSES: [Duration; 3] = [
@@ -360,7 +362,7 @@ async fn fill_chunk(
             .map_err(failed(format!("read {name}")))?;
         let exists = found.is_some();
         let mut map = found.unwrap_or_else(|| config_map::records(run, &cell, chunk, node));
-        if !belongs_to(&map.metadata, &run.uid) {
+        if !belongs_to::<BenchmarkRun>(&map.metadata, &run.uid) {
             return Err(Error::NameTaken {
                 kind: "ConfigMap",
                 name,

@@ -4,6 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::PostParams;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::owner::belongs_to;
 use wasmbench_core::build::{config_map, names};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_report::across::{VERSUS_RUN_TXT, Versus, earlier};
@@ -14,7 +15,7 @@ use wasmbench_results::Summary;
 use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, input_of, read_summary};
+use crate::observe::{input_of, read_summary};
 
 /// Writes the report of `run`.
 pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Error> {
@@ -30,7 +31,7 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     let what = || failed(format!("look at {name}"));
     let written = match api.get_metadata_opt(&name).await.map_err(what())? {
         None => api.create(&params, &report).await,
-        Some(found) if !belongs_to(&found.metadata, &run.uid) => {
+        Some(found) if !belongs_to::<BenchmarkRun>(&found.metadata, &run.uid) => {
             return Err(Error::NameTaken {
                 kind: "ConfigMap",
                 name,

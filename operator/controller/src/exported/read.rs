@@ -7,6 +7,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::runtime::reflector::Store;
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, labels};
 use wasmbench_core::build::names;
 use wasmbench_core::schedule::SeenRun;
@@ -18,7 +19,6 @@ use super::last_runs::{self, LastRuns};
 use super::numbers::{self, Owner};
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
-use crate::observe::belongs_to;
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
@@ -125,7 +125,7 @@ async fn summary_of(
     let maps: Api<ConfigMap> = Api::namespaced(context.client.clone(), &namespace);
     let name = names::report(&run.name_any());
     let found = maps.get_opt(&name).await.map_err(failed("a report"))?;
-    let report = found.filter(|map| belongs_to(&map.metadata, uid));
+    let report = found.filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, uid));
     let files = report.and_then(|map| map.data).unwrap_or_default();
     let Some(text) = files.get(SUMMARY_JSON) else {
         return Ok(None);

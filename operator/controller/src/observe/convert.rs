@@ -1,5 +1,5 @@
 //! Converts API objects to what was seen, as plain data. Pure. Objects of other owners are left
-//! out: a label alone proves nothing, the owner's uid does.
+//! out.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,8 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
-use wasmbench_api::labels;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::altered::{against, likeness};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::asked_subject;
@@ -35,14 +36,6 @@ const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 /// Maximum length of a quotation of foreign text, in characters.
 const QUOTE: usize = 300;
-
-/// Whether the object is owned by the run with this uid.
-pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
-    meta.owner_references
-        .iter()
-        .flatten()
-        .any(|owner| owner.uid == run_uid)
-}
 
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
@@ -92,7 +85,7 @@ fn with_role<'a>(
     role: &'a str,
 ) -> impl Iterator<Item = &'a Pod> {
     pods.iter()
-        .filter(|pod| belongs_to(&pod.metadata, &run.uid))
+        .filter(|pod| belongs_to::<BenchmarkRun>(&pod.metadata, &run.uid))
         .filter(move |pod| {
             pod.labels()
                 .get(labels::COMPONENT)

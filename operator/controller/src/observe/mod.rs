@@ -18,7 +18,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::selector;
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
@@ -30,7 +31,7 @@ use wasmbench_core::wire::scout::Scouted;
 use crate::context::Context;
 use crate::error::Error;
 
-pub use convert::{belongs_to, end_of, pod_seen};
+pub use convert::{end_of, pod_seen};
 pub use events::{why_no_pod, with_event};
 pub use records::{input_of, read_summary};
 
@@ -155,7 +156,7 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
     let mine = list
         .items
         .iter()
-        .filter(|map| belongs_to(&map.metadata, &run.uid));
+        .filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, &run.uid));
     let mut records = Records::default();
     for map in mine {
         match map.labels().get(labels::COMPONENT).map(String::as_str) {
@@ -237,7 +238,7 @@ async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     Ok(list.items.iter().map(convert::node).collect())
 }
 
-fn run_seen(context: &Context, run: &wasmbench_api::BenchmarkRun) -> Option<RunSeen> {
+fn run_seen(context: &Context, run: &BenchmarkRun) -> Option<RunSeen> {
     let meta = &run.metadata;
     let uid = meta.uid.as_ref()?;
     let ended =

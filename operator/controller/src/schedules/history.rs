@@ -80,7 +80,7 @@ async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<
     let found = found.map_err(|source| Error::Observe { what, source })?;
     let uid = schedule.uid().unwrap_or_default();
     match found {
-        Some(found) if !belongs_to(&found.metadata, &uid) => {
+        Some(found) if !belongs_to::<BenchmarkSchedule>(&found.metadata, &uid) => {
             let kind = "ConfigMap";
             Err(Error::NameTaken { kind, name })
         }

@@ -94,8 +94,7 @@ pub fn status(code: u16, reason: &str, message: &str) -> Value {
 }
 
 fn owned_by(uid: &str) -> Value {
-    let owner =
-        json!({"apiVersion": "x", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
+    let owner = json!({"apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
     json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {"name": "taken", "ownerReferences": [owner]},

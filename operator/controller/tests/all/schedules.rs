@@ -118,7 +118,7 @@ async fn start_beside(owner: &str) -> Result<Action, Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {"name": "taken", "ownerReferences": [{
-            "apiVersion": "x", "kind": "BenchmarkSchedule", "name": "often", "uid": owner,
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkSchedule", "name": "often", "uid": owner,
         }]},
     });
     let taken = status(409, "AlreadyExists", "exists");

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use kube::ResourceExt as _;
-use wasmbench_api::{BenchmarkRun, conditions, labels};
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 
 use crate::lifetime::is_finished;
 
@@ -37,8 +38,7 @@ pub enum RunOutcome {
 /// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
 /// whatever its labels say.
 pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
-    let mut owners = run.owner_references().iter();
-    if !owners.any(|owner| owner.uid == schedule_uid) {
+    if !belongs_to::<BenchmarkSchedule>(&run.metadata, schedule_uid) {
         return None;
     }
     let created = run.creation_timestamp().map(|time| time.0);
