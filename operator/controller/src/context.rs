@@ -50,6 +50,8 @@ pub struct Context {
     pub quiet: Quiet,
     /// Publishes Events for people.
     pub events: Recorder,
+    /// Held by the only reconcile that has a schedule's history in memory.
+    pub history_turn: tokio::sync::Mutex<()>,
     /// Whether the watch has listed all runs once.
     pub ready: AtomicBool,
     /// Uids of runs that have released their node but that the watch does not show as ended yet.
@@ -88,6 +90,7 @@ impl Context {
             schedules: std::sync::OnceLock::new(),
             metrics: Metrics::default(),
             backoff: Backoff::default(),
+            history_turn: tokio::sync::Mutex::default(),
             ready: AtomicBool::new(false),
             left_queue: Mutex::default(),
             served: Mutex::default(),
