@@ -130,6 +130,11 @@ without optional types, so that the tests can evaluate them without a cluster.
 {{- end -}}
 
 {{/* CEL: the pod holds no token. */}}
+{{/* CEL: a list of strings; the schema keeps quotes out of them. */}}
+{{- define "wasmbench.celStrings" -}}
+['{{ join "', '" . }}']
+{{- end -}}
+
 {{- define "wasmbench.noToken" -}}
 has(variables.spec.automountServiceAccountToken) &&
 !variables.spec.automountServiceAccountToken &&

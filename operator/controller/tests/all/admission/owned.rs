@@ -1,12 +1,10 @@
 //! What the operator's token allows, should somebody get hold of it: only the objects of runs.
 
 use serde_json::{Value, json};
-use wasmbench_api::BenchmarkSchedule;
-use wasmbench_core::build::config_map;
 use wasmbench_core::schedule::run_of;
 
-use super::support::with;
-use crate::support::chart::{NAMESPACE, repository};
+use super::support::{history, nightly, with};
+use crate::support::chart::NAMESPACE;
 use crate::support::policy::{COLD_START, OPERATOR, Policy};
 use crate::support::runs;
 
@@ -184,12 +182,7 @@ fn a_pod_without_an_owner_that_is_no_runs_is_not_removed() {
 #[test]
 fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
     let policy = Policy::named("owned", &[]).on("configmaps");
-    let path = repository().join("manifests/samples/nightly.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
-    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
-    let history = config_map::history(&nightly, "history.json.gz", vec![]);
-    let history = serde_json::to_value(history).unwrap();
+    let history = history();
     assert_eq!(policy.refusals(&history, "team-a"), Vec::<String>::new());
     let owner = "/metadata/ownerReferences/0";
     for (path, value) in [
@@ -212,11 +205,7 @@ fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
 #[test]
 fn the_operator_starts_the_runs_of_schedules_and_no_others() {
     let policy = Policy::named("owned", &[]).on("benchmarkruns");
-    let path = repository().join("manifests/samples/nightly.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
-    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
-    let run = run_of(&nightly, "2026-03-01T03:00:00Z".parse().unwrap());
+    let run = run_of(&nightly(), "2026-03-01T03:00:00Z".parse().unwrap());
     let run = serde_json::to_value(run).unwrap();
     assert_eq!(policy.refusals(&run, "team-a"), Vec::<String>::new());
     let strangers = [json!([]), run["metadata"]["ownerReferences"].clone()];
