@@ -14,12 +14,13 @@ mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
 mod common;
 mod difference_simulation;
+mod env_values;
 mod expectations_simulation;
 mod history;
-mod hostile_records;
 mod hostile_histories;
-mod modes_simulation;
+mod hostile_records;
 mod memory;
+mod modes_simulation;
 mod noise_simulation;
 mod older_versions;
 mod peaks;
