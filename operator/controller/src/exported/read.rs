@@ -17,6 +17,7 @@ use wasmbench_results::Summary;
 use super::family::Sample;
 use super::last_runs::{self, LastRuns};
 use super::numbers::{self, Owner};
+use super::store::MOST_SERIES_OF_ALL;
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
 
@@ -47,8 +48,8 @@ pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duratio
         name: name.clone(),
     };
     if let Some(samples) = samples_of(context, &owner, &name, &uid).await? {
-        exported.show_run(&uid, samples);
         forget_gone(context);
+        say_if_full(&name, exported.show_run(&uid, samples));
     }
     Ok(None)
 }
@@ -78,8 +79,20 @@ pub async fn schedule(
         return Ok(());
     }
     let samples = samples_of(context, &owner, &latest.name, &latest.uid).await?;
-    exported.show_latest(&uid, samples.map(|samples| (latest.uid.clone(), samples)));
+    let shown = samples.map(|samples| (latest.uid.clone(), samples));
+    say_if_full(&latest.name, exported.show_latest(&uid, shown));
     Ok(())
+}
+
+fn say_if_full(run: &str, is_shown: bool) {
+    if !is_shown {
+        let most = MOST_SERIES_OF_ALL;
+        tracing::warn!(
+            run,
+            most,
+            "a run is not in /metrics: all runs have too many series"
+        );
+    }
 }
 
 /// Drops the series of runs and schedules that are gone.
