@@ -34,6 +34,7 @@ fn list(kind: &str, items: &Value) -> (u16, Value) {
     let version = match kind {
         "Deployment" => "apps/v1",
         "RuntimeClass" => "node.k8s.io/v1",
+        "NetworkPolicy" => "networking.k8s.io/v1",
         "Node" => "v1",
         _ => "admissionregistration.k8s.io/v1",
     };
@@ -105,6 +106,7 @@ fn whole(path: &str) -> (u16, Value) {
             201,
             json!({"metadata": {}, "spec": {}, "status": {"allowed": true}}),
         ),
+        "networkpolicies" => list("NetworkPolicy", &json!([])),
         "runtimeclasses" => list(
             "RuntimeClass",
             &json!([
@@ -223,6 +225,7 @@ fn seen() -> Seen {
         policies: Ok(POLICIES.map(|policy| format!("wasmbench-{policy}")).into()),
         pod_security: Ok(Some("privileged".into())),
         rights: vec![("start runs", Ok(true))],
+        network_policies: Ok(vec![]),
         runtime_classes: Ok([class("wasmtime"), class("wasmedge")].into()),
         nodes: Ok(vec![NodeSeen {
             name: "node-1".into(),
@@ -294,6 +297,24 @@ fn what_the_administrator_switched_off_is_no_failure() {
         config.meter = wasmbench_core::wire::request::MeterLevel::None;
         seen.policies = Ok(BTreeSet::new());
         seen.pod_security = Ok(Some("restricted".into()));
+#[test]
+fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
+    let policy = json!({
+        "metadata": {"name": "default-deny"},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
+    });
+    let found = installation(|seen| {
+        let policy = serde_json::from_value(policy.clone()).unwrap();
+        seen.network_policies = Ok(vec![policy]);
+    });
+    // Not every network plugin enforces it.
+    assert!(failing(&found).is_empty(), "{found:#?}");
+    let network = of(&found, "NetworkPolicies");
+    assert!(network.found.contains("default-deny"), "{network:?}");
+    let remedy = "allow ingress from namespace wasmbench-system";
+    assert!(network.remedy.contains(remedy), "{network:?}");
+}
+
     });
     assert!(failing(&found).is_empty(), "{found:#?}");
     assert_eq!(of(&found, "admission policies").state, State::Skipped);
