@@ -111,6 +111,7 @@ containerdSocket: {{ .Values.meter.containerdSocket | quote }}
 {{- end }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 admissionPolicies: {{ .Values.admissionPolicies.enabled }}
+watchNamespaces: {{ toJson (.Values.watchNamespaces | default list) }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 
@@ -129,12 +130,12 @@ without optional types, so that the tests can evaluate them without a cluster.
   expression: "has(variables.spec.volumes) ? variables.spec.volumes : []"
 {{- end -}}
 
-{{/* CEL: the pod holds no token. */}}
 {{/* CEL: a list of strings; the schema keeps quotes out of them. */}}
 {{- define "wasmbench.celStrings" -}}
 ['{{ join "', '" . }}']
 {{- end -}}
 
+{{/* CEL: the pod holds no token. */}}
 {{- define "wasmbench.noToken" -}}
 has(variables.spec.automountServiceAccountToken) &&
 !variables.spec.automountServiceAccountToken &&

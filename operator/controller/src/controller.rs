@@ -23,6 +23,7 @@ use wasmbench_core::observed::PodState;
 use crate::context::{Context, GuardedRun, GuardedSchedule};
 use crate::deletions::{self, Claims};
 use crate::error::chain;
+use crate::namespaces::{self, Namespaced};
 use crate::observe::pod_seen;
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
@@ -39,21 +40,16 @@ const CONCURRENCY: u16 = 8;
 /// Reconciles all runs until a signal stops it.
 pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let client = context.client.clone();
-    let runs: Api<GuardedRun> = Api::all(client.clone());
-    listable(&runs, "BenchmarkRuns").await?;
-    listable(
-        &Api::<GuardedSchedule>::all(client.clone()),
-        "BenchmarkSchedules",
-    )
-    .await?;
+    listable::<GuardedRun>(&context, "BenchmarkRuns").await?;
+    listable::<GuardedSchedule>(&context, "BenchmarkSchedules").await?;
     let (wakes, woken) = schedules::wired();
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
     let ours = config.clone().labels(labels::RUN_UID);
     let pods = config.clone().labels(&watched_pods());
     let own_namespace = context.config.operator_namespace.clone();
     let (store, writer) = reflector::store();
-    let listed = watcher(runs, config.clone().page_size(runs_in_memory::PAGE));
-    let listed = listed.backoff(WatchPause).modify(runs_in_memory::slim);
+    let paged = config.clone().page_size(runs_in_memory::PAGE);
+    let listed = namespaces::as_one(&context, &paged, &store, runs_in_memory::slim);
     let (listed, when_ended) = (listed.reflect(writer).applied_objects(), wakes.clone());
     let listed = listed.inspect_ok(move |run| when_ended.run_seen(run));
     let controller = Controller::for_stream(listed, store.clone());
@@ -61,19 +57,23 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let when_listed = context.clone();
     let (deleted, deletions) = futures::channel::mpsc::unbounded();
     let all_runs = store.clone();
-    let (of_pods, of_jobs) = (context.quiet.clone(), context.quiet.clone());
+    let of_jobs = context.quiet.clone();
     let (jobs, job_events) = kept(
         Api::namespaced(client.clone(), &own_namespace),
         ours.clone(),
     );
-    let (leases, lease_events) = kept(Api::namespaced(client.clone(), &own_namespace), ours);
-    let controller = controller
+    let (leases, lease_events) = kept(Api::namespaced(client, &own_namespace), ours);
+    let mut controller = controller
         .trigger_backoff(WatchPause)
-        .with_config(controller::Config::default().concurrency(CONCURRENCY))
-        .watches(Api::<Pod>::all(client), pods, move |pod| {
+        .with_config(controller::Config::default().concurrency(CONCURRENCY));
+    for api in namespaces::with_own::<Pod>(&context) {
+        let of_pods = context.quiet.clone();
+        controller = controller.watches(api, pods.clone(), move |pod| {
             let can_wait = of_pods.is_of_another_trial(&pod.metadata);
             if can_wait { None } else { run_of_pod(&pod) }
-        })
+        });
+    }
+    let controller = controller
         .watches_stream(job_events, move |job: Job| {
             let can_wait = of_jobs.is_of_another_trial(&job.metadata);
             if can_wait { None } else { run_of_job(&job) }
@@ -110,19 +110,28 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that the kinds to watch exist and that the operator may list them.
-async fn listable<K>(api: &Api<K>, kinds: &str) -> anyhow::Result<()>
-where
-    K: Clone + DeserializeOwned + Debug,
-{
+/// Checks that the kinds to watch exist and that the operator may list them. A listed namespace that
+/// refuses is told and left alone: whoever removes theirs must not stop the operator for the others.
+async fn listable<K: Namespaced>(context: &Context, kinds: &str) -> anyhow::Result<()> {
     let one = ListParams::default().limit(1);
-    let listed = api.list_metadata(&one).await.map(drop);
-    listed.with_context(|| {
-        format!(
-            "could not list {kinds}: install the CRDs (chart value crds.enabled) and check the \
-             operator's permissions"
-        )
-    })
+    for api in namespaces::apis::<K>(context) {
+        match api.list_metadata(&one).await.map(drop) {
+            Err(kube::Error::Api(status)) if status.is_forbidden() && api.namespace().is_some() => {
+                let namespace = api.namespace();
+                tracing::warn!(
+                    namespace,
+                    "{kinds} cannot be listed in a namespace of watchNamespaces: is it there, and its RoleBinding?"
+                );
+            }
+            listed => listed.with_context(|| {
+                format!(
+                    "could not list {kinds}: install the CRDs (chart value crds.enabled) and check the \
+                     operator's permissions"
+                )
+            })?,
+        }
+    }
+    Ok(())
 }
 
 /// Selector of the pods to watch. Probes create and delete cold subjects themselves, and each event

@@ -10,16 +10,16 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, pin_mut};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
+use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::Store;
-use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, ResourceExt};
+use kube::runtime::watcher;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::observed::RunName;
 
 use crate::context::Context;
 use crate::error::{Error, chain};
-use crate::pause::WatchPause;
+use crate::namespaces;
 use crate::quiet::WATCH_SECONDS;
 use crate::schedules::Wakes;
 use crate::{runs_in_memory, sweep};
@@ -59,11 +59,10 @@ pub async fn sweep(
     swept: UnboundedSender<()>,
     wakes: Wakes,
 ) {
-    let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(runs_in_memory::PAGE);
-    let events = watcher(runs, config).backoff(WatchPause);
+    let events = namespaces::events::<PartialObjectMeta<BenchmarkRun>>(&context, &config);
     sweep_on(&context, events, &claims, swept, &wakes).await;
 }
 

@@ -16,6 +16,7 @@ pub mod exported;
 mod guard;
 pub mod http;
 pub mod metrics;
+mod namespaces;
 pub mod observe;
 mod pause;
 pub mod quiet;

@@ -17,6 +17,7 @@ use wasmbench_core::observed::RunName;
 
 use crate::context::{Context, meta_of};
 use crate::error::Error;
+use crate::namespaces;
 use crate::observe::end_of;
 use crate::remove::{release_lease, remove_pods, remove_probe};
 
@@ -59,8 +60,11 @@ pub async fn run_is_gone(context: &Context, run: &RunName) -> Result<(), Error> 
         let uid = job.uid().unwrap_or_default();
         remove_probe(context, &job.name_any(), &uid).await?;
     }
-    let pods = ListParams::default().labels(&selector(&run.uid));
-    remove_pods(context, &run.namespace, &pods).await?;
+    // Where runs are not followed any more, the operator may not touch pods either.
+    if context.config.watches(&run.namespace) {
+        let pods = ListParams::default().labels(&selector(&run.uid));
+        remove_pods(context, &run.namespace, &pods).await?;
+    }
     give_back(context, &run.uid).await?;
     context.backoff.succeeded(&run.uid);
     Ok(())
@@ -126,13 +130,14 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
         .list(&lease_params())
         .await
         .map_err(failed("claims on nodes"))?;
-    let pods: Api<Pod> = Api::all(context.client.clone());
-    let pods = pods
-        .list_metadata(&ListParams::default().labels(labels::RUN_UID))
-        .await
-        .map_err(failed("pods of runs"))?;
+    let of_runs = ListParams::default().labels(labels::RUN_UID);
+    let mut pods = vec![];
+    for api in namespaces::with_own::<Pod>(context) {
+        let found = api.list_metadata(&of_runs).await;
+        pods.extend(found.map_err(failed("pods of runs"))?.items);
+    }
     let jobs = jobs.items.iter().map(|job| &job.metadata);
-    let pods = pods.items.iter().map(|pod| &pod.metadata);
+    let pods = pods.iter().map(|pod| &pod.metadata);
     // A Lease that was taken over carries the labels of its last holder.
     let leases = leases.items.iter().map(|lease| &lease.metadata);
     let owners = jobs.chain(pods).chain(leases).filter_map(owner);
@@ -155,8 +160,12 @@ fn owner(meta: &ObjectMeta) -> Option<RunName> {
     })
 }
 
-/// Whether this run still exists, according to the API server.
+/// Whether this run still exists, according to the API server. In a namespace that is not followed any
+/// more nobody would end it, so that it counts as gone.
 pub async fn lives(context: &Context, run: &RunName) -> Result<bool, Error> {
+    if !context.config.watches(&run.namespace) {
+        return Ok(false);
+    }
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &run.namespace);
     let found = api.get_metadata_opt(&run.name).await;
     let found = found.map_err(failed("a run"))?;

@@ -244,7 +244,7 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 #[test]
 fn each_thing_that_is_missing_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
-    let cases: [(Change, &str, &str); 6] = [
+    let cases: [(Change, &str, &str); 7] = [
         (
             |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
             "API",
@@ -280,6 +280,14 @@ fn each_thing_that_is_missing_fails_with_its_remedy() {
             "right to start runs",
             "--clusterrole=edit",
         ),
+        (
+            |seen| {
+                let config = seen.config.as_mut().unwrap();
+                config.watch_namespaces = vec!["team-a".into(), "team-b".into()];
+            },
+            "namespace",
+            "use one of team-a, team-b",
+        ),
     ];
     for (change, what, remedy) in cases {
         let found = installation(change);
@@ -289,14 +297,6 @@ fn each_thing_that_is_missing_fails_with_its_remedy() {
     assert!(failing(&installation(|_| ())).is_empty());
 }
 
-#[test]
-fn what_the_administrator_switched_off_is_no_failure() {
-    let found = installation(|seen| {
-        let config = seen.config.as_mut().unwrap();
-        config.admission_policies = false;
-        config.meter = wasmbench_core::wire::request::MeterLevel::None;
-        seen.policies = Ok(BTreeSet::new());
-        seen.pod_security = Ok(Some("restricted".into()));
 #[test]
 fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
     let policy = json!({
@@ -315,6 +315,14 @@ fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
     assert!(network.remedy.contains(remedy), "{network:?}");
 }
 
+#[test]
+fn what_the_administrator_switched_off_is_no_failure() {
+    let found = installation(|seen| {
+        let config = seen.config.as_mut().unwrap();
+        config.admission_policies = false;
+        config.meter = wasmbench_core::wire::request::MeterLevel::None;
+        seen.policies = Ok(BTreeSet::new());
+        seen.pod_security = Ok(Some("restricted".into()));
     });
     assert!(failing(&found).is_empty(), "{found:#?}");
     assert_eq!(of(&found, "admission policies").state, State::Skipped);

@@ -5,7 +5,6 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Api;
 use kube::api::ListParams;
 use wasmbench_api::labels;
 use wasmbench_core::build::node_of;
@@ -15,6 +14,7 @@ use super::convert::{end_of, pod_seen};
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
+use crate::namespaces;
 
 /// Those of these probe Jobs that may still start a pod, and those of these pods that have not
 /// ended, unless they belong to the run with this uid.
@@ -46,12 +46,15 @@ fn occupant(kind: &str, meta: &ObjectMeta, spec: Option<&PodSpec>) -> Option<Occ
     })
 }
 
-/// The pods of all other runs, in any namespace.
+/// The pods of all other runs, in any followed namespace.
 pub async fn pods(context: &Context, run_uid: &str) -> Result<Vec<Occupant>, Error> {
-    let api: Api<Pod> = Api::all(context.client.clone());
     let params = ListParams::default().labels(labels::RUN_UID);
-    let pods = api.list(&params).await.map_err(failed("pods of runs"))?;
-    Ok(of(&[], &pods.items, run_uid))
+    let mut pods = vec![];
+    for api in namespaces::with_own::<Pod>(context) {
+        let found = api.list(&params).await;
+        pods.extend(found.map_err(failed("pods of runs"))?.items);
+    }
+    Ok(of(&[], &pods, run_uid))
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: None,
         admission_policies: true,
+        watch_namespaces: vec![],
         host_network: true,
     }
 }
