@@ -60,7 +60,7 @@ impl OperatorConfig {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Images {
-    /// `wasmbench-probe` and fortio.
+    /// `wasmbench-probe` and the load generator.
     pub probe: String,
     /// Preset `native`.
     pub native: String,
