@@ -88,7 +88,7 @@ fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> O
     match &pod.state {
         PodState::Running if pod.ip.is_some() => None,
         _ if now < deadline => waiting(deadline),
-        state => {
+        state @ (PodState::Pending(_) | PodState::Running | PodState::Ended { .. }) => {
             let message = format!(
                 "the echo server did not run within {START:#}{}: check the upstream image in the \
                  chart",

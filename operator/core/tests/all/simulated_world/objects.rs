@@ -144,17 +144,26 @@ impl World {
                 self.late.push(step);
                 continue;
             }
-            match step {
-                Step::StartUpstream { restarts, .. } => self.create_upstream(restarts),
-                Step::DeploySubject(trial) => self.create_subject(&trial),
+            match &step {
+                Step::StartUpstream { restarts, .. } => self.create_upstream(*restarts),
+                Step::DeploySubject(trial) => self.create_subject(trial),
                 Step::LaunchProbe {
                     trial,
                     subject_uid,
                     again,
                     ..
-                } => self.create_probe(&trial, &subject_uid, again),
-                Step::LaunchColdStart { trial, again } => self.create_probe(&trial, "", again),
-                other => panic!("{other:?} creates nothing"),
+                } => self.create_probe(trial, subject_uid, *again),
+                Step::LaunchColdStart { trial, again } => self.create_probe(trial, "", *again),
+                Step::ClaimNode { .. }
+                | Step::ReleaseNode { .. }
+                | Step::Sweep(_)
+                | Step::RemoveUpstream { .. }
+                | Step::CollectRecord { .. }
+                | Step::RecordFailure { .. }
+                | Step::RecordSkipped(_)
+                | Step::RemoveSubject { .. }
+                | Step::RemoveProbe { .. }
+                | Step::Summarise => panic!("{step:?} creates nothing"),
             }
         }
     }
