@@ -348,7 +348,7 @@ mod tests {
             for attempt in attempts {
                 seen.note(attempt, (Instant::now(), 0));
             }
-            seen.failure(Duration::from_secs(120)).reason
+            seen.failure(Duration::from_mins(2)).reason
         };
         let wrong = || Attempt::Wrong(None, "status 503".to_owned());
         let refused = || Attempt::Refused("refused".to_owned());
