@@ -32,11 +32,21 @@ fn named(text: &str) -> Vec<(&str, &str)> {
 }
 
 fn is_name(text: &str) -> bool {
-    text.contains('_') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_word && (text.contains('_') || is_of_go(text))
 }
 
-/// Whether there is a function of this name with an attribute right before it that makes it a test.
+/// Whether a test of this name is one in Go.
+fn is_of_go(name: &str) -> bool {
+    name.starts_with("Test") && !name.contains('_')
+}
+
+/// Whether there is a test of this name: in Rust, a function with an attribute right before it that
+/// makes it one.
 fn is_test(code: &str, name: &str) -> bool {
+    if is_of_go(name) {
+        return code.contains(&format!("func {name}(t *testing.T)"));
+    }
     let Some((before, _)) = code.split_once(&format!("fn {name}(")) else {
         return false;
     };

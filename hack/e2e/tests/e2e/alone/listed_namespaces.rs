@@ -101,14 +101,18 @@ async fn assert_within(client: &Client, listed: &str, beside: &str) {
 
 #[tokio::test]
 async fn a_listed_namespace_is_measured_in_and_all_others_are_out_of_reach() {
-    with_namespace("listed", |client, listed| async move {
-        with_namespace("beside", |_, beside| async move {
-            while_listed(&listed, assert_within(&client, &listed, &beside)).await;
-            // With all namespaces followed again, nothing is lost.
-            let unseen = runs::finished(&client, &beside, "unseen", 120).await;
-            runs::assert_measured(&runs::records(&client, &unseen).await, 1);
+    with_namespace("listed", |client, listed| {
+        Box::pin(async move {
+            with_namespace("beside", |_, beside| beside_listed(client, listed, beside)).await;
         })
-        .await;
     })
     .await;
+}
+
+async fn beside_listed(client: Client, listed: String, beside: String) {
+    let within = Box::pin(assert_within(&client, &listed, &beside));
+    Box::pin(while_listed(&listed, within)).await;
+    // With all namespaces followed again, nothing is lost.
+    let unseen = runs::finished(&client, &beside, "unseen", 120).await;
+    runs::assert_measured(&runs::records(&client, &unseen).await, 1);
 }
