@@ -19,6 +19,7 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
+pub use crate::validation::PROBE_USER;
 pub use expectation::RatioExpectation;
 pub use metric::Metric;
 pub use minimum_difference::MinimumDifference;
@@ -26,7 +27,7 @@ pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOpera
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, PROBE_USER, Preset, Variant};
+pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
 use crate::status::BenchmarkRunStatus;

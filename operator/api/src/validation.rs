@@ -227,7 +227,12 @@ pub const ENV_RULE: &str = "!self.startsWith('WASMBENCH_')";
 pub const ENV_MESSAGE: &str =
     "environment names that begin with WASMBENCH_ are set by the operator: choose another name";
 
-/// The probes' own number: [`crate::run::PROBE_USER`].
+/// The user and the group that probes, and nothing else, run as: the kernel exposes a process's
+/// environment, memory and files to other processes of the same user, and a probe sees all
+/// processes of its node.
+pub const PROBE_USER: i64 = 58_213;
+
+/// The probes' own number: [`PROBE_USER`].
 pub const USER_RULE: &str = "self != 58213";
 pub const USER_MESSAGE: &str = "runAsUser 58213 is the user of wasmbench's probes, which see all processes of a node: choose \
     another number";
@@ -288,6 +293,6 @@ mod tests {
 
     #[test]
     fn the_rule_for_users_names_the_user_of_the_probes() {
-        assert_eq!(USER_RULE, format!("self != {}", crate::run::PROBE_USER));
+        assert_eq!(USER_RULE, format!("self != {PROBE_USER}"));
     }
 }

@@ -152,10 +152,6 @@ pub enum Allocator {
     Pooling,
 }
 
-/// The user and the group that probes, and nothing else, run as: the kernel exposes a process's
-/// environment, memory and files to other processes of the same user, and a probe sees all
-/// processes of its node.
-pub const PROBE_USER: i64 = 58_213;
 /// The largest number of a user that Kubernetes takes.
 const LAST_USER: i64 = 2_147_483_647;
 
