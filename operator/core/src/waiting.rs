@@ -5,6 +5,9 @@
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
+/// What the kernel says about a program that it cannot execute.
+const NO_PROGRAM: &str = "exec format error";
+
 /// What is wrong with a container that will never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hopeless {
@@ -27,12 +30,22 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let text =
-                format!("{reason}: {message}: check the image's entrypoint, user and runtime");
+            let remedy =
+                not_executable(message).unwrap_or("check the image's entrypoint, user and runtime");
+            let text = format!("{reason}: {message}: {remedy}");
             Some((Hopeless::Container, text))
         }
         _ => None,
     }
+}
+
+/// What to do if a container `said` that the node cannot execute its program; `None` if it said
+/// something else.
+pub fn not_executable(said: &str) -> Option<&'static str> {
+    let remedy = "the image's program is for another architecture than the node's, or a script without '#!': \
+                  build the image for the node's kubernetes.io/arch, or choose nodes of the image's by \
+                  spec.placement.nodeSelector";
+    said.contains(NO_PROGRAM).then_some(remedy)
 }
 
 /// The message for an image that cannot be obtained.
@@ -57,5 +70,15 @@ mod tests {
             assert_eq!(found("CreateContainerError", slow), None, "{slow}");
         }
         assert_eq!(found("ContainerCreating", ""), None);
+    }
+
+    #[test]
+    fn a_program_for_another_processor_is_told_with_what_to_do() {
+        let said = "failed to start: exec /app: exec format error";
+        let (_, text) = hopeless("RunContainerError", said).unwrap();
+        assert!(
+            text.contains(said) && text.contains("kubernetes.io/arch"),
+            "{text}"
+        );
     }
 }
