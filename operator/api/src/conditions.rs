@@ -25,6 +25,10 @@ pub const RECONCILING: &str = "Reconciling";
 /// kstatus. True when the run cannot continue without help.
 pub const STALLED: &str = "Stalled";
 
+/// Reason of `Stalled` while no node meets a run's demands, and of the end of a run that no node met
+/// for too long.
+pub const NO_MATCHING_NODE: &str = "NoMatchingNode";
+
 /// Whether a condition of this type is `True`.
 pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
     conditions

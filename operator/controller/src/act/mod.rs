@@ -74,6 +74,7 @@ async fn one(
             nodes::claim(context, run, node, existing.as_ref()).await
         }
         Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
+        Step::ForgetNode { lease } => nodes::forget(context, lease).await,
         Step::StartUpstream => {
             let pod = upstream_pod(run, &context.config.images, node);
             create_pod(context, run, &pod).await.map(drop)

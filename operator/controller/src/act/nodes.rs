@@ -2,7 +2,7 @@
 //! only one succeeds, and the other reads again.
 
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::PostParams;
+use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{lease, names};
@@ -52,6 +52,24 @@ pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(),
     match api(context).get_opt(&name).await.map_err(what())? {
         Some(lease) => release_lease(context, run_uid, lease).await,
         None => Ok(()),
+    }
+}
+
+/// Removes `lease`, unless a run has claimed it meanwhile.
+pub async fn forget(context: &Context, lease: &LeaseSeen) -> Result<(), Error> {
+    let name = names::node_lease(&lease.node);
+    let params = DeleteParams {
+        preconditions: Some(Preconditions {
+            resource_version: lease.resource_version.clone(),
+            uid: None,
+        }),
+        ..DeleteParams::default()
+    };
+    match api(context).delete(&name, &params).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
+        other => other
+            .map(drop)
+            .map_err(failed(format!("remove lease {name}"))),
     }
 }
 

@@ -77,12 +77,12 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "events: create list patch",
         "nodes: get list",
         "pods: create delete get list watch",
-        "runtimeclasses: get",
+        "runtimeclasses: list",
         "subjectaccessreviews: create",
     ];
     let own_namespace = [
         "jobs: create delete list watch",
-        "leases: create get list update watch",
+        "leases: create delete get list update watch",
         "pods/log: get",
     ];
     assert_eq!(granted("ClusterRole"), everywhere);

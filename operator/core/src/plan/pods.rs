@@ -25,12 +25,16 @@ pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 
 pub(super) type Next = (Option<Step>, String, Wake);
 
-/// Whether a pod was deleted and has ended, but somebody has kept it for too long.
-pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
-    !pod.works()
-        && pod
-            .deleting
-            .is_some_and(|since| now >= later(since, POD_GOES))
+/// Whether a pod was deleted and has ended, but somebody has kept it for too long. While its node is
+/// not ready, nobody can remove it.
+pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
+    let mut nodes = seen.nodes.iter();
+    let node = nodes.find(|node| pod.node.as_ref() == Some(&node.name));
+    let back = node.and_then(|node| node.ready_changed);
+    let since = pod
+        .deleting
+        .map(|since| back.map_or(since, |back| back.max(since)));
+    !pod.works() && since.is_some_and(|since| now >= later(since, POD_GOES))
 }
 
 /// A `pod` in the way of `trial` has ended but does not go away.

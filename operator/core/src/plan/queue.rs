@@ -111,7 +111,7 @@ mod tests {
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
-                placement: Default::default(),
+                demands: Default::default(),
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),

@@ -115,7 +115,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
-            Some(since) => on_its_way_out(trial, subject, since, now),
+            Some(since) => on_its_way_out(seen, trial, subject, since, now),
             None => before_probe(run, seen, trial, subject, now),
         },
     }
@@ -123,12 +123,13 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
 
 /// A pod with the trial's name exists and must go.
 fn on_its_way_out(
+    seen: &Observed,
     trial: &TrialId,
     subject: &SubjectSeen,
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    if stays(&subject.pod, now) {
+    if stays(seen, &subject.pod, now) {
         return stayed(trial, subject, Some(subject));
     }
     let message = format!("waiting for an earlier pod of {trial} to go");

@@ -12,6 +12,7 @@
 mod altered;
 mod common;
 mod exclusion;
+mod nodes;
 mod objects;
 mod presets;
 mod queue;
@@ -19,6 +20,7 @@ mod retention;
 mod schedule;
 mod schedule_status;
 mod scouted;
+mod simulated_fleet;
 mod simulated_run;
 mod simulated_world;
 mod validation;

@@ -20,3 +20,4 @@ mod presets;
 mod schedule;
 mod shim_faults;
 mod shims;
+mod taken_away;

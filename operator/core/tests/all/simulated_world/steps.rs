@@ -1,6 +1,6 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{LeaseSeen, Likeness, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{Likeness, PodSeen, PodState, ProbeSeen, SubjectSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
@@ -12,17 +12,12 @@ impl World {
     /// Carries out one step as the controller would.
     pub fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
         match step {
-            Step::ClaimNode { node, .. } => {
-                let holder = Some(run.uid.clone());
-                self.seen.leases = vec![LeaseSeen {
-                    node: node.clone(),
-                    holder,
-                    resource_version: None,
-                }];
-            }
-            Step::ReleaseNode { .. } => self.seen.leases.clear(),
+            Step::ClaimNode { node, .. } => self.claim(run, node),
+            Step::ReleaseNode { node } => self.release(node),
+            Step::ForgetNode { lease } => self.forget(lease),
             Step::StartUpstream => {
                 assert!(self.seen.upstream.is_none(), "a second echo server");
+                self.assert_node_takes_pods();
                 let mut pod = self.new_pod("echo");
                 if self.happens(self.hostility.pod_altered) {
                     pod.likeness = altered();
@@ -101,6 +96,7 @@ impl World {
             subjects.all(|subject| subject.trial != *trial),
             "a second subject for {trial}"
         );
+        self.assert_node_takes_pods();
         let mut pod = self.new_pod(&trial.to_string());
         if self.happens(self.hostility.pod_altered) {
             pod.likeness = altered();
@@ -143,6 +139,7 @@ impl World {
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
+            created: self.now,
             subject_uid: subject_uid.to_owned(),
             deleting: false,
             failed: None,
@@ -173,6 +170,7 @@ impl World {
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
+            created: self.now,
             subject_uid: String::new(),
             deleting: false,
             failed: None,
@@ -181,6 +179,7 @@ impl World {
     }
 
     fn new_probe(&mut self) -> PodSeen {
+        self.assert_node_takes_pods();
         let mut pod = self.new_pod("probe");
         if self.happens(self.hostility.probe_altered) {
             pod.likeness = altered();
@@ -193,8 +192,11 @@ impl World {
             !self.seen.records.contains_key(trial),
             "{trial} is recorded twice"
         );
+        assert!(!self.seen.report, "{trial} is recorded after the report");
         *self.stored.entry(trial.clone()).or_default() += 1;
         self.seen.records.insert(trial.clone(), ended);
-        self.seen.recorded_node = Some("bench-1".into());
+        let node = self.held().expect("a record comes from a node");
+        let began = self.seen.demands.node.get_or_insert(node.clone());
+        assert_eq!(*began, node, "two nodes in one run");
     }
 }

@@ -1,0 +1,112 @@
+//! A node that is taken away in the middle of a run: cordoned, drained, tainted, rebooted, not
+//! ready. The run waits for it without a pod there, and what happens to a trial in the meantime says
+//! nothing about the service: the trial has no record, and is measured again.
+
+use jiff::Timestamp;
+
+use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
+use crate::plan::fit::Obstacle;
+use crate::plan::{NODE_CHECK, Stage, Step, Wake, giving_back, pods, pods_of, remove_everything};
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+type Next = (Vec<Step>, Stage, Wake);
+
+/// What to do while the held `node` takes no pods, given what would be done if it did. A run without
+/// records may measure on another node.
+pub fn interrupted(
+    run: &ValidatedRun,
+    seen: &Observed,
+    (node, obstacle): (&str, &Obstacle),
+    otherwise: Next,
+    now: Timestamp,
+) -> Next {
+    if counts(seen, obstacle, &otherwise) {
+        return otherwise;
+    }
+    let steps = match seen.demands.node {
+        Some(_) => remove_everything(seen),
+        None => giving_back(run, seen),
+    };
+    wait(steps, format!("waiting: node {node} {obstacle}"), now)
+}
+
+/// What to do on a node that is back after it was lost, given what would be done otherwise.
+pub fn after_loss(seen: &Observed, otherwise: Next, now: Timestamp) -> Next {
+    let (steps, ..) = &otherwise;
+    let removals = remove_everything(seen);
+    if !steps.iter().any(|step| fails(seen, step)) || !was_lost(seen) || removals.is_empty() {
+        return otherwise;
+    }
+    let message = "the node was lost during a trial, which is measured again".to_owned();
+    wait(removals, message, now)
+}
+
+fn wait(steps: Vec<Step>, message: String, now: Timestamp) -> Next {
+    let wake = Wake::At(pods::later(now, NODE_CHECK));
+    (steps, Stage::Queued { message }, wake)
+}
+
+/// Whether what the trial does counts although its node takes no pods now.
+fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> bool {
+    let Stage::Measuring { trial, .. } = stage else {
+        return false;
+    };
+    let is_at_work = steps.iter().all(is_removal) && probe_of(seen, trial).is_some_and(measures);
+    let collects = |step: &Step| matches!(step, Step::CollectRecord { .. });
+    let has_measured = steps
+        .iter()
+        .any(|step| collects(step) && !fails(seen, step));
+    let records = |step: &Step| collects(step) || matches!(step, Step::RecordFailure { .. });
+    match obstacle {
+        // The trial may have caused it.
+        Obstacle::Pressure(_) => is_at_work || steps.iter().any(records),
+        // Pods that run are left alone, but a probe that creates pods cannot start them.
+        Obstacle::NotReady | Obstacle::Cordoned | Obstacle::Taint(_) => {
+            (is_at_work || has_measured) && !trial.cell.point.probe_creates_pods()
+        }
+    }
+}
+
+fn probe_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ProbeSeen> {
+    seen.probes.iter().find(|probe| probe.trial == *trial)
+}
+
+fn measures(probe: &ProbeSeen) -> bool {
+    let runs = |pod: &PodSeen| pod.state == PodState::Running && pod.deleting.is_none();
+    !probe.deleting && probe.pod.as_ref().is_some_and(runs)
+}
+
+fn is_removal(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::RemoveSubject { .. } | Step::RemoveProbe { .. } | Step::RemoveUpstream { .. }
+    )
+}
+
+/// Whether the step records that the trial has failed.
+fn fails(seen: &Observed, step: &Step) -> bool {
+    let Step::CollectRecord { trial, .. } = step else {
+        return matches!(step, Step::RecordFailure { .. });
+    };
+    let pod = probe_of(seen, trial).and_then(|probe| probe.pod.as_ref());
+    let succeeded = |pod: &PodSeen| {
+        matches!(
+            pod.state,
+            PodState::Ended {
+                exit_code: Some(0),
+                ..
+            }
+        )
+    };
+    !pod.is_some_and(succeeded)
+}
+
+/// Whether the node became ready only after a pod or a probe of the run was created: it was rebooted
+/// or cut off in between.
+fn was_lost(seen: &Observed) -> bool {
+    let probes = seen.probes.iter().map(|probe| probe.created);
+    let created = pods_of(seen).map(|pod| pod.created).chain(probes);
+    let changed = seen.nodes.iter().filter_map(|node| node.ready_changed);
+    created.min() < changed.max()
+}
