@@ -1,19 +1,20 @@
 # shellcheck shell=bash
 # The cluster itself: kind runs kubeadm in one container per node.
-# Comes in: a Docker daemon, $node_image, the wanted number of nodes and audit.
+# Comes in: a Docker daemon, $node_image, the wanted number of nodes, audit and family of addresses.
 # Goes out: $kubeconfig, and a cluster whose nodes and DNS are ready.
 
 # The configuration is generated here rather than kept as a file, because each
 # workaround goes in only where it is needed.
-kind_config() { # DOCKER NODES AUDIT
-  local docker=$1 nodes=$2 audit=$3 i
+kind_config() { # DOCKER NODES AUDIT FAMILY
+  local docker=$1 nodes=$2 audit=$3 family=$4 i
   cat <<YAML
 kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
 name: $cluster_name
 networking:
-  podSubnet: $pod_subnet
-  serviceSubnet: $service_subnet
+  ipFamily: $family
+  podSubnet: $(subnets "$family" "$pod_subnet" "$pod_subnet_v6")
+  serviceSubnet: $(subnets "$family" "$service_subnet" "$service_subnet_v6")
 YAML
   # kube-proxy in our own node image has nft but no iptables, and the private
   # Docker daemon lives in another network namespace.
@@ -35,6 +36,20 @@ YAML
   for ((i = 1; i < nodes; i++)); do echo '- role: worker'; done
   containerd_patch
   kubeadm_patch "$audit"
+}
+
+subnets() { # FAMILY IPV4 IPV6
+  case $1 in
+    ipv4) echo "$2" ;;
+    ipv6) echo "$3" ;;
+    dual) echo "$2,$3" ;;
+  esac
+}
+
+# kind uses the network of this name, and would make one with addresses of its own choice.
+make_network() {
+  docker network rm kind >/dev/null 2>&1 || true
+  docker network create --driver bridge --ipv6 --subnet "$docker_subnet_v6" kind
 }
 
 containerd_patch() {
@@ -99,7 +114,7 @@ YAML
 YAML
 }
 
-create_cluster() { # DOCKER NODES AUDIT
+create_cluster() { # DOCKER NODES AUDIT FAMILY
   local text='Start one node'
   [ "$2" = 1 ] || text="Start $2 nodes"
   kind_config "$@" >"$run/kind.yaml"

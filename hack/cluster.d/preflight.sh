@@ -40,7 +40,7 @@ preflight_private() {
   [ ${#docker_socket} -le 100 ] ||
     die "$docker_socket is too long a path for a socket; set XDG_CACHE_HOME to a shorter one"
   local taken
-  taken=$(ip -o -4 address show | awk '$4 ~ /^198\.1[89]\./ { print $2, "has", $4; exit }')
+  taken=$(ip -o address show | awk '$4 ~ /^(198\.1[89]\.|2001:2:)/ { print $2, "has", $4; exit }')
   [ -z "$taken" ] ||
-    die "the cluster's addresses (198.18.0.0/15) are in use: $taken; remove that link first (ip link delete ${taken%% *}) or end what made it"
+    die "the cluster's addresses (198.18.0.0/15, 2001:2::/48) are in use: $taken; remove that link first (ip link delete ${taken%% *}) or end what made it"
 }

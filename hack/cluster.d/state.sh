@@ -21,6 +21,10 @@ resolver_address=198.18.7.9
 docker_pool=198.18.16.0/20
 service_subnet=198.18.64.0/20
 pod_subnet=198.19.0.0/16
+# The range for IPv6 is 2001:2::/48 (RFC 5180). The link to the host has IPv4 only.
+docker_subnet_v6=2001:2:0:16::/64
+service_subnet_v6=2001:2:0:64::/112
+pod_subnet_v6=2001:2:0:1900::/56
 
 # Only one command at a time changes the cluster. The file descriptor is closed
 # for everything that outlives the command, or the lock would never be released.

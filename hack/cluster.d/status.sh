@@ -23,6 +23,7 @@ status_of_cluster() {
   [ "$(setting docker)" = host ] || name='kind on a locally built node image'
   row Cluster "$cluster_name"
   row Substrate "$name"
+  row Addresses "$(setting family)"
   row Audit "$(setting audit)"
   row Kubeconfig "$kubeconfig"
   version=$(kube --request-timeout=5s get nodes -o 'jsonpath={.items[0].status.nodeInfo.kubeletVersion}' 2>/dev/null) || {

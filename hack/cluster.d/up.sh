@@ -3,7 +3,7 @@
 # Comes in: flags. Goes out: a cluster, described by $substrate and $settings.
 
 cluster_up() {
-  local nodes='' audit='' shims='' with_registry='' docker=host
+  local nodes='' audit='' shims='' with_registry='' family='' docker=host
   parse_up_flags "$@"
   preflight
   take_lock
@@ -14,7 +14,7 @@ cluster_up() {
   fi
   clear_remains
 
-  nodes=${nodes:-1} audit=${audit:-off}
+  nodes=${nodes:-1} audit=${audit:-off} family=${family:-ipv4}
   node_image=$KIND_NODE_IMAGE
   official_image || docker=own
   [ "$docker" = host ] || preflight_private
@@ -28,9 +28,10 @@ cluster_up() {
     build_tools kubernetes containerd etcd coredns
     start_docker
     make_node_image
+    [ "$family" = ipv4 ] || logged "$log/network.log" 'make the network of the nodes' make_network
   fi
-  create_cluster "$docker" "$nodes" "$audit"
-  printf '%s\n' "nodes=$nodes" "audit=$audit" >"$settings"
+  create_cluster "$docker" "$nodes" "$audit" "$family"
+  printf '%s\n' "nodes=$nodes" "audit=$audit" "family=$family" >"$settings"
   [ -z "$shims" ] || add_shims
   [ -z "$with_registry" ] || add_registry
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
@@ -38,7 +39,7 @@ cluster_up() {
 
 # Builds what `up` would build, and starts nothing: for a machine that does other things meanwhile.
 cluster_prepare() {
-  local nodes='' audit='' shims='' with_registry=''
+  local nodes='' audit='' shims='' with_registry='' family=''
   parse_up_flags "$@"
   preflight
   build_tools kind kubectl
@@ -57,6 +58,8 @@ parse_up_flags() {
         nodes=${1#*=}
         [[ $nodes =~ ^[1-9]$ ]] || die "--nodes takes a number from 1 to 9, not '$nodes'"
         ;;
+      --ipv6) family=ipv6 ;;
+      --dual-stack) family=dual ;;
       --audit) audit=on ;;
       --shims) shims=on ;;
       --registry) with_registry=on ;;
@@ -72,12 +75,14 @@ find_cluster() {
     holder >/dev/null || return 1
     use_private_docker
   fi
-  local is_nodes is_audit
-  is_nodes=$(setting nodes) is_audit=$(setting audit)
+  local is_nodes is_audit is_family
+  is_nodes=$(setting nodes) is_audit=$(setting audit) is_family=$(setting family)
   [ -z "$nodes" ] || [ "$nodes" = "$is_nodes" ] ||
     die "a cluster with $is_nodes node(s) is up, not $nodes; run 'hack/cluster down' first"
   [ -z "$audit" ] || [ "$audit" = "$is_audit" ] ||
     die "the cluster that is up writes no audit log; run 'hack/cluster down' first"
+  [ -z "$family" ] || [ "$family" = "${is_family:-ipv4}" ] ||
+    die "the cluster that is up has ${is_family:-ipv4} addresses, not $family; run 'hack/cluster down' first"
   if ! all_ready "$is_nodes" 2; then
     # A busy machine may be late with a heartbeat: give it time before throwing
     # the cluster away.

@@ -67,7 +67,7 @@ assemble() { # NAME CONTENT ARCHIVE
 }
 
 # The same files in one layer with fresh timestamps: a node that pulls it has to fetch and unpack it, even if it
-# already has the original, or an earlier repacked image.
+# already has the original, or an earlier repacked image. Its user is a name, as that of most public images.
 repacked_of() { echo "$store/$tag/$1-repacked.tar"; }
 
 repack() { # NAME
@@ -83,7 +83,7 @@ squash() { # NAME ARCHIVE
   local image=localhost/wasmbench/$1:repacked context=$store/repack
   rm -rf "$2" "$context"
   mkdir "$context"
-  echo "FROM oci-archive:$(archive_of "$1")" >"$context/Containerfile"
+  printf '%s\n' "FROM oci-archive:$(archive_of "$1")" 'USER gateway' >"$context/Containerfile"
   in_store bud --isolation chroot --squash --timestamp "$(date +%s)" --tag "$image" "$context"
   in_store push --quiet "$image" "oci-archive:$2:$(reference_of "$1")"
   # The original image was stored as well, under its own name.

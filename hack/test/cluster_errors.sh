@@ -24,6 +24,7 @@ error_tests() {
 # Mistakes that need root and a running cluster.
 more_error_tests() {
   it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
+  it 'other addresses than those that run ask for down first' says 'has ipv4 addresses, not ipv6' "$cluster" up --ipv6
   it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody
   commands_without apt-get
   it 'without apt-get it says to start Docker' \

@@ -3,12 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,19 +27,28 @@ const bufferBytes = 64 * 1024
 //
 // fortio's and Go's own clients are not used, because they hide what a service does wrong: the first
 // closes connections that a service keeps and takes half an answer for a whole one, the second sends
-// requests again without a word, at several times the CPU time.
+// requests again silently, at several times the CPU time.
 type Client struct {
 	task *Task
 	// asked is what http.ReadResponse needs to know: an answer to HEAD has no body.
 	asked  *http.Request
 	conn   *net.TCPConn
+	raw    syscall.RawConn
 	reader *bufio.Reader
 	// kept says whether the connection has carried an answer before.
 	kept bool
+	// due says whether the request is sent by the next read.
+	due bool
+	// sent says whether any of the request was written to the connection.
+	sent bool
 	// over says whether nothing more can come on the connection.
 	over     bool
 	statuses map[int]int64
 	seen     Seen
+	// left are the connections that the service has yet to close.
+	left sync.WaitGroup
+	// excess counts those on which more came than the last answer.
+	excess atomic.Int64
 }
 
 func newClient(task *Task) *Client {
@@ -56,11 +66,11 @@ func newClient(task *Task) *Client {
 func (c *Client) Run(context.Context, periodic.ThreadID) (bool, string) {
 	status, bytes, err := c.ask()
 	if err != nil {
-		c.close()
 		failure := failureOf(err, c.over)
+		c.reset()
 		c.statuses[noAnswer]++
-		c.seen.fail(failure)
-		return false, string(failure)
+		c.seen.Failures[failure]++
+		return false, failure.String()
 	}
 	c.statuses[status]++
 	if status != c.task.Status {
@@ -85,7 +95,9 @@ func (c *Client) ask() (status int, bytes int64, err error) {
 		}
 		// On a new connection, so no more than once.
 		c.close()
-		c.seen.Resent++
+		if c.sent {
+			c.seen.Resent++
+		}
 	}
 }
 
@@ -96,28 +108,19 @@ func (c *Client) connect(deadline time.Time) error {
 		return &connectError{err}
 	}
 	c.conn, c.kept, c.over = conn.(*net.TCPConn), false, false
+	if c.raw, err = c.conn.SyscallConn(); err != nil {
+		return &connectError{err}
+	}
 	c.reader.Reset(c)
 	c.seen.Connections++
 	return nil
 }
 
-// Read reads from the connection.
-func (c *Client) Read(bytes []byte) (int, error) {
-	read, err := c.conn.Read(bytes)
-	c.over = err != nil
-	return read, err
-}
-
 func (c *Client) exchange(deadline time.Time) (status int, bytes int64, err error) {
-	if c.reader.Buffered() > 0 {
-		return 0, 0, errExcess
-	}
 	if err := c.conn.SetDeadline(deadline); err != nil {
 		return 0, 0, err
 	}
-	if _, err := c.conn.Write(c.task.Request); err != nil {
-		return 0, 0, &silence{err}
-	}
+	c.due, c.sent = true, false
 	if _, err := c.reader.Peek(1); err != nil {
 		return 0, 0, &silence{err}
 	}
@@ -129,14 +132,73 @@ func (c *Client) exchange(deadline time.Time) (status int, bytes int64, err erro
 	if err != nil {
 		return 0, 0, err
 	}
+	if c.reader.Buffered() > 0 {
+		return 0, 0, errExcess
+	}
 	c.kept = true
 	if response.Close {
 		c.seen.Announced++
 	}
 	if response.Close || !c.task.KeepAlive {
-		c.close()
+		c.leave()
 	}
 	return response.StatusCode, bytes, nil
+}
+
+// Read reads from the connection. The first read for a request sends it.
+func (c *Client) Read(bytes []byte) (read int, err error) {
+	if c.due {
+		c.due = false
+		read, err = c.turn(bytes)
+	} else {
+		read, err = c.conn.Read(bytes)
+	}
+	c.over = err != nil
+	return read, err
+}
+
+// turn sends the request and reads the beginning of its answer. It reads before it sends, too,
+// because what comes by then belongs to no request. That takes no more system calls: Go's own Read
+// would try just after the request is sent, in vain.
+func (c *Client) turn(bytes []byte) (read int, err error) {
+	isTurn := false
+	waited := c.raw.Read(func(fd uintptr) bool {
+		read, err = readNow(int(fd), bytes)
+		switch {
+		case err != unix.EAGAIN:
+			return true
+		case isTurn:
+			return false
+		}
+		isTurn = true
+		var wrote int
+		wrote, err = c.conn.Write(c.task.Request)
+		c.sent = wrote > 0
+		return err != nil
+	})
+	switch {
+	case waited != nil:
+		return 0, waited
+	case err == nil && !isTurn:
+		return 0, errExcess
+	}
+	return read, err
+}
+
+// readNow returns EAGAIN if there is nothing to read yet.
+func readNow(fd int, bytes []byte) (int, error) {
+	for {
+		read, err := unix.Read(fd, bytes)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, err
+		case read == 0:
+			return 0, io.EOF
+		}
+		return read, nil
+	}
 }
 
 // head reads the head of the answer, past those that only announce it (100 Continue).
@@ -152,36 +214,20 @@ func (c *Client) head() (*http.Response, error) {
 // wasOver says whether the service had ended the connection before it took the request. A service
 // may do so after any answer, and whoever uses it sends the request again.
 func (c *Client) wasOver(err error) bool {
-	var silent *silence
-	if !errors.As(err, &silent) {
-		return false
-	}
-	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return true
-	}
-	// Its end says up to where it has received: a request that it received was not answered.
-	return errors.Is(err, io.EOF) && unacknowledged(c.conn) > 0
+	// Its kernel says up to where it has received: a request that it received was not answered.
+	return failureOf(err, c.over) == Closed && (!c.sent || unacknowledged(c.raw) > 0)
 }
 
 // unacknowledged returns how many bytes the other side has not received, as far as it said.
-func unacknowledged(conn *net.TCPConn) (bytes int) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0
-	}
+func unacknowledged(raw syscall.RawConn) (bytes int) {
 	_ = raw.Control(func(fd uintptr) { bytes, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
 	return bytes
 }
 
-func (c *Client) close() {
-	if c.conn != nil {
-		_ = c.conn.Close()
-		c.conn = nil
-	}
-}
-
-// forget drops what was counted so far. The connection stays.
+// forget drops what was counted so far. The connection stays if it is kept.
 func (c *Client) forget() {
+	c.left.Wait()
+	c.excess.Store(0)
 	clear(c.statuses)
 	c.seen = Seen{}
 }

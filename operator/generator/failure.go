@@ -1,30 +1,56 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
+	"syscall"
 )
 
-// Failure is why a request has no complete answer, as one word.
-type Failure string
+// Failure is why a request has no complete answer, or not only that.
+type Failure int
 
 const (
+	// NoPort: the generator has no local port left for another connection.
+	NoPort Failure = iota
 	// NotConnected: no connection could be opened.
-	NotConnected Failure = "notConnected"
+	NotConnected
 	// TimedOut: the answer was not complete in time.
-	TimedOut Failure = "timedOut"
+	TimedOut
 	// Closed: the connection was closed without a byte of the answer.
-	Closed Failure = "closed"
+	Closed
 	// Cut: the answer is shorter than announced.
-	Cut Failure = "cut"
-	// Excess: more came on the connection than the answer before announced.
-	Excess Failure = "excess"
+	Cut
+	// Excess: more came on the connection than the answer announced.
+	Excess
 	// Malformed: what came is not HTTP/1.
-	Malformed Failure = "malformed"
+	Malformed
+	failureKinds
 )
 
+var failureNames = [failureKinds]string{
+	"noPort", "notConnected", "timedOut", "closed", "cut", "excess", "malformed",
+}
+
+func (f Failure) String() string { return failureNames[f] }
+
+// Failures counts requests by what went wrong.
+type Failures [failureKinds]int64
+
+// MarshalJSON names all of them, so that a reader can tell whether it knows them.
+func (f Failures) MarshalJSON() ([]byte, error) {
+	named := map[string]int64{}
+	for failure, count := range f {
+		named[Failure(failure).String()] = count
+	}
+	return json.Marshal(named)
+}
+
 // connectError: there is no connection.
-type connectError struct{ error }
+type connectError struct{ cause error }
+
+func (c *connectError) Error() string { return c.cause.Error() }
+func (c *connectError) Unwrap() error { return c.cause }
 
 // silence: not a byte of an answer came.
 type silence struct{ cause error }
@@ -32,13 +58,15 @@ type silence struct{ cause error }
 func (s *silence) Error() string { return s.cause.Error() }
 func (s *silence) Unwrap() error { return s.cause }
 
-var errExcess = errors.New("there are bytes after the end of the answer before")
+var errExcess = errors.New("more came than the answer")
 
 // failureOf names an error; over says whether it came with the end of the connection.
 func failureOf(err error, over bool) Failure {
 	var connect *connectError
 	var silent *silence
 	switch {
+	case errors.As(err, &connect) && errors.Is(err, syscall.EADDRNOTAVAIL):
+		return NoPort
 	case errors.As(err, &connect):
 		return NotConnected
 	case errors.Is(err, os.ErrDeadlineExceeded):

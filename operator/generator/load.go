@@ -71,14 +71,19 @@ func load(task *Task, at edge) (*Report, error) {
 		clients[i] = newClient(task)
 		runner.Options().Runners[i] = clients[i]
 	}
-	warm(clients)
+	// None is opened in the timed part unless the service ends one.
+	each(clients, func(client *Client) {
+		client.Run(context.Background(), 0)
+		client.forget()
+	})
 	if err := at.start(); err != nil {
 		return nil, fmt.Errorf("was not started: %w", err)
 	}
 	report := &Report{RunnerResults: runner.Run(), RetCodes: map[int]int64{}}
 	at.end()
+	slowest := time.Duration(report.DurationHistogram.Max * float64(time.Second))
+	each(clients, func(client *Client) { client.finish(slowest) })
 	for _, client := range clients {
-		client.close()
 		for status, count := range client.statuses {
 			report.RetCodes[status] += count
 		}
@@ -115,15 +120,11 @@ func (t *Task) options() (*periodic.RunnerOptions, error) {
 	return options, options.AddAccessLogger(t.Log, "json")
 }
 
-// warm sends one request on each connection, so that none is opened in the timed part unless the
-// service ends one.
-func warm(clients []*Client) {
+// each lets all clients do something at the same time.
+func each(clients []*Client, do func(*Client)) {
 	var all sync.WaitGroup
 	for _, client := range clients {
-		all.Go(func() {
-			client.Run(context.Background(), 0)
-			client.forget()
-		})
+		all.Go(func() { do(client) })
 	}
 	all.Wait()
 }

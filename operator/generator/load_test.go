@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -88,7 +91,16 @@ func expect[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-func failures(report *Report) string { return fmt.Sprint(report.Seen.Failures) }
+// failures returns those that there were, by name.
+func failures(report *Report) string {
+	found := map[string]int64{}
+	for failure, count := range report.Seen.Failures {
+		if count > 0 {
+			found[Failure(failure).String()] = count
+		}
+	}
+	return fmt.Sprint(found)
+}
 
 func TestAServiceThatDoesAllRightKeepsItsConnections(t *testing.T) {
 	report := loaded(t, serve(t, always(hello, true)), nil)
@@ -197,23 +209,79 @@ func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
 			}), func(task *Task) { task.Requests = 1000 })
 			expect(t, "failures", failures(report), "map[]")
 			expect(t, "answers", report.RetCodes[200], 1000)
-			ends := report.Seen.Announced
-			if !said {
-				ends = report.Seen.Resent
-			}
 			// The connections that are open at both ends of the load carried fewer.
-			if want := 1000 / each; ends < want-4 || ends > want+4 {
-				t.Errorf("said %v, each %d: %d ends, expected %d", said, each, ends, want)
+			opened, want := report.Seen.Connections, 1000/each
+			if opened < want-4 || opened > want+4 {
+				t.Errorf("said %v, each %d: %d connections, expected %d", said, each, opened, want)
 			}
 		}
 	}
 }
 
+func TestAResetAfterTheRequestWasReceivedIsAFailure(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+		if number%10 == 0 {
+			control(t, conn, func(fd int) error {
+				return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+			})
+			_ = conn.SetLinger(0)
+			return false
+		}
+		_, _ = io.WriteString(conn, hello)
+		return true
+	}), nil)
+	expect(t, "failures", failures(report), "map[closed:10]")
+	expect(t, "sent again", report.Seen.Resent, 0)
+}
+
+func control(t *testing.T, conn *net.TCPConn, do func(fd int) error) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) { refused = do(int(fd)) })
+	if err := errors.Join(err, refused); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTwoAnswersToOneRequestAreAnExcess(t *testing.T) {
 	report := loaded(t, serve(t, always(hello+hello, true)), nil)
-	if report.Seen.Failures[Excess] == 0 {
-		t.Errorf("no excess: %+v", report.Seen)
+	expect(t, "failures", failures(report), "map[excess:100]")
+}
+
+func TestASecondAnswerIsAnExcessHoweverLateItComes(t *testing.T) {
+	for _, gap := range []time.Duration{0, 200 * time.Microsecond, 2 * time.Millisecond} {
+		report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
+			time.Sleep(time.Millisecond)
+			_, _ = io.WriteString(conn, hello)
+			if number%10 == 0 {
+				time.Sleep(gap)
+				_, _ = io.WriteString(conn, hello)
+			}
+			return true
+		}), func(task *Task) { task.Requests = 500 })
+		// One that closes a connection may hide those before it.
+		excess := report.Seen.Failures[Excess]
+		if excess < 10 || excess > 50 {
+			t.Errorf("%v: %d of about 50: %+v", gap, excess, report.Seen)
+		}
+		expect(t, "answered", report.RetCodes[200], 500-excess)
+		expect(t, "no answer of their own", report.RetCodes[noAnswer], excess)
 	}
+}
+
+func TestWhatComesAfterTheLastAnswerOfAConnectionIsAnExcess(t *testing.T) {
+	report := loaded(t, serve(t, func(conn *net.TCPConn, _, _ int64) bool {
+		_, _ = io.WriteString(conn, strings.Replace(hello, "\r\n", "\r\nConnection: close\r\n", 1))
+		time.Sleep(time.Millisecond)
+		_, _ = io.WriteString(conn, "more")
+		return false
+	}), func(task *Task) { task.KeepAlive = false })
+	expect(t, "failures", failures(report), "map[excess:100]")
 }
 
 func TestALengthThatIsTooLongTimesOut(t *testing.T) {

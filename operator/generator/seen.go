@@ -2,15 +2,15 @@ package main
 
 // Seen is what fortio's runner does not count: connections, answers that are none, and sizes.
 type Seen struct {
-	// Connections opened in the timed part. Every connection was open before it.
+	// Connections opened in the timed part, beyond those that were open before it.
 	Connections int64
 	// Announced counts the answers that said that their connection ends with them.
 	Announced int64
-	// Resent counts the requests that were sent again, because their connection had ended before the
-	// service took them.
+	// Resent counts the requests that were sent again, because their connection ended before the
+	// service had received them, as far as its kernel said.
 	Resent int64
-	// Failures counts the requests without a complete answer.
-	Failures map[Failure]int64
+	// Failures counts the requests without a complete answer, or with more than that.
+	Failures Failures
 	// Bytes of the bodies of successful answers.
 	Bytes Sizes
 }
@@ -20,15 +20,6 @@ type Sizes struct {
 	Count, Sum, Min, Max int64
 }
 
-func (s *Seen) fail(failure Failure) { s.failures()[failure]++ }
-
-func (s *Seen) failures() map[Failure]int64 {
-	if s.Failures == nil {
-		s.Failures = map[Failure]int64{}
-	}
-	return s.Failures
-}
-
 func (s *Seen) answer(bytes int64) { s.Bytes.add(Sizes{1, bytes, bytes, bytes}) }
 
 func (s *Seen) add(other *Seen) {
@@ -36,7 +27,7 @@ func (s *Seen) add(other *Seen) {
 	s.Announced += other.Announced
 	s.Resent += other.Resent
 	for failure, count := range other.Failures {
-		s.failures()[failure] += count
+		s.Failures[failure] += count
 	}
 	s.Bytes.add(other.Bytes)
 }

@@ -114,6 +114,7 @@ containerdSocket: {{ .Values.meter.containerdSocket | quote }}
 {{- end }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 admissionPolicies: {{ .Values.admissionPolicies.enabled }}
+watchNamespaces: {{ toJson (.Values.watchNamespaces | default list) }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 
@@ -130,6 +131,11 @@ without optional types, so that the tests can evaluate them without a cluster.
     (has(variables.spec.initContainers) ? variables.spec.initContainers : [])
 - name: volumes
   expression: "has(variables.spec.volumes) ? variables.spec.volumes : []"
+{{- end -}}
+
+{{/* CEL: a list of strings; the schema keeps quotes out of them. */}}
+{{- define "wasmbench.celStrings" -}}
+['{{ join "', '" . }}']
 {{- end -}}
 
 {{/* CEL: the pod holds no token. */}}

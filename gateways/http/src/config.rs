@@ -2,12 +2,12 @@
 
 use crate::settings::{Invalid, Settings};
 use crate::upstream::Authority;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The options of every gateway, for its `--help`.
 pub(crate) const HELP: &str = "\
-  --listen ADDR:PORT         where to listen (0.0.0.0:8080)
+  --listen ADDR:PORT         where to listen (all addresses, port 8080)
   --upstream HOST:PORT       where other paths are forwarded to
   --connection MODE          keep-alive, or close after each answer (keep-alive)
   --max-connections N        clients at once; more are answered with 503 (4096)
@@ -45,7 +45,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 8080)),
+            listen: listen_address::everywhere(8080),
             upstream: None,
             close_connections: false,
             max_connections: 4096,

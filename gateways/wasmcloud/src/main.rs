@@ -11,7 +11,7 @@ mod lattice;
 use anyhow::{Context as _, Result};
 use lattice::Lattice;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,11 +22,12 @@ use tokio::time::{sleep, timeout};
 const HELP: &str = "\
 Usage: gateway
 Read from the environment:
-  WASMBENCH_LISTEN     address and port (0.0.0.0:8080)
+  WASMBENCH_LISTEN     address and port (all addresses, port 8080)
   WASMBENCH_COMPONENT  the component (/http.wasm)
   WASMBENCH_BROKER     the NATS server's program (/usr/bin/nats-server)
   WASMBENCH_STORE      where it keeps its streams: on a file system that can be written (/dev/shm/nats)
 ";
+const PORT: u16 = 8080;
 /// A server that has not started by then never will.
 const START: Duration = Duration::from_secs(60);
 /// Pause between two attempts to connect: small compared with a cold start.
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
 
 /// Serves until a signal arrives or the broker ends.
 async fn serve() -> Result<()> {
-    let listen: SocketAddr = setting("LISTEN", "0.0.0.0:8080")
+    let listen: SocketAddr = setting("LISTEN", &everywhere().to_string())
         .parse()
         .context("WASMBENCH_LISTEN is no address with a port")?;
     let component = PathBuf::from(setting("COMPONENT", "/http.wasm"));
@@ -88,8 +89,21 @@ async fn serve() -> Result<()> {
     }
 }
 
+/// All addresses, as the other gateways listen on: `[::]` takes IPv4, too, where there is IPv6.
+fn everywhere() -> SocketAddr {
+    let dual = SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT));
+    match std::fs::read_to_string("/proc/sys/net/ipv6/bindv6only") {
+        Ok(only_v6) if only_v6.trim() == "0" => dual,
+        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
+    }
+}
+
 /// Returns once a connection is accepted: the HTTP server acknowledges its start before it listens.
-async fn answers(address: SocketAddr) -> Result<()> {
+async fn answers(mut address: SocketAddr) -> Result<()> {
+    if address.ip().is_unspecified() {
+        // Every pod has this one.
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
     let connected = async {
         while TcpStream::connect(address).await.is_err() {
             sleep(POLL).await;

@@ -25,6 +25,13 @@ pub async fn test_image(client: &Client, name: &str) -> String {
     format!("{repository}/{name}:{tag}")
 }
 
+/// A gateway's image that is in the local cluster's registry and shares no layer with the images on
+/// its nodes. Its user is a name.
+pub fn pulled_image() -> String {
+    let image = std::env::var("WASMBENCH_REGISTRY_IMAGE");
+    image.expect("WASMBENCH_REGISTRY_IMAGE names no image: run 'make e2e'")
+}
+
 /// Restarts the operator, waits until it is ready, and returns the name of its pod.
 pub async fn restarted() -> String {
     let namespace = operator_namespace();

@@ -62,8 +62,8 @@ pub enum Fault {
     Shed,
     /// `/silent`: the connection ends without a byte of answer.
     Silent,
-    /// `/twice`: two answers for one request.
-    Twice,
+    /// `/twice?gap_microseconds=200`: two answers for one request; in one write without a gap.
+    Twice { gap: Option<Duration> },
 }
 
 impl Behaviour {
@@ -112,20 +112,24 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
             after: query.take("after", 100)?,
         },
         _ => Kind::Fault {
-            fault: fault(path)?,
+            fault: fault(path, query)?,
             percent: query.take("percent", 100)?,
         },
     })
 }
 
-fn fault(path: &str) -> Result<Fault, String> {
+fn fault(path: &str, query: &mut Query<'_>) -> Result<Fault, String> {
     Ok(match path {
         "/cut" => Fault::Cut,
         "/long" => Fault::Long,
         "/reset" => Fault::Reset,
         "/shed" => Fault::Shed,
         "/silent" => Fault::Silent,
-        "/twice" => Fault::Twice,
+        "/twice" => Fault::Twice {
+            gap: query
+                .take_if_there("gap_microseconds")?
+                .map(Duration::from_micros),
+        },
         _ => return Err(format!("there is no path {path}")),
     })
 }

@@ -8,7 +8,7 @@ use crate::behaviour::Behaviour;
 pub const HELP: &str = "\
 Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--at=PATH=TARGET]...
 
-  --listen=ADDRESS   where to listen; 0.0.0.0:8080 if not given
+  --listen=ADDRESS   where to listen; all addresses, port 8080, if not given
   --burn=THREADS     keeps so many threads busy with nothing, as a noisy neighbour
   --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
                      --at=/sizes=/?bytes=50000
@@ -29,7 +29,7 @@ impl Options {
     /// Reads the arguments, or says in a sentence what is wrong with them.
     pub fn of(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
-            listen: SocketAddr::from(([0, 0, 0, 0], 8080)),
+            listen: listen_address::everywhere(8080),
             burn: 0,
             further: vec![],
         };

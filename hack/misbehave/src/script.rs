@@ -126,7 +126,12 @@ fn broken(fault: Fault, answer: Answer, end: End) -> Script {
         Fault::Reset => (half(answer), End::Reset),
         Fault::Shed => (Answer::SHED.whole(end), end),
         Fault::Silent => (vec![], End::Closed),
-        Fault::Twice => (answer.whole(end).repeat(2), end),
+        Fault::Twice { gap: None } => (answer.whole(end).repeat(2), end),
+        Fault::Twice { gap: Some(gap) } => {
+            let once = Step::Write(answer.whole(end));
+            let steps = vec![once.clone(), Step::Pause(gap), once];
+            return Script { steps, end };
+        }
     };
     let steps = vec![Step::Write(bytes)];
     Script { steps, end }

@@ -228,7 +228,9 @@ fn two_answers_may_come_for_one_request_and_an_interim_one_before_it() {
     let server = Server::start(&[]);
     let mut stream = server.connect();
     let twice = HELLO.repeat(2);
-    assert_eq!(read(&mut stream, "/twice", twice.len()), twice);
+    for target in ["/twice", "/twice?gap_microseconds=200"] {
+        assert_eq!(read(&mut stream, target, twice.len()), twice);
+    }
     let interim = format!("HTTP/1.1 100 Continue\r\n\r\n{HELLO}");
     assert_eq!(read(&mut stream, "/continue", interim.len()), interim);
 }

@@ -20,6 +20,9 @@ pub const PASSED: &str = "Passed";
 /// On a schedule. True: at least one measure has a lasting change for the worse; the message names
 /// measure, run and images. False: none has. Absent until there is a history.
 pub const REGRESSED: &str = "Regressed";
+/// On a schedule. True: its runs take longer than the time between two of them, so that some are
+/// left out, wait or are replaced. False: the last one ended in time. Absent until that is known.
+pub const BEHIND: &str = "Behind";
 /// kstatus. True until the first pod of the run has started.
 pub const RECONCILING: &str = "Reconciling";
 /// kstatus. True when the run cannot continue without help.

@@ -3,7 +3,7 @@
 //! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`], [`open_loop`] and
 //! [`density`] (three of its sweeps), [`status`] (what the operator reports), [`schedule`] (the
 //! `BenchmarkSchedule`, which starts runs), [`conditions`] (the conditions of both), [`labels`]
-//! (how to find the operator's objects), [`absent`] (what JSON leaves out). The doc comments of the
+//! (how to find the operator's objects), [`owner`] (whose an object is), [`quantity`] (amounts of CPU and memory), [`absent`] (what JSON leaves out). The doc comments of the
 //! types are the text of `kubectl explain`. This crate contains no client, no clock and no async
 //! code, so its types are cheap to import.
 
@@ -13,6 +13,8 @@ pub mod conditions;
 pub mod density;
 pub mod labels;
 pub mod open_loop;
+pub mod owner;
+pub mod quantity;
 pub mod run;
 pub mod schedule;
 mod schema;

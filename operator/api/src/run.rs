@@ -26,7 +26,7 @@ pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOpera
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
+pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, PROBE_USER, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
 use crate::status::BenchmarkRunStatus;

@@ -88,8 +88,8 @@ pub struct BenchmarkScheduleSpec {
     #[schemars(length(min = 1, max = 64))]
     pub time_zone: Option<String>,
 
-    /// How late a run may start, in seconds, if the operator was down when it was due or `Forbid`
-    /// made it wait for an earlier run. After that it is left out. Default: no limit. If several
+    /// How late a run may start, in seconds, if the operator was down when it was due or it was
+    /// left out because of earlier runs. After that it is left out. Default: no limit. If several
     /// times were missed, only the last one counts.
     #[schemars(range(min = 0, max = 31_536_000))]
     pub starting_deadline_seconds: Option<u32>,
@@ -126,14 +126,18 @@ pub struct BenchmarkScheduleSpec {
     pub untrustworthy_runs_history_limit: u32,
 }
 
+/// The most runs of a schedule that have not finished.
+pub const MOST_ACTIVE: usize = 10;
+
 /// What happens when a run is due and an earlier one of the schedule has not finished.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConcurrencyPolicy {
-    /// The run starts. Runs that measure the same node still wait for each other.
-    #[default]
+    /// The run starts, unless ten have not finished: then it is left out. Runs that measure the
+    /// same node still wait for each other.
     Allow,
     /// The run is left out. Once the earlier one has ended, the last run that was left out starts
     /// late, within `startingDeadlineSeconds`.
+    #[default]
     Forbid,
     /// The earlier run is deleted, and the new one starts.
     Replace,
@@ -184,7 +188,7 @@ pub struct BenchmarkScheduleStatus {
     /// Generation of the spec that this status describes.
     pub observed_generation: Option<i64>,
 
-    /// `Accepted`, `Regressed`, and `Stalled` for tools that follow kstatus.
+    /// `Accepted`, `Regressed`, `Behind`, and `Stalled` for tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
@@ -220,7 +224,7 @@ pub struct LeftOutTime {
     /// When the run was due.
     pub time: Time,
 
-    /// Reason in one word: `TooLate` or `AlreadyActive`.
+    /// Reason in one word: `TooLate`, `AlreadyActive` or `TooManyActive`.
     #[schemars(length(max = 64))]
     pub reason: String,
 }

@@ -35,10 +35,11 @@ pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower
 /// Bounds the only long texts in a spec. The operator holds the specs of all runs in memory, so
 /// each of them has to stay below 64 KiB.
 pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
+    (has(v.container.command) ? v.container.command.map(c, size(c)).sum() : 0) + \
     (has(v.container.args) ? v.container.args.map(a, size(a)).sum() : 0) + \
     (has(v.container.env) ? v.container.env.map(e, size(e.name) + \
     (has(e.value) ? size(e.value) : 0)).sum() : 0)).sum() <= 16384";
-pub const TEXT_MESSAGE: &str = "args and env of all variants have more than 16384 characters together: put what is \
+pub const TEXT_MESSAGE: &str = "command, args and env of all variants have more than 16384 characters together: put what is \
     long into the images";
 
 pub const BASELINE_RULE: &str =
@@ -226,6 +227,13 @@ pub const ENV_RULE: &str = "!self.startsWith('WASMBENCH_')";
 pub const ENV_MESSAGE: &str =
     "environment names that begin with WASMBENCH_ are set by the operator: choose another name";
 
+/// The probes' own number: [`crate::run::PROBE_USER`].
+pub const USER_RULE: &str = "self != 58213";
+pub const USER_MESSAGE: &str = "runAsUser 58213 is the user of wasmbench's probes, which see all processes of a node: choose \
+    another number";
+pub const GROUP_MESSAGE: &str = "runAsGroup 58213 is the group of wasmbench's probes, which see all processes of a node: \
+    choose another number";
+
 pub const EXPECT_RULE: &str = "!has(self.body) || (!has(self.bodyPrefix) && !has(self.bodySuffix))";
 pub const EXPECT_MESSAGE: &str =
     "body is the whole answer: set either body, or bodyPrefix and bodySuffix";
@@ -273,3 +281,13 @@ pub const SCHEDULE_NAME_MESSAGE: &str = "the name of a BenchmarkSchedule has at 
 pub const CRON_ZONE_RULE: &str = "!self.contains('TZ')";
 pub const CRON_ZONE_MESSAGE: &str =
     "schedule has no time zone in it: leave out TZ= or CRON_TZ=, and set timeZone";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_for_users_names_the_user_of_the_probes() {
+        assert_eq!(USER_RULE, format!("self != {}", crate::run::PROBE_USER));
+    }
+}

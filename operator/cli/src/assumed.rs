@@ -38,6 +38,7 @@ pub fn config() -> OperatorConfig {
         cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         admission_policies: true,
+        watch_namespaces: vec![],
         host_network: true,
     }
 }

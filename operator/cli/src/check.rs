@@ -1,11 +1,12 @@
 //! `kubectl wasmbench check`: whether the installation works, and what is missing.
 //!
-//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (the results), [`judge`]
-//! and [`presets`] (the rules).
+//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (the results), [`judge`],
+//! [`reach`] and [`presets`] (the rules).
 
 pub mod finding;
 pub mod judge;
 pub mod presets;
+pub mod reach;
 pub mod read;
 pub mod seen;
 

@@ -10,10 +10,13 @@ use kube::runtime::watcher;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_core::units;
+use wasmbench_core::wire::document::ProbeFailureReason;
 use wasmbench_report::table::{Align, Table};
 use wasmbench_report::terminal::status_text;
 
 use crate::args::{ClusterArgs, GetArgs};
+use crate::check::reach::in_the_way;
+use crate::check::read::network_policies;
 use crate::cluster::Cluster;
 use crate::document::{Format, RunDocument, RunsDocument};
 use crate::error::{Error, root_cause};
@@ -47,7 +50,33 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
         None => one(&run, Timestamp::now()),
         Some(format) => format.text(&RunDocument::from(&run))?,
     })?;
+    say_what_is_in_the_way(&cluster, &run).await;
     Ok(0)
+}
+
+/// Whether the status gives as a reason that something never answered.
+fn never_listened(run: &BenchmarkRun) -> bool {
+    let reason: &str = ProbeFailureReason::NeverListened.into();
+    let status = serde_json::to_string(&run.status);
+    status.is_ok_and(|status| status.contains(reason))
+}
+
+/// If something never answered, names the NetworkPolicies that may be why, as far as the user may
+/// read them.
+async fn say_what_is_in_the_way(cluster: &Cluster, run: &BenchmarkRun) {
+    if !never_listened(run) {
+        return;
+    }
+    let Ok(Ok(policies)) = network_policies(cluster).await else {
+        return;
+    };
+    let names = in_the_way(&policies, None).join(", ");
+    if !names.is_empty() {
+        note(&format!(
+            "NeverListened may be due to NetworkPolicies of namespace {}: {names}; see kubectl wasmbench check\n",
+            cluster.namespace()
+        ));
+    }
 }
 
 /// One run: its results, or its progress until it has ended.
@@ -116,6 +145,7 @@ async fn follow(cluster: &Cluster, run: BenchmarkRun, format: Option<Format>) ->
     loop {
         if let Some(code) = live::exit_code(&run) {
             screen.finish(&run)?;
+            say_what_is_in_the_way(cluster, &run).await;
             return Ok(code);
         }
         screen.show(&run, Timestamp::now())?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use jiff::Timestamp;
 use kube::Client;
+use kube::api::ObjectMeta;
 use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -49,6 +50,8 @@ pub struct Context {
     pub quiet: Quiet,
     /// Publishes Events for people.
     pub events: Recorder,
+    /// Held by the only reconcile that has a schedule's history in memory.
+    pub history_turn: tokio::sync::Mutex<()>,
     /// Whether the watch has listed all runs once.
     pub ready: AtomicBool,
     /// Uids of runs that have released their node but that the watch does not show as ended yet.
@@ -87,6 +90,7 @@ impl Context {
             schedules: std::sync::OnceLock::new(),
             metrics: Metrics::default(),
             backoff: Backoff::default(),
+            history_turn: tokio::sync::Mutex::default(),
             ready: AtomicBool::new(false),
             left_queue: Mutex::default(),
             served: Mutex::default(),
@@ -150,6 +154,14 @@ impl Context {
     /// The reference by which a run is woken up.
     pub fn reference(namespace: &str, name: &str) -> ObjectRef<GuardedRun> {
         ObjectRef::new(name).within(namespace)
+    }
+}
+
+/// The metadata of a run, whether or not it decodes.
+pub fn meta_of(run: &GuardedRun) -> &ObjectMeta {
+    match &run.0 {
+        Ok(run) => &run.metadata,
+        Err(invalid) => &invalid.metadata,
     }
 }
 

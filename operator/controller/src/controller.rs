@@ -7,29 +7,32 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
-use futures::channel::mpsc::UnboundedSender;
-use futures::{StreamExt, TryStreamExt, pin_mut};
+use futures::{Stream, StreamExt, TryStreamExt};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use kube::core::PartialObjectMeta;
-use kube::runtime::reflector::{self, ObjectRef};
+use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
-use kube::{Api, ResourceExt};
+use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_api::labels;
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::PodState;
 
 use crate::context::{Context, GuardedRun, GuardedSchedule};
-use crate::error::{Error, chain};
+use crate::deletions::{self, Claims};
+use crate::error::chain;
+use crate::namespaces::{self, Namespaced};
 use crate::observe::pod_seen;
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
-use crate::schedules::{self, Wakes};
-use crate::{runs_in_memory, sweep};
+use crate::runs_in_memory;
+use crate::schedules;
+
+/// An object that a watch reported.
+type Watched<K> = Result<K, watcher::Error>;
 
 /// How many runs are reconciled at the same time.
 const CONCURRENCY: u16 = 8;
@@ -37,21 +40,16 @@ const CONCURRENCY: u16 = 8;
 /// Reconciles all runs until a signal stops it.
 pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let client = context.client.clone();
-    let runs: Api<GuardedRun> = Api::all(client.clone());
-    listable(&runs, "BenchmarkRuns").await?;
-    listable(
-        &Api::<GuardedSchedule>::all(client.clone()),
-        "BenchmarkSchedules",
-    )
-    .await?;
+    listable::<GuardedRun>(&context, "BenchmarkRuns").await?;
+    listable::<GuardedSchedule>(&context, "BenchmarkSchedules").await?;
     let (wakes, woken) = schedules::wired();
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
     let ours = config.clone().labels(labels::RUN_UID);
     let pods = config.clone().labels(&watched_pods());
     let own_namespace = context.config.operator_namespace.clone();
     let (store, writer) = reflector::store();
-    let listed = watcher(runs, config.clone().page_size(runs_in_memory::PAGE));
-    let listed = listed.backoff(WatchPause).modify(runs_in_memory::slim);
+    let paged = config.clone().page_size(runs_in_memory::PAGE);
+    let listed = namespaces::as_one(&context, &paged, &store, runs_in_memory::slim);
     let (listed, when_ended) = (listed.reflect(writer).applied_objects(), wakes.clone());
     let listed = listed.inspect_ok(move |run| when_ended.run_seen(run));
     let controller = Controller::for_stream(listed, store.clone());
@@ -59,27 +57,30 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let when_listed = context.clone();
     let (deleted, deletions) = futures::channel::mpsc::unbounded();
     let all_runs = store.clone();
-    let (of_pods, of_jobs) = (context.quiet.clone(), context.quiet.clone());
-    let controller = controller
+    let of_jobs = context.quiet.clone();
+    let (jobs, job_events) = kept(
+        Api::namespaced(client.clone(), &own_namespace),
+        ours.clone(),
+    );
+    let (leases, lease_events) = kept(Api::namespaced(client, &own_namespace), ours);
+    let mut controller = controller
         .trigger_backoff(WatchPause)
-        .with_config(controller::Config::default().concurrency(CONCURRENCY))
-        .watches(Api::<Pod>::all(client.clone()), pods, move |pod| {
+        .with_config(controller::Config::default().concurrency(CONCURRENCY));
+    for api in namespaces::with_own::<Pod>(&context) {
+        let of_pods = context.quiet.clone();
+        controller = controller.watches(api, pods.clone(), move |pod| {
             let can_wait = of_pods.is_of_another_trial(&pod.metadata);
             if can_wait { None } else { run_of_pod(&pod) }
+        });
+    }
+    let controller = controller
+        .watches_stream(job_events, move |job: Job| {
+            let can_wait = of_jobs.is_of_another_trial(&job.metadata);
+            if can_wait { None } else { run_of_job(&job) }
         })
-        .watches(
-            Api::<Job>::namespaced(client.clone(), &own_namespace),
-            ours,
-            move |job| {
-                let can_wait = of_jobs.is_of_another_trial(&job.metadata);
-                if can_wait { None } else { run_of_job(&job) }
-            },
-        )
-        .watches(
-            Api::<Lease>::namespaced(client, &own_namespace),
-            config.labels(labels::RUN_UID),
-            move |lease| waiting_runs(&lease, &all_runs.state()),
-        )
+        .watches_stream(lease_events, move |lease: Lease| {
+            waiting_runs(&lease, &all_runs.state())
+        })
         .reconcile_all_on(deletions)
         .shutdown_on_signal();
     let ready = async move {
@@ -97,7 +98,8 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
             }
         });
     let schedules = Box::pin(schedules::look_after(context.clone(), woken));
-    let others = futures::future::join3(ready, sweep_deleted(context, deleted, wakes), schedules);
+    let swept = deletions::sweep(context, Claims { jobs, leases }, deleted, wakes);
+    let others = futures::future::join3(ready, swept, schedules);
     // The controller of runs ends on a signal, and everything else with it. A schedule repeats
     // whatever was interrupted.
     tokio::select! {
@@ -108,19 +110,28 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that the kinds to watch exist and that the operator may list them.
-async fn listable<K>(api: &Api<K>, kinds: &str) -> anyhow::Result<()>
-where
-    K: Clone + DeserializeOwned + Debug,
-{
+/// Checks that the kinds to watch exist and that the operator may list them. A listed namespace that
+/// refuses is told and left alone: whoever removes theirs must not stop the operator for the others.
+async fn listable<K: Namespaced>(context: &Context, kinds: &str) -> anyhow::Result<()> {
     let one = ListParams::default().limit(1);
-    let listed = api.list_metadata(&one).await.map(drop);
-    listed.with_context(|| {
-        format!(
-            "could not list {kinds}: install the CRDs (chart value crds.enabled) and check the \
-             operator's permissions"
-        )
-    })
+    for api in namespaces::apis::<K>(context) {
+        match api.list_metadata(&one).await.map(drop) {
+            Err(kube::Error::Api(status)) if status.is_forbidden() && api.namespace().is_some() => {
+                let namespace = api.namespace();
+                tracing::warn!(
+                    namespace,
+                    "{kinds} cannot be listed in a namespace of watchNamespaces: is it there, and its RoleBinding?"
+                );
+            }
+            listed => listed.with_context(|| {
+                format!(
+                    "could not list {kinds}: install the CRDs (chart value crds.enabled) and check the \
+                     operator's permissions"
+                )
+            })?,
+        }
+    }
+    Ok(())
 }
 
 /// Selector of the pods to watch. Probes create and delete cold subjects themselves, and each event
@@ -134,61 +145,14 @@ fn watched_pods() -> String {
     )
 }
 
-/// Sweeps at start and whenever a run is deleted, and then triggers all runs: a waiting one may be
-/// next now. What is left of a run that was not being measured can wait for silence.
-async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>, wakes: Wakes) {
-    warn_of(sweep::orphans(&context).await);
-    let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
-    let config = watcher::Config::default()
-        .timeout(WATCH_SECONDS)
-        .page_size(runs_in_memory::PAGE);
-    let events = watcher(runs, config).backoff(WatchPause);
-    pin_mut!(events);
-    let (mut gone, mut urgent) = (vec![], false);
-    loop {
-        tokio::select! {
-            event = events.try_next() => match event {
-                Ok(Some(watcher::Event::Delete(run))) => {
-                    wakes.run_gone(&run.metadata);
-                    let uid = run.metadata.uid.unwrap_or_default();
-                    urgent |= context.quiet.end(&uid);
-                    gone.push(uid);
-                    continue;
-                }
-                // A relist may hide a deletion.
-                Ok(Some(watcher::Event::InitDone)) => {
-                    wakes.all();
-                    warn_of(sweep::orphans(&context).await);
-                }
-                Ok(Some(_)) => continue,
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::debug!(error = chain(&error), "watch for deletions");
-                    continue;
-                }
-            },
-            () = silence(&context, urgent), if !gone.is_empty() => {
-                urgent = false;
-                for uid in gone.drain(..) {
-                    warn_of(sweep::run_is_gone(&context, &uid).await);
-                }
-            }
-        }
-        // Fails only when the controller has ended.
-        let _ = deleted.unbounded_send(());
-    }
-}
-
-async fn silence(context: &Context, urgent: bool) {
-    if !urgent {
-        context.quiet.over().await;
-    }
-}
-
-fn warn_of(swept: Result<(), Error>) {
-    if let Err(error) = swept {
-        tracing::warn!(error = chain(&error), "could not sweep");
-    }
+/// A watch whose objects are also kept.
+fn kept<K>(api: Api<K>, config: watcher::Config) -> (Store<K>, impl Stream<Item = Watched<K>>)
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let (store, writer) = reflector::store();
+    let events = watcher(api, config).reflect(writer);
+    (store, events.touched_objects())
 }
 
 fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {

@@ -14,6 +14,8 @@ use wasmbench_results::history::stored;
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// The pause between two attempts once the error has lasted.
 const LASTING_PAUSE: Duration = Duration::from_mins(5);
+/// The same if people have to do something first, who then look whether it helped.
+const PAUSE_FOR_PEOPLE: Duration = Duration::from_mins(1);
 /// First pause after an error.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -52,6 +54,24 @@ pub enum Error {
         kind: &'static str,
         /// Its name.
         name: String,
+    },
+    /// Others changed a `ConfigMap` between each read and the write that followed.
+    #[error(
+        "others change ConfigMap {name} faster than the run can write it: it is tried again, and nothing is lost; to see who writes it: kubectl get configmap {name} -o yaml --show-managed-fields"
+    )]
+    WriteConflict {
+        /// Name of the `ConfigMap`.
+        name: String,
+    },
+    /// The API server refuses a `ConfigMap` with results.
+    #[error(
+        "ConfigMap {name} with results cannot be written: {message}: make room for it (the namespace's quota, etcd's space), or exempt it from the webhook or policy; what was measured is kept until then"
+    )]
+    ResultsRefused {
+        /// Name of the `ConfigMap`.
+        name: String,
+        /// The API server's message.
+        message: String,
     },
     /// The namespace's quota has no room for a pod now. Terminating pods count, too.
     #[error(
@@ -103,6 +123,8 @@ impl Error {
     pub fn is_for_people(&self) -> bool {
         match self {
             Self::NameTaken { .. }
+            | Self::WriteConflict { .. }
+            | Self::ResultsRefused { .. }
             | Self::Quota { .. }
             | Self::RunRefused { .. }
             | Self::History { .. } => true,
@@ -129,38 +151,61 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Failures in a row after which a run releases its node.
+/// Failures in a row after which a run releases its node: four minutes of pauses.
 const LASTING: u32 = 19;
+/// The same if people have to do something first: 45 s of pauses. Pods that are terminating and count
+/// for a quota are gone by then.
+const LASTING_FOR_PEOPLE: u32 = 6;
+
+/// Failures in a row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Failures {
+    count: u32,
+    /// Whether the last one waits for people.
+    for_people: bool,
+}
+
+impl Failures {
+    fn last(self) -> bool {
+        let enough = if self.for_people {
+            LASTING_FOR_PEOPLE
+        } else {
+            LASTING
+        };
+        self.count >= enough
+    }
+}
 
 /// Counts the failures in a row of each run or schedule, so that it waits longer after each.
 #[derive(Debug, Default)]
 pub struct Backoff {
-    failures: Mutex<HashMap<String, u32>>,
+    failures: Mutex<HashMap<String, Failures>>,
 }
 
 impl Backoff {
-    /// Counts a failure and returns the pause before the next attempt.
-    pub fn failed(&self, uid: &str) -> Duration {
-        let mut failures = self
+    /// Counts a failure, which may wait `for_people`, and returns the pause before the next attempt.
+    pub fn failed(&self, uid: &str, for_people: bool) -> Duration {
+        let mut all = self
             .failures
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let count = failures.entry(uid.to_owned()).or_default();
-        let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(*count));
-        *count = count.saturating_add(1);
-        if *count > LASTING {
-            LASTING_PAUSE
-        } else {
-            pause.min(LONGEST_PAUSE)
+        let failures = all.entry(uid.to_owned()).or_default();
+        let was_lasting = failures.last();
+        let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(failures.count));
+        failures.count = failures.count.saturating_add(1);
+        failures.for_people = for_people;
+        match (was_lasting, for_people) {
+            (true, true) => PAUSE_FOR_PEOPLE,
+            (true, false) => LASTING_PAUSE,
+            (false, _) => pause.min(LONGEST_PAUSE),
         }
     }
 
-    /// Whether this run has kept failing for so long (four minutes of pauses) that others must not
-    /// wait for it.
+    /// Whether this run has kept failing for so long that others must not wait for it.
     pub fn is_lasting(&self, uid: &str) -> bool {
         let failures = self.failures.lock();
         let failures = failures.unwrap_or_else(std::sync::PoisonError::into_inner);
-        failures.get(uid).is_some_and(|count| *count >= LASTING)
+        failures.get(uid).is_some_and(|failures| failures.last())
     }
 
     /// Forgets the failures of a run that succeeded or is gone.
@@ -179,7 +224,9 @@ mod tests {
     #[test]
     fn each_failure_in_a_row_waits_longer_up_to_a_limit() {
         let backoff = Backoff::default();
-        let pauses: Vec<u64> = (0..20).map(|_| backoff.failed("a").as_secs()).collect();
+        let pauses: Vec<u64> = (0..20)
+            .map(|_| backoff.failed("a", false).as_secs())
+            .collect();
         assert_eq!(pauses[..6], [1, 2, 4, 8, 15, 15]);
         assert_eq!(pauses[17..], [15, 15, 300]);
     }
@@ -189,7 +236,7 @@ mod tests {
         let backoff = Backoff::default();
         let mut passed = Duration::ZERO;
         while !backoff.is_lasting("a") {
-            passed += backoff.failed("a");
+            passed += backoff.failed("a", false);
         }
         assert!((200..300).contains(&passed.as_secs()), "{passed:?}");
         backoff.succeeded("a");
@@ -197,11 +244,22 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_for_people_holds_a_node_for_less_than_a_minute() {
+        let backoff = Backoff::default();
+        let mut passed = Duration::ZERO;
+        while !backoff.is_lasting("a") {
+            passed += backoff.failed("a", true);
+        }
+        assert!((30..60).contains(&passed.as_secs()), "{passed:?}");
+        assert_eq!(backoff.failed("a", true), PAUSE_FOR_PEOPLE);
+    }
+
+    #[test]
     fn a_success_forgets_and_other_runs_are_not_held_up() {
         let backoff = Backoff::default();
-        backoff.failed("a");
-        assert_eq!(backoff.failed("b").as_secs(), 1);
+        backoff.failed("a", false);
+        assert_eq!(backoff.failed("b", false).as_secs(), 1);
         backoff.succeeded("a");
-        assert_eq!(backoff.failed("a").as_secs(), 1);
+        assert_eq!(backoff.failed("a", false).as_secs(), 1);
     }
 }

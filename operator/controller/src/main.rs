@@ -5,8 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use listen_address::everywhere;
 use wasmbench_controller::{VERSION, context::Context, controller, crds, http};
 use wasmbench_core::config::OperatorConfig;
+
+/// The port of the probes and the metrics in the chart.
+const PORT: u16 = 8080;
 
 #[derive(Parser)]
 #[command(
@@ -30,9 +34,9 @@ enum Command {
             default_value = "/etc/wasmbench/config.yaml"
         )]
         config: PathBuf,
-        /// Where /livez, /readyz and /metrics are served.
-        #[arg(long, env = "WASMBENCH_LISTEN", default_value = "0.0.0.0:8080")]
-        listen: String,
+        /// Where /livez, /readyz and /metrics are served. Default: all addresses, port 8080.
+        #[arg(long, env = "WASMBENCH_LISTEN")]
+        listen: Option<String>,
     },
     /// Print the CustomResourceDefinitions as YAML.
     Crd,
@@ -40,7 +44,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Run { config, listen } => run(&config, &listen),
+        Command::Run { config, listen } => {
+            let listen = listen.unwrap_or_else(|| everywhere(PORT).to_string());
+            run(&config, &listen)
+        }
         Command::Crd => print_crd(),
     };
     match result {

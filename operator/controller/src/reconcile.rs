@@ -4,23 +4,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
 use wasmbench_core::lifetime::{expires_at, is_finished};
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 
-use crate::context::{Context, GuardedRun};
+use crate::context::{Context, GuardedRun, meta_of};
 use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
-use crate::{act, exported, observe, report, sweep};
+use crate::{act, exported, observe, remove, report, sweep};
 
 /// The controller's entry point: guards against objects that do not decode, hangs and panics, so
 /// that one run never stops the others.
 pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Action, Error> {
     let started = Instant::now();
     let result = match &run.0 {
-        Err(invalid) => report::undecodable(&context, invalid).await,
+        Err(invalid) => Box::pin(guarded(undecodable(invalid, &context))).await,
         // On the heap: the future holds the state of everything that a reconcile may do.
         Ok(run) => Box::pin(guarded(look_after(run, &context))).await,
     };
@@ -38,8 +39,8 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
 #[expect(clippy::needless_pass_by_value, reason = "the controller's signature")]
 pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> Action {
     context.metrics.failed(error.reason());
-    let pause = context.backoff.failed(&uid_of(&run));
     let uid = uid_of(&run);
+    let pause = context.backoff.failed(&uid, error.is_for_people());
     tracing::warn!(run = uid, error = chain(error), retry_in = ?pause, "reconcile failed");
     Action::requeue(pause)
 }
@@ -47,10 +48,11 @@ pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> A
 /// Releases the node of a run that keeps failing, whatever the error is: it must not block others.
 async fn give_way(run: &GuardedRun, context: &Context) {
     let Ok(run) = &run.0 else { return };
-    let given = tokio::time::timeout(TIMEOUT, sweep::give_way(context, run)).await;
+    let run = sweep::run_of(&run.metadata);
+    let given = tokio::time::timeout(TIMEOUT, sweep::give_way(context, &run)).await;
     if let Ok(Err(error)) = given {
         tracing::warn!(
-            run = uid(run),
+            run = run.uid,
             error = chain(&error),
             "could not give the node back"
         );
@@ -58,17 +60,20 @@ async fn give_way(run: &GuardedRun, context: &Context) {
 }
 
 fn uid_of(run: &GuardedRun) -> String {
-    let meta = match &run.0 {
-        Ok(run) => &run.metadata,
-        Err(invalid) => &invalid.metadata,
-    };
-    meta.uid.clone().unwrap_or_default()
+    meta_of(run).uid.clone().unwrap_or_default()
+}
+
+/// A run that does not decode can have been one that measures, before an update.
+async fn undecodable(invalid: &InvalidObject, context: &Context) -> Result<Action, Error> {
+    sweep::run_is_gone(context, &sweep::run_of(&invalid.metadata)).await?;
+    report::undecodable(context, invalid).await
 }
 
 /// The five verbs.
 async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+    let this = sweep::run_of(&run.metadata);
     if run.metadata.deletion_timestamp.is_some() {
-        return sweep::run_is_gone(context, &uid(run))
+        return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());
     }
@@ -78,18 +83,18 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     let valid = match admit(run, &context.config) {
         Ok(valid) => valid,
         Err(invalid) => {
-            sweep::run_is_gone(context, &uid(run)).await?;
+            sweep::run_is_gone(context, &this).await?;
             report::rejected(context, run, &invalid).await?;
             return Ok(Action::await_change());
         }
     };
     let (seen, lives) = futures::try_join!(
         observe::observe(context, run, &valid),
-        sweep::lives(context, &valid.uid, &valid.namespace, &valid.name),
+        sweep::lives(context, &this),
     )?;
     // The watch may lag behind, and nobody would release what a deleted run claims now.
     if !lives {
-        return sweep::run_is_gone(context, &valid.uid)
+        return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());
     }
@@ -113,10 +118,6 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     Ok(action_of(&plan, context))
 }
 
-fn uid(run: &BenchmarkRun) -> String {
-    run.metadata.uid.clone().unwrap_or_default()
-}
-
 fn action_of(plan: &Plan, context: &Context) -> Action {
     match plan.wake {
         Wake::Now => Action::requeue(Duration::ZERO),
@@ -137,7 +138,7 @@ async fn expire(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> 
     match expires_at(run, &context.config.limits) {
         None => Ok(Action::await_change()),
         Some(time) if time > context.clock.now() => Ok(Action::requeue(context.until(time))),
-        Some(_) => act::delete_run(context, &run.metadata)
+        Some(_) => remove::delete_run(context, &run.metadata)
             .await
             .map(|()| Action::await_change()),
     }

@@ -1,20 +1,28 @@
-//! Removes what a run leaves in the operator's namespace when it is deleted. Objects there cannot
-//! be owned by a run in another namespace, and a finalizer would block deletion while the operator
-//! is down; so they carry the run's uid, and are swept, at start and on deletion, when the run is
-//! gone.
+//! Removes what a run leaves on its node when it is deleted, refused or stuck. Objects in the
+//! operator's namespace cannot be owned by a run in another one, a deletion may orphan the others,
+//! and a finalizer would block deletion while the operator is down; so all carry the run's uid, and
+//! are swept, at start and on deletion, when the run is gone.
 
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::ListParams;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{ListParams, ObjectMeta};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::{component_selector, selector};
+use wasmbench_core::lifetime::is_finished;
+use wasmbench_core::observed::RunName;
 
-use crate::act;
-use crate::context::Context;
+use crate::context::{Context, meta_of};
 use crate::error::Error;
+use crate::namespaces;
+use crate::observe::end_of;
+use crate::remove::{release_lease, remove_pods, remove_probe};
+
+/// Selects pods that have not ended.
+const NOT_ENDED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
@@ -33,40 +41,78 @@ fn lease_params() -> ListParams {
     ListParams::default().labels(&wanted)
 }
 
-/// Removes everything of the run with this uid from the operator's namespace.
-pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> {
-    clear(context, run_uid).await?;
-    context.backoff.succeeded(run_uid);
+/// The run that this metadata is of.
+pub fn run_of(meta: &ObjectMeta) -> RunName {
+    RunName {
+        uid: meta.uid.clone().unwrap_or_default(),
+        namespace: meta.namespace.clone().unwrap_or_default(),
+        name: meta.name.clone().unwrap_or_default(),
+    }
+}
+
+/// Removes all pods and Jobs of this run, and gives its node back. Probes go first: one without its
+/// subject would still load something.
+pub async fn run_is_gone(context: &Context, run: &RunName) -> Result<(), Error> {
+    context.leave_queue(&run.uid);
+    let params = ListParams::default().labels(&probes_of(&run.uid));
+    let left = jobs(context).list_metadata(&params).await;
+    for job in left.map_err(failed("probe jobs"))?.items {
+        let uid = job.uid().unwrap_or_default();
+        remove_probe(context, &job.name_any(), &uid).await?;
+    }
+    // Where runs are not followed any more, the operator may not touch pods either.
+    if context.config.watches(&run.namespace) {
+        let pods = ListParams::default().labels(&selector(&run.uid));
+        remove_pods(context, &run.namespace, &pods).await?;
+    }
+    give_back(context, &run.uid).await?;
+    context.backoff.succeeded(&run.uid);
     Ok(())
 }
 
-/// Releases the node of a run that cannot continue, after removing the run's pods. An interrupted
-/// trial is measured again if the run ever continues.
-pub async fn give_way(context: &Context, run: &BenchmarkRun) -> Result<(), Error> {
-    let (Some(uid), Some(namespace)) = (&run.metadata.uid, &run.metadata.namespace) else {
-        return Ok(());
-    };
-    act::remove_pods(context, namespace, &selector(uid)).await?;
-    clear(context, uid).await
+/// Gives back the node of a run that cannot continue now, after removing what may still use it. What
+/// has ended stays: a trial's result can still be recorded. An interrupted trial is measured again.
+pub async fn give_way(context: &Context, run: &RunName) -> Result<(), Error> {
+    context.leave_queue(&run.uid);
+    let params = ListParams::default().labels(&probes_of(&run.uid));
+    let left = jobs(context).list(&params).await;
+    let left = left.map_err(failed("probe jobs"))?.items;
+    for job in left.iter().filter(|job| end_of(job).is_none()) {
+        let uid = job.uid().unwrap_or_default();
+        remove_probe(context, &job.name_any(), &uid).await?;
+    }
+    let pods = ListParams::default().labels(&selector(&run.uid));
+    remove_pods(context, &run.namespace, &pods.fields(NOT_ENDED)).await?;
+    give_back(context, &run.uid).await
 }
 
-async fn clear(context: &Context, run_uid: &str) -> Result<(), Error> {
-    context.leave_queue(run_uid);
-    let probes = component_selector(run_uid, labels::COMPONENT_PROBE);
-    let params = ListParams::default().labels(&probes);
-    let left = jobs(context)
-        .list_metadata(&params)
-        .await
-        .map_err(failed("probe jobs"))?;
-    for job in left.items {
-        act::remove_probe(context, &job.name_any()).await?;
+fn probes_of(run_uid: &str) -> String {
+    component_selector(run_uid, labels::COMPONENT_PROBE)
+}
+
+async fn give_back(context: &Context, run_uid: &str) -> Result<(), Error> {
+    let held = leases(context).list(&lease_params()).await;
+    for lease in held.map_err(failed("claims on nodes"))?.items {
+        release_lease(context, run_uid, lease).await?;
     }
-    let held = leases(context)
-        .list(&lease_params())
-        .await
-        .map_err(failed("claims on nodes"))?;
-    for lease in held.items {
-        act::release_lease(context, run_uid, lease).await?;
+    Ok(())
+}
+
+/// Removes what this run has left, unless it may still measure.
+pub async fn leftovers(context: &Context, run: &RunName) -> Result<(), Error> {
+    let known = context.known_runs();
+    let known = known
+        .iter()
+        .find(|known| meta_of(known).uid.as_ref() == Some(&run.uid));
+    let may_measure = match known {
+        Some(known) => known
+            .0
+            .as_ref()
+            .is_ok_and(|known| !is_finished(known) && known.metadata.deletion_timestamp.is_none()),
+        None => lives(context, run).await?,
+    };
+    if !may_measure {
+        run_is_gone(context, run).await?;
     }
     Ok(())
 }
@@ -84,46 +130,44 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
         .list(&lease_params())
         .await
         .map_err(failed("claims on nodes"))?;
-    let owners = jobs
-        .items
-        .iter()
-        .map(|job| (job.labels(), job.annotations()));
-    // A Lease that was taken over carries the labels of its last holder.
-    let holders = leases
-        .items
-        .iter()
-        .map(|lease| (lease.labels(), lease.annotations()));
-    let mut runs = BTreeSet::new();
-    for (labels, annotations) in owners.chain(holders) {
-        let uid = labels.get(labels::RUN_UID);
-        let namespace = annotations.get(labels::RUN_NAMESPACE);
-        let name = annotations.get(labels::RUN_NAME);
-        if let (Some(uid), Some(namespace), Some(name)) = (uid, namespace, name) {
-            runs.insert((uid.clone(), namespace.clone(), name.clone()));
-        }
+    let of_runs = ListParams::default().labels(labels::RUN_UID);
+    let mut pods = vec![];
+    for api in namespaces::with_own::<Pod>(context) {
+        let found = api.list_metadata(&of_runs).await;
+        pods.extend(found.map_err(failed("pods of runs"))?.items);
     }
-    for (uid, namespace, name) in runs {
-        if !lives(context, &uid, &namespace, &name).await? {
-            tracing::info!(
-                uid,
-                namespace,
-                name,
-                "sweeping what a deleted run left behind"
-            );
-            run_is_gone(context, &uid).await?;
+    let jobs = jobs.items.iter().map(|job| &job.metadata);
+    let pods = pods.iter().map(|pod| &pod.metadata);
+    // A Lease that was taken over carries the labels of its last holder.
+    let leases = leases.items.iter().map(|lease| &lease.metadata);
+    let owners = jobs.chain(pods).chain(leases).filter_map(owner);
+    for run in owners.collect::<BTreeSet<RunName>>() {
+        if !lives(context, &run).await? {
+            tracing::info!(?run, "sweeping what a deleted run left behind");
+            run_is_gone(context, &run).await?;
         }
     }
     Ok(())
 }
 
-/// Whether this run still exists, according to the API server.
-pub async fn lives(
-    context: &Context,
-    uid: &str,
-    namespace: &str,
-    name: &str,
-) -> Result<bool, Error> {
-    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
-    let found = api.get_metadata_opt(name).await.map_err(failed("a run"))?;
-    Ok(found.is_some_and(|run| run.metadata.uid.as_deref() == Some(uid)))
+/// The run that an object belongs to, by its labels and annotations.
+fn owner(meta: &ObjectMeta) -> Option<RunName> {
+    let annotation = |key| meta.annotations.as_ref()?.get(key).cloned();
+    Some(RunName {
+        uid: meta.labels.as_ref()?.get(labels::RUN_UID)?.clone(),
+        namespace: annotation(labels::RUN_NAMESPACE)?,
+        name: annotation(labels::RUN_NAME)?,
+    })
+}
+
+/// Whether this run still exists, according to the API server. In a namespace that is not followed any
+/// more nobody would end it, so that it counts as gone.
+pub async fn lives(context: &Context, run: &RunName) -> Result<bool, Error> {
+    if !context.config.watches(&run.namespace) {
+        return Ok(false);
+    }
+    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &run.namespace);
+    let found = api.get_metadata_opt(&run.name).await;
+    let found = found.map_err(failed("a run"))?;
+    Ok(found.is_some_and(|found| found.metadata.uid.as_ref() == Some(&run.uid)))
 }

@@ -44,16 +44,27 @@ pub struct OperatorConfig {
     /// Whether the chart's admission policies are installed.
     #[serde(default)]
     pub admission_policies: bool,
+    /// The only namespaces in which runs and schedules are followed. Empty: all of them.
+    #[serde(default)]
+    pub watch_namespaces: Vec<String>,
     /// Whether the administrator allows subjects on the node's network.
     #[serde(default)]
     pub host_network: bool,
+}
+
+impl OperatorConfig {
+    /// Whether runs and schedules in this namespace are followed.
+    pub fn watches(&self, namespace: &str) -> bool {
+        let listed = &self.watch_namespaces;
+        listed.is_empty() || listed.iter().any(|one| one == namespace)
+    }
 }
 
 /// Images by role.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Images {
-    /// `wasmbench-probe` and fortio.
+    /// `wasmbench-probe` and the load generator.
     pub probe: String,
     /// Preset `native`.
     pub native: String,

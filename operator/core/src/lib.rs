@@ -9,7 +9,7 @@
 //! points the sweeps have), [`progress_message`] (what a run says it is doing), [`lifetime`] (how
 //! long a run is kept), [`schedule`] (what starts runs), [`wire`] (what passes between operator and
 //! probe, and what a record holds), [`store`] (how records are kept), [`units`] and [`rounding`]
-//! (numbers for people), [`quantity`] (numbers from people) and [`version`] (which build it was).
+//! (numbers for people) and [`version`] (which build it was).
 //! `wasmbench-results` computes results from the records, and `wasmbench-report` presents them to
 //! people.
 
@@ -29,7 +29,6 @@ pub mod outcome;
 pub mod plan;
 pub mod points;
 pub mod progress_message;
-pub mod quantity;
 pub mod rounding;
 pub mod schedule;
 pub mod store;

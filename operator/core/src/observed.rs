@@ -34,10 +34,13 @@ pub struct Observed {
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a cold-start or density probe has created and not removed yet.
     pub cold_subjects: Vec<SubjectSeen>,
-    /// The run's echo server.
-    pub upstream: Option<PodSeen>,
+    /// The run's echo servers: at most one works, and those that have ended stay until the run is
+    /// over.
+    pub upstreams: Vec<PodSeen>,
     /// The run's probe Jobs.
     pub probes: Vec<ProbeSeen>,
+    /// What other runs have on nodes: load, if the run holds a node; any pod, if it may take one.
+    pub occupants: Vec<Occupant>,
     /// Number of blocks decided so far; 0 stands for the number that the run begins with.
     pub blocks: u32,
     /// Recorded trials.
@@ -48,6 +51,36 @@ pub struct Observed {
     pub records_full: bool,
     /// Whether the report exists.
     pub report: bool,
+}
+
+impl Observed {
+    /// The echo server, if there is one that has not ended.
+    pub fn upstream(&self) -> Option<&PodSeen> {
+        self.upstreams.iter().find(|pod| pod.works())
+    }
+}
+
+/// Something of another run that may use a node: a pod that has not ended, or a Job that may still
+/// start one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    /// The node.
+    pub node: String,
+    /// Kind and name, for people.
+    pub what: String,
+    /// The run that it belongs to.
+    pub run: RunName,
+}
+
+/// A run that may be gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunName {
+    /// Its uid.
+    pub uid: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// A node.
@@ -233,14 +266,37 @@ pub struct ProbeSeen {
     pub trial: TrialId,
     /// Name of the Job.
     pub job: String,
+    /// Uid of the Job; empty if only its pod is left.
+    pub uid: String,
     /// When it was created.
     pub created: Timestamp,
     /// Uid of the subject's pod that it was told to measure; empty for cold starts.
     pub subject_uid: String,
     /// Whether the Job is being deleted.
     pub deleting: bool,
-    /// Why the Job failed, according to its conditions: the reason, e.g. `DeadlineExceeded`.
-    pub failed: Option<String>,
+    /// How the Job ended, according to its conditions.
+    pub end: Option<JobEnd>,
     /// Its pod, once there is one.
     pub pod: Option<PodSeen>,
+}
+
+impl ProbeSeen {
+    /// Whether the probe ended well, but its pod was removed before its log was read.
+    pub fn is_lost(&self) -> bool {
+        self.end == Some(JobEnd::Completed) && self.pod.is_none() && !self.deleting
+    }
+
+    /// Whether its Job has no pod and may still get one.
+    pub fn awaits_pod(&self) -> bool {
+        self.end.is_none() && self.pod.is_none() && !self.deleting
+    }
+}
+
+/// How a Job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// Its pod succeeded.
+    Completed,
+    /// It failed: the reason, e.g. `DeadlineExceeded`.
+    Failed(String),
 }

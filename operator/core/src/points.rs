@@ -2,7 +2,7 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_api::run::Metric;
+use wasmbench_api::run::{ConnectionReuse, Metric, Sweeps};
 
 use crate::wire::record::Point;
 
@@ -23,6 +23,22 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
+}
+
+/// The connections that carry the load of a point, and whether they are kept; `None` if it has no
+/// load, or if its sweep is not asked for.
+pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionReuse)> {
+    Some(match point {
+        Point::WarmLatency => (sweeps.warm_latency?.connections, ConnectionReuse::KeepAlive),
+        Point::Throughput { connections } => {
+            (connections, sweeps.throughput.as_ref()?.connection_reuse)
+        }
+        Point::OpenLoop { .. } => (
+            sweeps.open_loop.as_ref()?.connections,
+            ConnectionReuse::KeepAlive,
+        ),
+        Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
+    })
 }
 
 /// What a trial at this point measures. The first metric is the one that a run decides on by

@@ -2,9 +2,10 @@
 //! a status out.
 //!
 //! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what is known of
-//! its runs), [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it
-//! reports about itself).
+//! its runs), [`step()`] (what to do next), [`run_of`] (the run that starts), [`behind()`] (whether
+//! it keeps up), [`status`] (what it reports about itself).
 
+mod behind;
 mod check;
 mod cron;
 mod run;
@@ -12,6 +13,7 @@ mod seen;
 pub mod status;
 mod step;
 
+pub use behind::behind;
 pub use check::check;
 pub use cron::Cron;
 pub use run::{run_name, run_of};

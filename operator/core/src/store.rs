@@ -26,16 +26,35 @@ pub const MAX_ENTRY_BYTES: usize = 256 * 1024;
 /// Longest document of a probe, in bytes; the rest of a longer log is not read.
 pub const MAX_DOCUMENT_BYTES: u32 = 2 * 1024 * 1024;
 /// An entry that unpacks to more than a document plus what the operator adds to it is not one of
-/// ours.
-const MAX_UNPACKED_BYTES: u64 = MAX_DOCUMENT_BYTES as u64 + 256 * 1024;
-/// Nor is an entry with more values than this. In memory, a value takes ten times the size of its
-/// text or more, so that a short entry could fill the operator's memory.
-const MAX_VALUES: usize = 200_000;
+/// ours, nor is one with more values than this.
+const RECORD: Bounds = Bounds {
+    bytes: MAX_DOCUMENT_BYTES as usize + 256 * 1024,
+    values: 200_000,
+};
 /// Longest annotation of what a scout saw, in bytes: two answers of 16 workloads with their excerpts
 /// take a quarter of it, and all annotations of an object may take 256 KiB.
 const MAX_SCOUTED_BYTES: usize = 64 * 1024;
 /// Key of the checksums.
 pub const SUMS_KEY: &str = "SHA256SUMS";
+
+/// What gzipped JSON may unpack to. In memory, a value takes ten times the size of its text or more,
+/// so that a short entry could fill the operator's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The most bytes.
+    pub bytes: usize,
+    /// The most values.
+    pub values: usize,
+}
+
+impl Bounds {
+    /// Whether a JSON text is within the bounds.
+    pub fn hold(&self, json: &[u8]) -> bool {
+        // Each value except the first follows one of these.
+        let begins = |byte: &&u8| matches!(**byte, b',' | b'[' | b'{');
+        json.len() <= self.bytes && json.iter().filter(begins).nth(self.values).is_none()
+    }
+}
 
 /// A record could not be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
@@ -49,10 +68,10 @@ pub enum Error {
     /// The bytes are not gzip.
     #[error("could not unpack the record")]
     Unpack(#[source] std::io::Error),
-    /// The unpacked bytes hold more values than a record can.
-    #[error("the entry has more than {0} values")]
-    TooManyValues(usize),
-    /// The unpacked bytes are not a record, or were cut off because they are too large.
+    /// The bytes unpack to more than wasmbench ever writes.
+    #[error("the entry has more than {} bytes or {} values", .0.bytes, .0.values)]
+    TooMuch(Bounds),
+    /// The unpacked bytes are not a record.
     #[error("the entry is not a record")]
     NotARecord(#[source] serde_json::Error),
     /// The packed record is too large.
@@ -84,30 +103,36 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
 
 /// The record in a stored entry.
 pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
-    unpack(bytes, MAX_UNPACKED_BYTES, MAX_VALUES)
+    unpack(bytes, RECORD)
 }
 
 /// A value as gzipped JSON.
 pub fn pack(value: &impl Serialize) -> Result<Vec<u8>, Error> {
-    let json = serde_json::to_vec(value).map_err(Error::Json)?;
-    // No timestamp inside: the same value always gives the same bytes.
+    compressed(&json(value)?)
+}
+
+/// A value as JSON.
+pub fn json(value: &impl Serialize) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(value).map_err(Error::Json)
+}
+
+/// Bytes as gzip.
+pub fn compressed(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    // No timestamp inside: the same bytes always give the same.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&json).map_err(Error::Pack)?;
+    encoder.write_all(bytes).map_err(Error::Pack)?;
     encoder.finish().map_err(Error::Pack)
 }
 
-/// The value in gzipped JSON that unpacks to at most `longest` bytes and holds at most `most`
-/// values.
-pub fn unpack<T: DeserializeOwned>(bytes: &[u8], longest: u64, most: usize) -> Result<T, Error> {
+/// The value in gzipped JSON that is within `bounds`.
+pub fn unpack<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T, Error> {
     let mut json = Vec::new();
     GzDecoder::new(bytes)
-        .take(longest)
+        .take(bounds.bytes as u64 + 1)
         .read_to_end(&mut json)
         .map_err(Error::Unpack)?;
-    // Each value except the first follows one of these.
-    let begins = |byte: &&u8| matches!(**byte, b',' | b'[' | b'{');
-    if json.iter().filter(begins).nth(most).is_some() {
-        return Err(Error::TooManyValues(most));
+    if !bounds.hold(&json) {
+        return Err(Error::TooMuch(bounds));
     }
     serde_json::from_slice(&json).map_err(Error::NotARecord)
 }
@@ -442,7 +467,7 @@ mod tests {
         encoder.write_all(bomb.as_bytes()).unwrap();
         let bytes = encoder.finish().unwrap();
         assert!(bytes.len() < 10_000, "{} bytes", bytes.len());
-        assert!(matches!(decode(&bytes), Err(Error::TooManyValues(_))));
+        assert!(matches!(decode(&bytes), Err(Error::TooMuch(_))));
     }
 
     #[test]

@@ -5,8 +5,32 @@
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
-/// What the kernel says about a program that it cannot execute.
-const NO_PROGRAM: &str = "exec format error";
+/// Parts of what the kubelet and containerd say about an image that lacks something, and what to do.
+const REMEDIES: [(&str, &str); 4] = [
+    (
+        "non-numeric user",
+        "the kubelet does not look up names: set container.runAsUser (and runAsGroup) to the user's number, or write \
+         it into the image (USER 1000:1000)",
+    ),
+    (
+        "image will run as root",
+        "a service does not run as root here: set container.runAsUser to a number of 1 or more with which it works, or \
+         write it into the image (USER 1000:1000)",
+    ),
+    (
+        "no command specified",
+        "the image names no program: set container.command",
+    ),
+    NOT_EXECUTABLE,
+];
+/// What the kernel says about a program that it cannot execute, and what to do.
+const NOT_EXECUTABLE: (&str, &str) = (
+    "exec format error",
+    "the image's program is for another architecture than the node's, or a script without '#!': build the image for \
+     the node's kubernetes.io/arch, or choose nodes of the image's by spec.placement.nodeSelector",
+);
+/// What to do about anything else.
+const CHECK: &str = "check the image's entrypoint, user and runtime";
 
 /// What is wrong with a container that will never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +54,12 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let remedy =
-                not_executable(message).unwrap_or("check the image's entrypoint, user and runtime");
-            let text = format!("{reason}: {message}: {remedy}");
-            Some((Hopeless::Container, text))
+            let known = REMEDIES.iter().find(|(said, _)| message.contains(said));
+            let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
+            Some((
+                Hopeless::Container,
+                format!("{reason}: {message}: {remedy}"),
+            ))
         }
         _ => None,
     }
@@ -42,10 +68,8 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
 /// What to do if a container `said` that the node cannot execute its program; `None` if it said
 /// something else.
 pub fn not_executable(said: &str) -> Option<&'static str> {
-    let remedy = "the image's program is for another architecture than the node's, or a script without '#!': \
-                  build the image for the node's kubernetes.io/arch, or choose nodes of the image's by \
-                  spec.placement.nodeSelector";
-    said.contains(NO_PROGRAM).then_some(remedy)
+    let (words, remedy) = NOT_EXECUTABLE;
+    said.contains(words).then_some(remedy)
 }
 
 /// The message for an image that cannot be obtained.
@@ -80,5 +104,29 @@ mod tests {
             text.contains(said) && text.contains("kubernetes.io/arch"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_the_image_lacks_is_remedied_by_a_field_of_the_run() {
+        for (reason, message, remedy) in [
+            (
+                "CreateContainerConfigError",
+                "container has runAsNonRoot and image has non-numeric user (node), cannot verify user is non-root",
+                "container.runAsUser",
+            ),
+            (
+                "CreateContainerConfigError",
+                "container has runAsNonRoot and image will run as root (pod: \"a\", container: subject)",
+                "container.runAsUser",
+            ),
+            (
+                "CreateContainerError",
+                "failed to create containerd container: no command specified",
+                "container.command",
+            ),
+        ] {
+            let (_, text) = hopeless(reason, message).unwrap();
+            assert!(text.contains(message) && text.contains(remedy), "{text}");
+        }
     }
 }

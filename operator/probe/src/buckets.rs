@@ -1,7 +1,7 @@
 //! Chooses fortio's histogram buckets. Pure.
 //!
-//! fortio counts latencies in 56 buckets with fixed edges (`stats/stats.go`), all scaled by `-r X`
-//! and shifted by `-offset O`. Only from O + 4X to O + 1000X is a bucket at most 25 % as wide as
+//! fortio's runner counts latencies in 56 buckets with fixed edges (`stats/stats.go`), all scaled by
+//! a resolution X and shifted by an offset O. Only from O + 4X to O + 1000X is a bucket at most 25 % as wide as
 //! the latencies in it; outside, a percentile is a guess within a factor of two. X and O are
 //! therefore chosen from a calibration and checked against the timed window. With O at half the
 //! median, the buckets around the median are half as wide. Latencies below O share one bucket, but

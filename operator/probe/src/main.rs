@@ -39,6 +39,8 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
+use listen_address::everywhere;
+use wasmbench_core::variants::GATEWAY_PORT;
 use wasmbench_core::version;
 
 /// Version and build, for people.
@@ -69,9 +71,8 @@ enum Command {
     ColdStart,
     /// Listens and answers, and does nothing else: the subject of the harness' floor.
     Listen {
-        /// Where to listen.
-        #[arg(default_value = "0.0.0.0:8080")]
-        address: SocketAddr,
+        /// Where to listen. Default: all addresses, port 8080.
+        address: Option<SocketAddr>,
     },
     /// Adds instances step by step, asks the first, reads the memory of all, and prints one JSON
     /// document.
@@ -107,6 +108,8 @@ fn main() -> ExitCode {
             let document = scout::run(&settings, request.as_deref());
             output::print_plain(&document, document.failure.is_none())
         }
-        Command::Listen { address } => listen::run(address),
+        Command::Listen { address } => {
+            listen::run(address.unwrap_or_else(|| everywhere(GATEWAY_PORT)))
+        }
     }
 }

@@ -262,7 +262,8 @@ fn slow() -> ProbeFailure {
 
 fn given_up(limit: Duration, last_nothing: &str) -> ProbeFailure {
     let message = format!(
-        "no answer within {} s; the last attempt: {last_nothing}",
+        "no answer within {} s; the last attempt: {last_nothing}: check the port, that it listens on all \
+         addresses, and whether a NetworkPolicy keeps the probe out (kubectl wasmbench check)",
         limit.as_secs()
     );
     ProbeFailure {

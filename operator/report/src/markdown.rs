@@ -250,8 +250,17 @@ fn reproduce(summary: &Summary) -> String {
     let yaml = serde_yaml::to_string(&spec).unwrap_or_default();
     let indented = lines("  ", yaml.lines());
     let fence = fence_for(&indented);
+    let mut containers = spec
+        .variants
+        .iter()
+        .filter_map(|one| one.container.as_ref());
+    let values = if containers.any(|container| !container.env.is_empty()) {
+        ". Values of environment variables are digests here: take them from the BenchmarkRun"
+    } else {
+        ""
+    };
     format!(
-        "## How to reproduce\n\nOn a node with the same fingerprint, with the same images:\n\n\
+        "## How to reproduce\n\nOn a node with the same fingerprint, with the same images{values}:\n\n\
          {fence}yaml\napiVersion: wasmbench.dev/v1alpha1\nkind: BenchmarkRun\nmetadata:\n  name: \
          {}-again\nspec:\n{indented}{fence}\n",
         ascii(&summary.run.name),

@@ -238,7 +238,7 @@ impl Collector {
             failures,
             failures_not_listed,
             environment,
-            spec: environment::small_enough(&run.spec),
+            spec: environment::shown(&run.spec),
             compared: words::compared(measured),
         };
         summary.verdict = verdict::verdict(&summary);

@@ -102,6 +102,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         not_steady::doubt(evidence),
         overrun::doubt(evidence),
         connections_end::doubt(evidence),
+        connections_end::sent_again(evidence),
         answers_vary::doubt(evidence),
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),

@@ -13,6 +13,7 @@ use wasmbench_core::wire::evidence::Evidence;
 use wasmbench_core::wire::instrument::{CpuLists, EngineFacts};
 use wasmbench_core::wire::record::{Record, TrialId};
 
+use crate::env_values::digested;
 use crate::observation::Observation;
 use crate::trial::MemorySource;
 
@@ -301,10 +302,15 @@ fn shortened(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the spec if it is small enough for a report.
-pub fn small_enough(spec: &BenchmarkRunSpec) -> Option<BenchmarkRunSpec> {
-    let bytes = serde_json::to_vec(spec).map_or(usize::MAX, |json| json.len());
-    (bytes <= MAX_SPEC_BYTES).then(|| spec.clone())
+/// Returns the spec for a report if it is small enough: with digests of the values of environment
+/// variables.
+pub fn shown(spec: &BenchmarkRunSpec) -> Option<BenchmarkRunSpec> {
+    let spec = BenchmarkRunSpec {
+        variants: digested(&spec.variants),
+        ..spec.clone()
+    };
+    let bytes = serde_json::to_vec(&spec).map_or(usize::MAX, |json| json.len());
+    (bytes <= MAX_SPEC_BYTES).then_some(spec)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const SPREAD: Use = Unread("a mean and a deviation of a skewed distribution say 
 
 /// All figures, in the order in which they are printed; `[]` stands for each item of a list, `*`
 /// for each key of a map.
-pub const FIGURES: [(&str, Use); 49] = [
+pub const FIGURES: [(&str, Use); 55] = [
     ("RunType", ASKED),
     ("Labels", UNUSED),
     ("StartTime", Read),
@@ -76,7 +76,13 @@ pub const FIGURES: [(&str, Use); 49] = [
         Unread("whether an end was announced changes no number"),
     ),
     ("Seen.Resent", Read),
-    ("Seen.Failures.*", Read),
+    ("Seen.Failures.closed", Read),
+    ("Seen.Failures.cut", Read),
+    ("Seen.Failures.excess", Read),
+    ("Seen.Failures.malformed", Read),
+    ("Seen.Failures.noPort", Read),
+    ("Seen.Failures.notConnected", Read),
+    ("Seen.Failures.timedOut", Read),
     ("Seen.Bytes.Count", Read),
     ("Seen.Bytes.Min", Read),
     ("Seen.Bytes.Max", Read),
@@ -85,3 +91,20 @@ pub const FIGURES: [(&str, Use); 49] = [
         Unread("sizes are told by the smallest and the largest"),
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::kind_words;
+
+    #[test]
+    fn every_kind_of_failure_has_words_for_people() {
+        let kinds = FIGURES.iter();
+        let kinds = kinds.filter_map(|(name, _)| name.strip_prefix("Seen.Failures."));
+        let kinds: Vec<&str> = kinds.collect();
+        assert_eq!(kinds.len(), 7);
+        for kind in kinds {
+            assert_ne!(kind_words(kind), kind);
+        }
+    }
+}

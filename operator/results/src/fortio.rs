@@ -14,41 +14,41 @@ use wasmbench_core::wire::document::TimedWindow;
 use crate::histogram::{Bucket, Histogram};
 use crate::traffic::{Seen, Traffic};
 
-/// The checked result of fortio for one window.
+/// The checked result of the load generator for one window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Length of the window on fortio's clock, in seconds.
+    /// Length of the window on the generator's clock, in seconds.
     pub seconds: f64,
     /// Requests with the expected status.
     pub succeeded: u64,
     /// All other requests.
     pub failed: u64,
-    /// Failed requests by status; [`NO_ANSWER`] stands for no response. Empty if fortio does not
+    /// Failed requests by status; [`NO_ANSWER`] stands for no response. Empty if the generator does not
     /// report it.
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Latency of the successful requests, in microseconds.
     pub latency: Histogram,
     /// Rate times mean latency of all requests as a share of the connections: by Little's law, the
-    /// share that was waiting for a response. Absent if fortio does not report its connections.
+    /// share that was waiting for a response. Absent if the generator does not report its connections.
     pub connections_busy: Option<f64>,
-    /// What was met besides.
+    /// What the generator saw.
     pub traffic: Traffic,
 }
 
-/// The status under which fortio counts requests without a response.
+/// The status under which the generator counts requests without a response.
 pub const NO_ANSWER: i32 = -1;
 
-/// The JSON is not a usable fortio result.
+/// The JSON is not a usable result of the load generator.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A part does not have the shape that fortio gives it.
-    #[error("fortio's output has an unknown shape: {0}")]
+    /// A part does not have the shape that the generator gives it.
+    #[error("the load generator's output has an unknown shape: {0}")]
     Shape(#[source] serde_json::Error),
     /// A part is missing.
-    #[error("fortio's output has no {0}")]
+    #[error("the load generator's output has no {0}")]
     Missing(&'static str),
     /// Parts contradict each other.
-    #[error("fortio's output contradicts itself: {0}")]
+    #[error("the load generator's output contradicts itself: {0}")]
     Contradiction(String),
 }
 
@@ -80,7 +80,7 @@ struct BucketData {
     count: i64,
 }
 
-/// The combined result of the fortio runs of a window, and the rate of each run, in successful
+/// The combined result of the runs of a window, and the rate of each run, in successful
 /// requests per second.
 pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
     let all = window.runs().map(|json| parse(json, expected_status));
@@ -89,7 +89,7 @@ pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Ve
     Ok((joined(&all), rates.collect()))
 }
 
-/// Combines several consecutive runs of fortio.
+/// Combines several consecutive runs.
 fn joined(all: &[Load]) -> Load {
     let seconds: f64 = all.iter().map(|load| load.seconds).sum();
     let busy = all
@@ -97,14 +97,16 @@ fn joined(all: &[Load]) -> Load {
         .map(|load| Some(load.connections_busy? * load.seconds));
     let busy: Option<f64> = busy.sum();
     let histograms: Vec<Histogram> = all.iter().map(|load| load.latency.clone()).collect();
+    let succeeded: u64 = all.iter().map(|load| load.succeeded).sum();
+    let failed: u64 = all.iter().map(|load| load.failed).sum();
     Load {
         seconds,
-        succeeded: all.iter().map(|load| load.succeeded).sum(),
-        failed: all.iter().map(|load| load.failed).sum(),
+        succeeded,
+        failed,
         failed_by_status: added(all.iter().map(|load| &load.failed_by_status)),
         latency: Histogram::joined(&histograms),
         connections_busy: busy.map(|busy| busy / seconds),
-        traffic: Traffic::joined(all.iter().map(|load| &load.traffic)),
+        traffic: Traffic::joined(all.iter().map(|load| &load.traffic)).over(succeeded + failed),
     }
 }
 
@@ -117,7 +119,7 @@ pub fn added<'a>(all: impl Iterator<Item = &'a BTreeMap<i32, u64>>) -> BTreeMap<
     sums
 }
 
-/// Reads fortio's JSON; a request succeeded when it was answered with `expected_status`.
+/// Reads the JSON of one run; a request succeeded when it was answered with `expected_status`.
 pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Error> {
     let results = RunnerResults::deserialize(json).map_err(Error::Shape)?;
     let nanoseconds = results
@@ -159,7 +161,10 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         failed_by_status: failed_by_status(results.ret_codes.as_ref(), expected_status),
         latency,
         connections_busy,
-        traffic: results.seen.map(Traffic::of).unwrap_or_default(),
+        traffic: results
+            .seen
+            .map(|seen| Traffic::of(seen, connections.unwrap_or_default().into()))
+            .unwrap_or_default(),
     })
 }
 

@@ -6,6 +6,7 @@
 //! `detect` (finds each [`lasting_change`]), [`Scatter`] (how far runs differ if nothing changed),
 //! [`stored`] (the history as bytes; if there are too many, the oldest runs are folded).
 
+mod bounded;
 mod detect;
 mod document;
 pub mod lasting_change;

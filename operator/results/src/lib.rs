@@ -31,6 +31,7 @@ pub mod curve;
 pub mod density;
 pub mod doubt;
 pub mod doubts;
+mod env_values;
 pub mod environment;
 pub mod expectations;
 pub mod failures;

@@ -1,5 +1,5 @@
 //! Whether a load was steady within its windows, and where its scatter comes from. A window
-//! consists of several consecutive runs of fortio: their rates show whether a subject still becomes
+//! consists of several consecutive runs of the generator: their rates show whether a subject still becomes
 //! faster, and how much of the scatter is between pods.
 
 use crate::statistics::{Interval, mean};

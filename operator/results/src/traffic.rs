@@ -1,20 +1,22 @@
-//! What the load generator met besides latencies: connections that end, requests without an answer
-//! by kind, sizes of answers. Its counts in, the numbers of a trial and of a cell out.
+//! What the load generator saw: connections that end, requests without an answer by kind, sizes of
+//! answers. Its counts in, the numbers of a trial and of a cell out.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::wire::request::REQUEST_TIMEOUT;
 
 use crate::statistics::Spread;
 
-/// What was met in one timed window.
+/// What the generator saw in one timed window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// Connections that were opened within the window, beyond those with which it began.
+    /// Connections with which its runs began; each had carried one request before.
+    pub began_with: u64,
+    /// Connections that were opened within it.
     pub opened: u64,
-    /// Requests that were sent again, because the service had ended their connection before it took
-    /// them.
+    /// Requests that were sent again, because the service ended their connection before it had
+    /// received them, as far as its kernel said.
     pub resent: u64,
     /// Requests without a complete answer, by kind.
     pub failed_by_kind: BTreeMap<String, u64>,
@@ -65,22 +67,26 @@ struct Bytes {
 }
 
 impl Traffic {
-    /// What was met in one run.
-    pub fn of(seen: Seen) -> Self {
+    /// What the generator saw in one run, which began with so many connections.
+    pub fn of(seen: Seen, began_with: u64) -> Self {
         let Bytes { count, min, max } = seen.bytes;
+        let mut failed_by_kind = seen.failures.unwrap_or_default();
+        failed_by_kind.retain(|_, count| *count > 0);
         Self {
+            began_with,
             opened: seen.connections,
             resent: seen.resent,
-            failed_by_kind: seen.failures.unwrap_or_default(),
+            failed_by_kind,
             answer_bytes: (count > 0).then_some(AnswerBytes { min, max }),
             requests_per_connection: None,
         }
     }
 
-    /// What was met in several runs.
+    /// What it saw in several runs.
     pub fn joined<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = Self::default();
         for one in all {
+            sum.began_with += one.began_with;
             sum.opened += one.opened;
             sum.resent += one.resent;
             for (kind, count) in &one.failed_by_kind {
@@ -93,34 +99,27 @@ impl Traffic {
         sum
     }
 
-    /// The same, with how many of `requests` a connection carried, if connections were to be kept:
-    /// `runs` runs began with `connections` each. Connections that a failure ended do not count:
-    /// failures are told by themselves.
+    /// The same, with how many requests a connection carried if `requests` of them were timed.
+    /// Connections that a failure ended do not count: failures are reported separately.
     #[must_use]
-    pub fn over(
-        mut self,
-        requests: u64,
-        connections: u64,
-        runs: u64,
-        reuse: ConnectionReuse,
-    ) -> Self {
+    pub fn over(mut self, requests: u64) -> Self {
         let broken: u64 = self.failed_by_kind.values().sum();
         let ended = self.opened.saturating_sub(broken);
-        let is_kept = reuse == ConnectionReuse::KeepAlive;
-        self.requests_per_connection =
-            (is_kept && ended > 0).then(|| requests as f64 / (connections * runs + ended) as f64);
+        let carried = requests + self.began_with;
+        let connections = self.began_with + ended;
+        self.requests_per_connection = (ended > 0).then(|| carried as f64 / connections as f64);
         self
     }
 }
 
-/// What was met at a point, over its trials. Absent where nothing is known.
+/// What the generator saw at a point, over its trials. Absent where nothing is known.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TrafficSummary {
-    /// Requests without a complete answer, by kind: `cut` (shorter than announced), `closed`
-    /// (without a byte of an answer), `timedOut`, `notConnected`, `excess` (more than announced),
-    /// `malformed`.
+    /// Requests without a complete answer, or with more than that, by kind: `cut` (shorter than
+    /// announced), `closed` (without a byte of an answer), `timedOut`, `notConnected`, `noPort` (the
+    /// generator had none left), `excess` (more than announced), `malformed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_by_kind: BTreeMap<String, u64>,
     /// Requests that a connection carried; absent where connections lasted as long as the load.
@@ -134,15 +133,33 @@ pub struct TrafficSummary {
 }
 
 /// A kind of failure, for people.
-pub fn kind_words(kind: &str) -> &str {
+pub fn kind_words(kind: &str) -> String {
     match kind {
-        "cut" => "cut off: shorter than announced",
-        "closed" => "closed without an answer",
-        "timedOut" => "not complete within 10 s",
-        "notConnected" => "without a connection",
-        "excess" => "with more than was announced",
-        "malformed" => "not HTTP/1",
-        other => other,
+        "cut" => "cut off: shorter than announced".to_owned(),
+        "closed" => "closed without an answer".to_owned(),
+        "timedOut" => format!("not complete within {} s", REQUEST_TIMEOUT.as_secs()),
+        "notConnected" => "without a connection".to_owned(),
+        "noPort" => "without a free port of the load generator".to_owned(),
+        "excess" => "with more than was announced".to_owned(),
+        "malformed" => "not HTTP/1".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// What to do where most failures are of this kind, or have another status than the expected one.
+pub fn remedy(kind: Option<&str>) -> &'static str {
+    match kind {
+        Some("cut" | "excess" | "malformed") => {
+            "mend what the service sends: it is not the HTTP/1 that its heads announce"
+        }
+        Some("closed") => {
+            "look in the subject's log for what ends connections, and for its limits (open files, memory)"
+        }
+        Some("noPort") => {
+            "keep connections (throughput.connectionReuse: KeepAlive) or use fewer: this is a limit of the load \
+             generator, and says nothing about the service"
+        }
+        _ => "use fewer connections, look for limits of the subject (open files, memory, backlog)",
     }
 }
 
@@ -153,18 +170,25 @@ mod tests {
     use super::*;
 
     fn traffic(seen: serde_json::Value) -> Traffic {
-        Traffic::of(serde_json::from_value(seen).unwrap())
+        Traffic::of(serde_json::from_value(seen).unwrap(), 4)
     }
 
     #[test]
     fn what_the_generator_says_is_read() {
         let found = traffic(json!({"Connections": 3, "Announced": 1, "Resent": 2,
-            "Failures": {"cut": 1}, "Bytes": {"Count": 9, "Sum": 60, "Min": 5, "Max": 7}}));
+            "Failures": {"cut": 1, "closed": 0}, "Bytes": {"Count": 9, "Sum": 60, "Min": 5, "Max": 7}}));
         assert_eq!((found.opened, found.resent), (3, 2));
-        assert_eq!(found.failed_by_kind["cut"], 1);
+        assert_eq!(found.failed_by_kind, [("cut".to_owned(), 1)].into());
         assert_eq!(found.answer_bytes, Some(AnswerBytes { min: 5, max: 7 }));
         let nothing = traffic(json!({"Failures": null, "Bytes": {"Count": 0, "Min": 0}}));
-        assert_eq!(nothing, Traffic::default());
+        let began_with = 4;
+        assert_eq!(
+            nothing,
+            Traffic {
+                began_with,
+                ..Traffic::default()
+            }
+        );
     }
 
     #[test]
@@ -182,15 +206,16 @@ mod tests {
 
     #[test]
     fn a_connection_carries_its_share_of_the_requests_unless_all_last() {
-        let keep = ConnectionReuse::KeepAlive;
-        let of = |seen| traffic(seen).over(1000, 4, 4, keep).requests_per_connection;
+        // Four runs of 250 requests, each with one before it on each of four connections.
+        let of = |seen| {
+            let one = traffic(seen);
+            let four = Traffic::joined([&one, &one, &one, &one]);
+            four.over(1000).requests_per_connection
+        };
         assert_eq!(of(json!({"Connections": 0})), None);
-        assert_eq!(of(json!({"Connections": 984})), Some(1.0));
-        assert_eq!(of(json!({"Connections": 84})), Some(10.0));
+        assert_eq!(of(json!({"Connections": 250})), Some(1.0));
+        assert_eq!(of(json!({"Connections": 23})), Some(1016.0 / 108.0));
         // A failure closes its connection; the service kept it.
         assert_eq!(of(json!({"Connections": 5, "Failures": {"cut": 5}})), None);
-        let asked = traffic(json!({"Connections": 1000}));
-        let asked = asked.over(1000, 4, 4, ConnectionReuse::PerRequest);
-        assert_eq!(asked.requests_per_connection, None);
     }
 }

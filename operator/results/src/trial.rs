@@ -71,7 +71,7 @@ pub struct Metrics {
     pub requests: u64,
     /// All other requests, including those of an open loop's peak.
     pub errors: u64,
-    /// The failed requests of the window by status; empty if fortio does not report it, and if read
+    /// The failed requests of the window by status; empty if the generator does not report it, and if read
     /// from a summary, which has them by point.
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Successful requests per second.
@@ -125,7 +125,7 @@ pub struct Metrics {
     /// Length of the window as a multiple of what was asked for; absent where a number of requests
     /// was, and if read from a summary.
     pub length_as_asked: Option<f64>,
-    /// What was met besides latencies; empty if read from a summary.
+    /// What the generator saw; empty if read from a summary.
     pub traffic: Traffic,
     /// Bytes of the answer before the window, if those of the window had another size; absent if
     /// read from a summary.
@@ -294,9 +294,10 @@ fn other_bytes_before(document: &LoadDocument, traffic: &Traffic) -> Option<u64>
     ((seen.min, seen.max) != (before, before)).then_some(before)
 }
 
-/// CPU time per request, in microseconds.
+/// CPU time per request, in microseconds. One that was sent again may have cost the subject time
+/// twice.
 fn per_request(nanoseconds: u64, load: &fortio::Load) -> Option<f64> {
-    let requests = load.succeeded + load.failed;
+    let requests = load.succeeded + load.failed + load.traffic.resent;
     (requests > 0).then(|| nanoseconds as f64 / 1e3 / requests as f64)
 }
 
@@ -322,15 +323,18 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_is_shared_by_all_requests_of_the_window() {
+    fn cpu_time_is_shared_by_all_requests_of_the_window_and_by_those_sent_again() {
         let load = fortio::Load {
             seconds: 1.0,
-            succeeded: 20,
+            succeeded: 18,
             failed: 10,
             failed_by_status: BTreeMap::new(),
             latency: Histogram::default(),
             connections_busy: None,
-            traffic: Traffic::default(),
+            traffic: Traffic {
+                resent: 2,
+                ..Traffic::default()
+            },
         };
         assert_eq!(per_request(meter().cpu_nanoseconds, &load), Some(200.0));
     }

@@ -26,7 +26,7 @@ const WORKERS: usize = 1;
 ///
 /// | variable | meaning |
 /// |---|---|
-/// | `WASMBENCH_LISTEN` | address and port (`0.0.0.0:8080`) |
+/// | `WASMBENCH_LISTEN` | address and port (all addresses, port 8080) |
 /// | `WASMBENCH_ACTION_TIMEOUT_SECONDS` | seconds after which a call is stopped (60) |
 pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -52,7 +52,8 @@ pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
 
 async fn serve<E: Executor>(executor: E) -> Result<(), String> {
     let told = |error: std::io::Error| error.to_string();
-    let address: SocketAddr = setting("LISTEN", "0.0.0.0:8080")
+    let usual = listen_address::everywhere(8080).to_string();
+    let address: SocketAddr = setting("LISTEN", &usual)
         .parse()
         .map_err(|_| "WASMBENCH_LISTEN is no address with a port")?;
     let seconds = setting("ACTION_TIMEOUT_SECONDS", &USUAL_SECONDS.to_string());

@@ -2,7 +2,7 @@
 //! responses, and each request has its own instance, with its own memory.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,10 +59,10 @@ pub async fn serve(engine: &Engine, component: &Component, settings: Settings) -
     });
 
     let port = port(&service.settings)?;
-    let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-    let listener = TcpListener::bind(address)
+    let listener = listen(port)
         .await
-        .with_context(|| format!("could not listen at {address}"))?;
+        .with_context(|| format!("could not listen at port {port}"))?;
+    let address = listener.local_addr()?;
     // The guest cannot report this: its first line of code runs with the first request.
     println!("wasmtime shim: wasi:http listening on {address}");
     loop {
@@ -74,6 +74,14 @@ pub async fn serve(engine: &Engine, component: &Component, settings: Settings) -
             // The client gave up between connecting and being accepted.
             Err(_) => {}
         }
+    }
+}
+
+/// On all addresses: `[::]` takes IPv4, too, unless the kernel has no IPv6.
+async fn listen(port: u16) -> std::io::Result<TcpListener> {
+    match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await,
     }
 }
 

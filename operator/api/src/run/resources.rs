@@ -4,7 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::validation;
+use crate::{quantity, validation};
 
 /// CPU and memory of a subject.
 #[serde_with::skip_serializing_none]
@@ -23,16 +23,18 @@ pub struct SubjectResources {
     pub limits: Option<CpuAndMemory>,
 }
 
-/// An amount of CPU and memory as Kubernetes quantities.
+/// An amount of CPU and memory, in any form in which Kubernetes takes quantities.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CpuAndMemory {
-    /// CPU in cores, e.g. `500m` or `2`.
-    #[schemars(length(max = 16), regex(pattern = r"^[0-9]+(\.[0-9]{1,3})?m?$"))]
+    /// CPU in cores, e.g. `500m`, `0.5` or `2`.
+    #[serde(default, deserialize_with = "quantity::deserialize")]
+    #[schemars(length(max = 32), regex(pattern = quantity::PATTERN))]
     pub cpu: Option<String>,
 
-    /// Memory in bytes, e.g. `256Mi`.
-    #[schemars(length(max = 16), regex(pattern = r"^[0-9]+(Ki|Mi|Gi|k|M|G)?$"))]
+    /// Memory in bytes, e.g. `256Mi` or `1.5Gi`.
+    #[serde(default, deserialize_with = "quantity::deserialize")]
+    #[schemars(length(max = 32), regex(pattern = quantity::PATTERN))]
     pub memory: Option<String>,
 }

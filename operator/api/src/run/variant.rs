@@ -152,6 +152,13 @@ pub enum Allocator {
     Pooling,
 }
 
+/// The user and the group that probes, and nothing else, run as: the kernel exposes a process's
+/// environment, memory and files to other processes of the same user, and a probe sees all
+/// processes of its node.
+pub const PROBE_USER: i64 = 58_213;
+/// The largest number of a user that Kubernetes takes.
+const LAST_USER: i64 = 2_147_483_647;
+
 /// A user's own container. The list of fields is closed on purpose: the right to create a run must
 /// not grant more than that.
 #[serde_with::skip_serializing_none]
@@ -167,7 +174,26 @@ pub struct OwnContainer {
     #[x_kube(validation = Rule::new(validation::IMAGE_RULE).message(validation::IMAGE_MESSAGE))]
     pub image: String,
 
-    /// Arguments of the image's entrypoint.
+    /// Program and first arguments that run instead of the image's entrypoint, taken literally.
+    /// Default: the image's entrypoint, which some images do not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), inner(length(max = 1024)), extend("x-kubernetes-list-type" = "atomic"))]
+    pub command: Vec<String>,
+
+    /// Number of the user that the service runs as, not 0 (root). For images whose user is root or
+    /// a name, which the kubelet does not look up. Default: the image's user.
+    #[schemars(range(min = 1, max = LAST_USER))]
+    #[x_kube(validation = Rule::new(validation::USER_RULE).message(validation::USER_MESSAGE))]
+    pub run_as_user: Option<i64>,
+
+    /// Number of the group that the service runs as, not 0. Default: the group of the image's
+    /// user.
+    #[schemars(range(min = 1, max = LAST_USER))]
+    #[x_kube(validation = Rule::new(validation::USER_RULE).message(validation::GROUP_MESSAGE))]
+    pub run_as_group: Option<i64>,
+
+    /// Arguments of the image's entrypoint, or of `command`. Default: those of the image, unless
+    /// `command` is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 1024)), extend("x-kubernetes-list-type" = "atomic"))]
     pub args: Vec<String>,
@@ -201,10 +227,10 @@ pub struct OwnContainer {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvVar {
-    /// Name of the variable.
+    /// Name of the variable: letters, digits, `_`, `-` and `.`, not beginning with a digit.
     #[schemars(
         length(min = 1, max = 128),
-        regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]*$")
+        regex(pattern = r"^([-_a-zA-Z]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$")
     )]
     #[x_kube(validation = Rule::new(validation::ENV_RULE).message(validation::ENV_MESSAGE))]
     pub name: String,

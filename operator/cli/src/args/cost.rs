@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use wasmbench_api::quantity::thousandths;
 use wasmbench_api::run::share_of;
-use wasmbench_core::quantity::thousandths;
 use wasmbench_results::node_price::{HOURS_PER_MONTH, NodePrice};
 
 use crate::args::shown::Shown;

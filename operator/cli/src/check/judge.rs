@@ -5,6 +5,7 @@ use wasmbench_core::version::VERSION;
 use wasmbench_core::wire::request::MeterLevel;
 
 use crate::check::finding::{Finding, State};
+use crate::check::reach::in_the_way;
 use crate::check::seen::{Answer, OperatorSeen, Seen};
 
 /// What the API server must serve.
@@ -30,6 +31,8 @@ pub fn installation(seen: &Seen) -> Vec<Finding> {
         found.push(policies(seen, operator));
         found.push(probes(seen, operator));
     }
+    found.extend(not_followed(seen));
+    found.extend(network(seen, operator.map(|one| one.namespace.as_str())));
     found.extend(
         seen.rights
             .iter()
@@ -175,6 +178,45 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
             Finding::new(what, State::Unknown, why.clone(), remedy)
         }
     }
+}
+
+/// A namespace in which no run is followed.
+fn not_followed(seen: &Seen) -> Option<Finding> {
+    let namespace = &seen.namespace;
+    let config = seen
+        .config
+        .as_ref()
+        .ok()
+        .filter(|config| !config.watches(namespace))?;
+    let found = format!("the operator does not follow runs in namespace {namespace}");
+    let remedy = format!(
+        "use one of {} with --namespace, or ask for {namespace} in watchNamespaces of the chart",
+        config.watch_namespaces.join(", ")
+    );
+    Some(Finding::needed("namespace", State::Missing, found, &remedy))
+}
+
+/// NetworkPolicies that may keep probes from the pods of runs. Whether they are enforced depends on
+/// the network plugin, so that runs may work all the same.
+fn network(seen: &Seen, operator_namespace: Option<&str>) -> Option<Finding> {
+    let what = "NetworkPolicies";
+    let policies = match &seen.network_policies {
+        Ok(policies) => policies,
+        Err(why) => {
+            let remedy = "ask an administrator to check";
+            return Some(Finding::new(what, State::Unknown, why.clone(), remedy));
+        }
+    };
+    let names = in_the_way(policies, operator_namespace);
+    if names.is_empty() {
+        return None;
+    }
+    let found = format!("{} may keep probes from the pods of runs", names.join(", "));
+    let operator = operator_namespace.unwrap_or("of the operator");
+    let remedy = format!(
+        "allow ingress from namespace {operator} to pods with app.kubernetes.io/part-of=wasmbench"
+    );
+    Some(Finding::new(what, State::Unknown, found, &remedy))
 }
 
 fn right(words: &str, may: &Answer<bool>, namespace: &str) -> Finding {

@@ -11,6 +11,7 @@ use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Resource, ResourceExt};
@@ -58,6 +59,7 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
         policies: policies(cluster).await?,
         pod_security,
         rights: rights(cluster).await?,
+        network_policies: network_policies(cluster).await?,
         runtime_classes: runtime_classes(cluster).await?,
         nodes: nodes(cluster).await?,
         operators,
@@ -214,6 +216,13 @@ async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, 
         found.push((words, answer.map(allowed)));
     }
     Ok(found)
+}
+
+/// The NetworkPolicies of the namespace.
+pub async fn network_policies(cluster: &Cluster) -> Result<Answer<Vec<NetworkPolicy>>, Error> {
+    let api: Api<NetworkPolicy> = Api::namespaced(cluster.client().clone(), cluster.namespace());
+    let found = asked("list NetworkPolicies", api.list(&ListParams::default())).await?;
+    Ok(found.map(|list| list.items))
 }
 
 /// `RuntimeClasses` by name.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::api::networking::v1::NetworkPolicy;
 use wasmbench_core::config::OperatorConfig;
 
 /// What was read, or in words why it could not be.
@@ -24,6 +25,8 @@ pub struct Seen {
     pub pod_security: Answer<Option<String>>,
     /// The user's rights in the namespace, each with the words for it.
     pub rights: Vec<(&'static str, Answer<bool>)>,
+    /// NetworkPolicies in the namespace.
+    pub network_policies: Answer<Vec<NetworkPolicy>>,
     /// `RuntimeClasses` by name.
     pub runtime_classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
     /// Nodes.

@@ -2,15 +2,18 @@
 //! kubeconfig and rights.
 //!
 //! Reading order: [`access`] (access control), [`watched`] (the runs, through a single watch),
-//! [`followed`] (the records of one run, read between its timed windows), [`state`] (both),
+//! [`followed`] (the records of one run, read between its timed windows; [`recent`] says of which
+//! runs they are kept), [`state`] (both),
 //! [`draft`] (a run that is being written), [`pages`] (what is shown), [`stream`] (live updates of
-//! open pages) and [`server`] (the routes).
+//! open pages), [`server`] (the routes) and [`sockets`] (how many connections there may be).
 
 mod access;
 mod draft;
 mod followed;
 mod pages;
+mod recent;
 mod server;
+mod sockets;
 mod state;
 mod stream;
 mod watched;
@@ -49,7 +52,7 @@ pub async fn run(cluster: &ClusterArgs, args: &DashboardArgs) -> Result<u8, Erro
     let watched = Watched::follow(&cluster, args.all_namespaces);
     let dashboard = Arc::new(Dashboard::new(cluster, watched, access, shown));
     tokio::select! {
-        served = axum::serve(listener, server::router(dashboard)) => served.map_err(Error::Listen)?,
+        never = sockets::serve(listener, server::router(dashboard)) => match never {},
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(0)

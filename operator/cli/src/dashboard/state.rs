@@ -1,6 +1,5 @@
 //! The data behind the pages: the runs, and what was read of their records.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube::ResourceExt;
@@ -10,6 +9,7 @@ use wasmbench_api::BenchmarkRun;
 use crate::cluster::Cluster;
 use crate::dashboard::access::Access;
 use crate::dashboard::followed::{Followed, Recorded};
+use crate::dashboard::recent::Recent;
 use crate::dashboard::watched::Watched;
 use crate::init::{self, manifest::Told};
 
@@ -23,7 +23,7 @@ pub struct Dashboard {
     pub access: Access,
     /// Which runs are shown, in words.
     pub shown: String,
-    followed: Mutex<BTreeMap<String, Arc<Mutex<Followed>>>>,
+    followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
     told: OnceCell<Told>,
 }
 
@@ -53,7 +53,7 @@ impl Dashboard {
             let mut all = self.followed.lock().await;
             let cluster = || self.cluster.at(&run.namespace().unwrap_or_default());
             let new = || Arc::new(Mutex::new(Followed::new(cluster())));
-            all.entry(uid).or_insert_with(new).clone()
+            all.value(&uid, new).clone()
         };
         followed.lock().await.of(run).await
     }

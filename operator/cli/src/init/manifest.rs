@@ -246,7 +246,10 @@ fn variants(draft: &Draft) -> String {
     format!(
         "  variants:\n    \
          # The service as it runs today. Name images by digest, so that the run can be repeated.\n    \
-         - name: container\n      container:\n        image: {}\n        port: {}\n    \
+         - name: container\n      container:\n        image: {}\n        port: {}\n        \
+         # Where the image's USER is root or a name, or it names no program:\n        \
+         # runAsUser: 1000\n        \
+         # command: [/app/server]\n    \
          # The same service compiled to WebAssembly. The image must hold a Wasm layer, or an entrypoint that is a .wasm\n    \
          # file: most shims run an ordinary image as an ordinary container, and that is what would be measured.\n    \
          - name: wasm\n      container:\n        image: {}\n        port: {}\n        runtimeClassName: {}\n",

@@ -34,6 +34,7 @@ fn list(kind: &str, items: &Value) -> (u16, Value) {
     let version = match kind {
         "Deployment" => "apps/v1",
         "RuntimeClass" => "node.k8s.io/v1",
+        "NetworkPolicy" => "networking.k8s.io/v1",
         "Node" => "v1",
         _ => "admissionregistration.k8s.io/v1",
     };
@@ -105,6 +106,7 @@ fn whole(path: &str) -> (u16, Value) {
             201,
             json!({"metadata": {}, "spec": {}, "status": {"allowed": true}}),
         ),
+        "networkpolicies" => list("NetworkPolicy", &json!([])),
         "runtimeclasses" => list(
             "RuntimeClass",
             &json!([
@@ -223,6 +225,7 @@ fn seen() -> Seen {
         policies: Ok(POLICIES.map(|policy| format!("wasmbench-{policy}")).into()),
         pod_security: Ok(Some("privileged".into())),
         rights: vec![("start runs", Ok(true))],
+        network_policies: Ok(vec![]),
         runtime_classes: Ok([class("wasmtime"), class("wasmedge")].into()),
         nodes: Ok(vec![NodeSeen {
             name: "node-1".into(),
@@ -241,7 +244,7 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 #[test]
 fn each_thing_that_is_missing_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
-    let cases: [(Change, &str, &str); 6] = [
+    let cases: [(Change, &str, &str); 7] = [
         (
             |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
             "API",
@@ -277,6 +280,14 @@ fn each_thing_that_is_missing_fails_with_its_remedy() {
             "right to start runs",
             "--clusterrole=edit",
         ),
+        (
+            |seen| {
+                let config = seen.config.as_mut().unwrap();
+                config.watch_namespaces = vec!["team-a".into(), "team-b".into()];
+            },
+            "namespace",
+            "use one of team-a, team-b",
+        ),
     ];
     for (change, what, remedy) in cases {
         let found = installation(change);
@@ -284,6 +295,24 @@ fn each_thing_that_is_missing_fails_with_its_remedy() {
         assert!(of(&found, what).remedy.contains(remedy), "{found:#?}");
     }
     assert!(failing(&installation(|_| ())).is_empty());
+}
+
+#[test]
+fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
+    let policy = json!({
+        "metadata": {"name": "default-deny"},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
+    });
+    let found = installation(|seen| {
+        let policy = serde_json::from_value(policy.clone()).unwrap();
+        seen.network_policies = Ok(vec![policy]);
+    });
+    // Not every network plugin enforces it.
+    assert!(failing(&found).is_empty(), "{found:#?}");
+    let network = of(&found, "NetworkPolicies");
+    assert!(network.found.contains("default-deny"), "{network:?}");
+    let remedy = "allow ingress from namespace wasmbench-system";
+    assert!(network.remedy.contains(remedy), "{network:?}");
 }
 
 #[test]

@@ -70,6 +70,8 @@ fn serve(stream: &TcpStream, first: &Value, events: &[String]) {
     });
     let body = if request.contains("watch=true") {
         events.concat()
+    } else if request.contains("/networkpolicies") {
+        policies().to_string()
     } else if request.contains("/benchmarkruns/fast") {
         first.to_string()
     } else {
@@ -78,6 +80,15 @@ fn serve(stream: &TcpStream, first: &Value, events: &[String]) {
     let mut stream = stream;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
     write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+/// The NetworkPolicies of the namespace.
+fn policies() -> Value {
+    let spec = json!({ "podSelector": {}, "policyTypes": ["Ingress"] });
+    json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicyList", "metadata": {},
+        "items": [{ "metadata": { "name": "default-deny" }, "spec": spec }],
+    })
 }
 
 fn follow(address: &str) -> Output {
@@ -179,4 +190,20 @@ fn one_run_and_all_runs_are_documents_too() {
     let all: Value = serde_json::from_slice(&all.stdout).unwrap();
     assert_eq!(all["schema"], "wasmbench.dev/runs/v1");
     assert_eq!(all["runs"][0], one);
+}
+
+#[test]
+fn where_nothing_answered_the_network_policies_that_may_be_why_are_named() {
+    let mut deaf = run("Completed", 60, "True");
+    deaf["status"]["conditions"][1]["message"] = json!("60 failed, mostly NeverListened of native");
+    for more in [&["fast"][..], &["fast", "-w"]] {
+        let output = get(&api_server(deaf.clone(), vec![]), more);
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            notes.contains("NetworkPolicies of namespace bench: default-deny"),
+            "{notes}"
+        );
+    }
+    let output = get(&api_server(run("Completed", 60, "True"), vec![]), &["fast"]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }

@@ -11,13 +11,14 @@ use std::time::Duration;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
+use kube::api::PostParams;
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::altered;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
-use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
@@ -29,12 +30,13 @@ use wasmbench_core::wire::record::{Point, TrialId};
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::belongs_to;
+use crate::observe::why_no_pod;
+use crate::remove::{failed, remove_pod, remove_probe};
+use crate::sweep;
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
 
-pub use nodes::release_lease;
 pub use summarise::conclude;
 
 /// Carries out the steps of `plan` in order.
@@ -75,15 +77,16 @@ async fn one(
         }
         Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
         Step::ForgetNode { lease } => nodes::forget(context, lease).await,
-        Step::StartUpstream => {
-            let pod = upstream_pod(run, &context.config.images, node);
-            create_pod(context, run, &pod).await.map(drop)
+        Step::Sweep(over) => sweep::leftovers(context, over).await,
+        Step::StartUpstream { trial, restarts } => {
+            start_upstream(context, run, node, trial, *restarts).await
         }
         Step::DeploySubject(trial) => deploy_subject(context, run, seen, node, trial).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
             address,
+            again,
         } => {
             let target = Target {
                 node,
@@ -93,12 +96,12 @@ async fn one(
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);
-            launch(context, run, node, trial, job).await
+            launch(context, run, node, trial, (job, *again)).await
         }
-        Step::LaunchColdStart(trial) => {
+        Step::LaunchColdStart { trial, again } => {
             keep_quiet(context, run, trial).await;
             let job = creating_job(context, run, seen, node, trial);
-            launch(context, run, node, trial, job).await
+            launch(context, run, node, trial, (job, *again)).await
         }
         Step::CollectRecord {
             trial,
@@ -112,12 +115,15 @@ async fn one(
             trial,
             failure,
             subject_pod,
-        } => record::failure(context, run, node, trial, failure, subject_pod.as_deref()).await,
-        Step::RecordSkipped(exclusion) => record::skipped(context, run, node, exclusion).await,
-        Step::RemoveSubject { pod } | Step::RemoveUpstream { pod } => {
-            remove_pod(context, &run.namespace, pod).await
+        } => {
+            let failure = why(context, seen, trial, failure.clone()).await;
+            record::failure(context, run, node, trial, &failure, subject_pod.as_deref()).await
         }
-        Step::RemoveProbe { job } => remove_probe(context, job).await,
+        Step::RecordSkipped(exclusion) => record::skipped(context, run, node, exclusion).await,
+        Step::RemoveSubject { pod, uid } | Step::RemoveUpstream { pod, uid } => {
+            remove_pod(context, &run.namespace, pod, uid).await
+        }
+        Step::RemoveProbe { job, uid } => remove_probe(context, job, uid).await,
         Step::Summarise => summarise::summarise(context, run).await,
     }
 }
@@ -128,12 +134,6 @@ async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
     context.quiet.prepare(LONGEST * expected).await;
     context.quiet.begin(&run.uid, trial, expected);
-}
-
-/// Wraps the error of a write.
-fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
-    let what = what.into();
-    move |source| Error::Act { what, source }
 }
 
 /// A namespace accepts pods only once the cluster has created its service account: when namespace
@@ -161,6 +161,26 @@ fn over_quota(error: &kube::Error) -> Option<String> {
     over.then(|| status.message.clone())
 }
 
+/// What the API server says when etcd is full, and when a webhook does not answer.
+const NO_WRITES: [&str; 2] = ["database space exceeded", "failed calling webhook"];
+
+/// The error of writing the `ConfigMap` with this name.
+fn not_written(name: String, error: kube::Error) -> Error {
+    let blocked = |error: &kube::Error| {
+        let kube::Error::Api(status) = error else {
+            return None;
+        };
+        let known = NO_WRITES.iter().any(|words| status.message.contains(words));
+        let too_much = matches!(status.code, 413 | 507);
+        (known || too_much).then(|| status.message.clone())
+    };
+    let message = refused(&error).or_else(|| over_quota(&error));
+    match message.or_else(|| blocked(&error)) {
+        Some(message) => Error::ResultsRefused { name, message },
+        None => failed(format!("write {name}"))(error),
+    }
+}
+
 /// Creates a pod of the run, unless the run already owns a pod of that name. Another owner's pod of
 /// that name is an error. `Some` holds the API server's refusal.
 async fn create_pod(
@@ -178,7 +198,7 @@ async fn create_pod(
                 .await
                 .map_err(failed("look at a pod"))?;
             match found {
-                Some(found) if !belongs_to(&found.metadata, &run.uid) => {
+                Some(found) if !belongs_to::<BenchmarkRun>(&found.metadata, &run.uid) => {
                     Err(Error::NameTaken { kind: "pod", name })
                 }
                 _ => Ok(None),
@@ -215,9 +235,38 @@ async fn deploy_subject(
     record::failure(context, run, node, trial, &failure, None).await
 }
 
+/// Creates an echo server. A refusal is recorded for `trial`, which needs it first.
+async fn start_upstream(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    restarts: usize,
+) -> Result<(), Error> {
+    let pod = upstream_pod(run, &context.config.images, node, restarts);
+    let Some(message) = create_pod(context, run, &pod).await? else {
+        return Ok(());
+    };
+    let message = format!(
+        "the API server refuses the echo server's pod: {message}: change the namespace's limits and \
+         policies, or leave out workloads with upstream: true"
+    );
+    let failure = Failure::new(FailureReason::UpstreamUnavailable, message);
+    record::failure(context, run, node, trial, &failure, None).await
+}
+
 /// The echo server, if `trial` needs one.
 fn upstream_of<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a PodSeen> {
-    seen.upstream.as_ref().filter(|_| run.has_upstream(trial))
+    seen.upstream().filter(|_| run.has_upstream(trial))
+}
+
+/// The `failure` of `trial`, with what the Job controller said if the probe's Job has no pod.
+async fn why(context: &Context, seen: &Observed, trial: &TrialId, failure: Failure) -> Failure {
+    let mut probes = seen.probes.iter();
+    match probes.find(|probe| probe.trial == *trial && probe.awaits_pod()) {
+        Some(probe) => why_no_pod(context, &probe.job, failure).await,
+        None => failure,
+    }
 }
 
 fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<String> {
@@ -272,9 +321,12 @@ async fn launch(
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
-    job: Option<Job>,
+    (job, again): (Option<Job>, bool),
 ) -> Result<(), Error> {
-    let Some(job) = job else { return Ok(()) };
+    let Some(mut job) = job else { return Ok(()) };
+    if again {
+        job = probe_job::again(job, run, trial);
+    }
     let Some(message) = create_job(context, &job).await? else {
         return Ok(());
     };
@@ -314,69 +366,4 @@ fn same_trial(a: &ObjectMeta, b: &ObjectMeta) -> bool {
         )
     };
     trial(a) == trial(b)
-}
-
-async fn remove_pod(context: &Context, namespace: &str, name: &str) -> Result<(), Error> {
-    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    ignore_missing(
-        api.delete(name, &DeleteParams::default()).await.map(drop),
-        "delete pod",
-        name,
-    )
-}
-
-/// Removes a probe Job and its pod. The pod is deleted by name too: that stops its load at once,
-/// while the Job's garbage collection takes a moment.
-pub async fn remove_probe(context: &Context, job: &str) -> Result<(), Error> {
-    let namespace = &context.config.operator_namespace;
-    let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
-    let deleted = jobs
-        .delete(job, &DeleteParams::background())
-        .await
-        .map(drop);
-    ignore_missing(deleted, "delete job", job)?;
-    remove_pods(
-        context,
-        namespace,
-        &format!("batch.kubernetes.io/job-name={job}"),
-    )
-    .await
-}
-
-/// Removes all pods with these labels.
-pub async fn remove_pods(context: &Context, namespace: &str, labels: &str) -> Result<(), Error> {
-    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let params = ListParams::default().labels(labels);
-    let left = api.list_metadata(&params).await;
-    let left = left.map_err(failed("list pods that are left"))?.items;
-    let left = left
-        .iter()
-        .filter(|pod| pod.metadata.deletion_timestamp.is_none());
-    for pod in left {
-        remove_pod(context, namespace, &pod.name_any()).await?;
-    }
-    Ok(())
-}
-
-fn ignore_missing(result: Result<(), kube::Error>, what: &str, name: &str) -> Result<(), Error> {
-    match result {
-        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
-        other => other.map_err(failed(format!("{what} {name}"))),
-    }
-}
-
-/// Deletes exactly this run, not a new one of the same name.
-pub async fn delete_run(context: &Context, run: &ObjectMeta) -> Result<(), Error> {
-    let (name, namespace) = (run.name.as_deref(), run.namespace.as_deref());
-    let (name, namespace) = (name.unwrap_or_default(), namespace.unwrap_or_default());
-    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
-    let params = DeleteParams {
-        preconditions: Some(Preconditions {
-            uid: run.uid.clone(),
-            resource_version: None,
-        }),
-        ..DeleteParams::background()
-    };
-    let deleted = api.delete(name, &params).await.map(drop);
-    ignore_missing(deleted, "delete run", name)
 }

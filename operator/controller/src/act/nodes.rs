@@ -2,9 +2,8 @@
 //! only one succeeds, and the other reads again.
 
 use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
 use kube::api::{DeleteParams, PostParams, Preconditions};
-use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
 use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::LeaseSeen;
 use wasmbench_core::validate::ValidatedRun;
@@ -12,6 +11,7 @@ use wasmbench_core::validate::ValidatedRun;
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
+use crate::remove::release_lease;
 
 fn api(context: &Context) -> Api<Lease> {
     Api::namespaced(context.client.clone(), &context.config.operator_namespace)
@@ -70,34 +70,5 @@ pub async fn forget(context: &Context, lease: &LeaseSeen) -> Result<(), Error> {
         other => other
             .map(drop)
             .map_err(failed(format!("remove lease {name}"))),
-    }
-}
-
-/// Clears the holder of `lease`, if the run with this uid still holds it.
-pub async fn release_lease(
-    context: &Context,
-    run_uid: &str,
-    mut lease: Lease,
-) -> Result<(), Error> {
-    let held = lease.spec.as_ref();
-    if held.and_then(|spec| spec.holder_identity.as_deref()) != Some(run_uid) {
-        return Ok(());
-    }
-    context.leave_queue(run_uid);
-    if let Some(namespace) = lease.annotations().get(labels::RUN_NAMESPACE) {
-        context.serve(namespace);
-    }
-    let spec = lease.spec.get_or_insert_default();
-    spec.holder_identity = None;
-    spec.acquire_time = None;
-    let name = lease.metadata.name.clone().unwrap_or_default();
-    match api(context)
-        .replace(&name, &PostParams::default(), &lease)
-        .await
-    {
-        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
-        other => other
-            .map(drop)
-            .map_err(failed(format!("give lease {name} back"))),
     }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{LogParams, PostParams};
 use kube::{Api, ResourceExt};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::owner::belongs_to;
 use wasmbench_core::altered;
 use wasmbench_core::build::subject_pod::asked_subject;
 use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
@@ -20,10 +22,10 @@ use wasmbench_core::wire::addition::Addition;
 use wasmbench_core::wire::evidence::Evidence;
 use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
-use super::failed;
+use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, pod_seen, with_event};
+use crate::observe::{pod_seen, with_event};
 
 /// Pauses before the log of a successful probe is read again for its result.
 const LOG_PAUSES: [Duration; 3] = [
@@ -360,7 +362,7 @@ async fn fill_chunk(
             .map_err(failed(format!("read {name}")))?;
         let exists = found.is_some();
         let mut map = found.unwrap_or_else(|| config_map::records(run, &cell, chunk, node));
-        if !belongs_to(&map.metadata, &run.uid) {
+        if !belongs_to::<BenchmarkRun>(&map.metadata, &run.uid) {
             return Err(Error::NameTaken {
                 kind: "ConfigMap",
                 name,
@@ -395,13 +397,10 @@ async fn fill_chunk(
             }
             // Another writer was faster: read again, so that none of its data is lost.
             Err(kube::Error::Api(s)) if s.is_conflict() || s.is_already_exists() => {}
-            Err(error) => return Err(failed(format!("write {name}"))(error)),
+            Err(error) => return Err(not_written(name, error)),
         }
     }
-    Err(Error::NameTaken {
-        kind: "ConfigMap",
-        name,
-    })
+    Err(Error::WriteConflict { name })
 }
 
 fn count(context: &Context, ended: &[Ended]) {

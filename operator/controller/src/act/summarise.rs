@@ -4,6 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::PostParams;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::owner::belongs_to;
 use wasmbench_core::build::{config_map, names};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_report::across::{VERSUS_RUN_TXT, Versus, earlier};
@@ -11,10 +12,10 @@ use wasmbench_report::files::report_files_of;
 use wasmbench_report::status::Conclusion;
 use wasmbench_results::Summary;
 
-use super::failed;
+use super::{failed, not_written};
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, input_of, read_summary};
+use crate::observe::{input_of, read_summary};
 
 /// Writes the report of `run`.
 pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Error> {
@@ -27,10 +28,10 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     let name = names::report(&run.name);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = PostParams::default();
-    let what = || failed(format!("write {name}"));
-    match api.get_metadata_opt(&name).await.map_err(what())? {
-        None => api.create(&params, &report).await.map_err(what())?,
-        Some(found) if !belongs_to(&found.metadata, &run.uid) => {
+    let what = || failed(format!("look at {name}"));
+    let written = match api.get_metadata_opt(&name).await.map_err(what())? {
+        None => api.create(&params, &report).await,
+        Some(found) if !belongs_to::<BenchmarkRun>(&found.metadata, &run.uid) => {
             return Err(Error::NameTaken {
                 kind: "ConfigMap",
                 name,
@@ -38,10 +39,10 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
         }
         Some(found) => {
             report.metadata.resource_version = found.metadata.resource_version;
-            api.replace(&name, &params, &report).await.map_err(what())?
+            api.replace(&name, &params, &report).await
         }
     };
-    Ok(())
+    written.map(drop).map_err(|error| not_written(name, error))
 }
 
 /// What the status says about a run whose report has been written.

@@ -88,6 +88,7 @@ mod tests {
             name: format!("nightly-{minute}"),
             uid: minute.to_string(),
             due: time,
+            started: time,
             ended,
             completed: ended.map(|_| time),
         }

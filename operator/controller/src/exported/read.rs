@@ -7,6 +7,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::runtime::reflector::Store;
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, labels};
 use wasmbench_core::build::names;
 use wasmbench_core::schedule::SeenRun;
@@ -16,9 +17,9 @@ use wasmbench_results::Summary;
 use super::family::Sample;
 use super::last_runs::{self, LastRuns};
 use super::numbers::{self, Owner};
+use super::store::MOST_SERIES_OF_ALL;
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
-use crate::observe::belongs_to;
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
@@ -47,8 +48,8 @@ pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duratio
         name: name.clone(),
     };
     if let Some(samples) = samples_of(context, &owner, &name, &uid).await? {
-        exported.show_run(&uid, samples);
         forget_gone(context);
+        say_if_full(&name, exported.show_run(&uid, samples));
     }
     Ok(None)
 }
@@ -78,8 +79,20 @@ pub async fn schedule(
         return Ok(());
     }
     let samples = samples_of(context, &owner, &latest.name, &latest.uid).await?;
-    exported.show_latest(&uid, samples.map(|samples| (latest.uid.clone(), samples)));
+    let shown = samples.map(|samples| (latest.uid.clone(), samples));
+    say_if_full(&latest.name, exported.show_latest(&uid, shown));
     Ok(())
+}
+
+fn say_if_full(run: &str, is_shown: bool) {
+    if !is_shown {
+        let most = MOST_SERIES_OF_ALL;
+        tracing::warn!(
+            run,
+            most,
+            "a run is not in /metrics: all runs have too many series"
+        );
+    }
 }
 
 /// Drops the series of runs and schedules that are gone.
@@ -125,7 +138,7 @@ async fn summary_of(
     let maps: Api<ConfigMap> = Api::namespaced(context.client.clone(), &namespace);
     let name = names::report(&run.name_any());
     let found = maps.get_opt(&name).await.map_err(failed("a report"))?;
-    let report = found.filter(|map| belongs_to(&map.metadata, uid));
+    let report = found.filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, uid));
     let files = report.and_then(|map| map.data).unwrap_or_default();
     let Some(text) = files.get(SUMMARY_JSON) else {
         return Ok(None);

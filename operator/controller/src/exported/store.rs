@@ -1,4 +1,5 @@
-//! The series that are shown, by uid. Encodes them on each scrape; reads and decides nothing.
+//! The series that are shown, by uid, up to a bound over all runs. Encodes them on each scrape; reads
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,10 @@ use prometheus_client::metrics::MetricType;
 use super::family::{Family, Sample};
 use super::last_runs::LastRuns;
 
+/// The most series of all runs together: 50 runs with the most that one may have. They take 10 MB of memory, and a scrape
+/// twice as much.
+pub const MOST_SERIES_OF_ALL: usize = 10_000;
+
 /// The series that are shown. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct Exported(Arc<Mutex<Shown>>);
@@ -20,6 +25,8 @@ struct Shown {
     runs: BTreeMap<String, Vec<Sample>>,
     /// Schedules, by uid.
     schedules: BTreeMap<String, ShownSchedule>,
+    /// Uids of runs for which there was no room.
+    left_out: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -41,14 +48,22 @@ impl Exported {
         self.shown().runs.contains_key(uid)
     }
 
-    /// Shows a run that opts in.
-    pub fn show_run(&self, uid: &str, samples: Vec<Sample>) {
-        self.shown().runs.insert(uid.to_owned(), samples);
+    /// Shows a run that opts in. Returns whether there is room for it.
+    pub fn show_run(&self, uid: &str, samples: Vec<Sample>) -> bool {
+        let mut shown = self.shown();
+        shown.runs.remove(uid);
+        let fits = shown.makes_room(uid, &samples);
+        if fits {
+            shown.runs.insert(uid.to_owned(), samples);
+        }
+        fits
     }
 
     /// Stops showing the run.
     pub fn forget_run(&self, uid: &str) {
-        self.shown().runs.remove(uid);
+        let mut shown = self.shown();
+        shown.runs.remove(uid);
+        shown.left_out.remove(uid);
     }
 
     /// What is known about the last runs of a schedule.
@@ -72,11 +87,21 @@ impl Exported {
         latest.is_some_and(|(uid, _)| uid == run_uid)
     }
 
-    /// Shows a run, or none, as the latest of a schedule that is shown.
-    pub fn show_latest(&self, schedule_uid: &str, latest: Option<(String, Vec<Sample>)>) {
-        if let Some(schedule) = self.shown().schedules.get_mut(schedule_uid) {
-            schedule.latest = latest;
+    /// Shows a run, or none, as the latest of a schedule that is shown. Returns whether there is
+    /// room for it.
+    pub fn show_latest(&self, schedule_uid: &str, latest: Option<(String, Vec<Sample>)>) -> bool {
+        let mut shown = self.shown();
+        if let Some(schedule) = shown.schedules.get_mut(schedule_uid) {
+            schedule.latest = None;
         }
+        let Some((uid, samples)) = latest else {
+            return true;
+        };
+        let fits = shown.makes_room(&uid, &samples);
+        if let Some(schedule) = shown.schedules.get_mut(schedule_uid).filter(|_| fits) {
+            schedule.latest = Some((uid, samples));
+        }
+        fits
     }
 
     /// Forgets everything except these uids. `None` means that they are not known yet, and forgets
@@ -88,6 +113,7 @@ impl Exported {
         }
         if let Some(known) = runs {
             shown.runs.retain(|uid, _| known.contains(uid));
+            shown.left_out.retain(|uid| known.contains(uid));
             for schedule in shown.schedules.values_mut() {
                 let latest = schedule.latest.take();
                 schedule.latest = latest.filter(|(uid, _)| known.contains(uid));
@@ -97,6 +123,25 @@ impl Exported {
 }
 
 impl Shown {
+    /// Whether these samples of a run fit beside the others; notes it if they do not.
+    fn makes_room(&mut self, uid: &str, samples: &[Sample]) -> bool {
+        let latest = self
+            .schedules
+            .values()
+            .filter_map(|one| one.latest.as_ref());
+        let of_runs = self.runs.values().map(Vec::len);
+        let shown: usize = of_runs
+            .chain(latest.map(|(_, samples)| samples.len()))
+            .sum();
+        let fits = shown + samples.len() <= MOST_SERIES_OF_ALL;
+        if fits {
+            self.left_out.remove(uid);
+        } else {
+            self.left_out.insert(uid.to_owned());
+        }
+        fits
+    }
+
     fn samples(&self) -> impl Iterator<Item = &Sample> {
         let schedules = self.schedules.values().flat_map(ShownSchedule::samples);
         schedules.chain(self.runs.values().flatten())
@@ -121,6 +166,10 @@ impl Collector for Exported {
                     .encode_gauge(&sample.value)?;
             }
         }
-        Ok(())
+        let help = "Runs that are not shown, because the series of all runs are too many.";
+        let left_out = i64::try_from(shown.left_out.len()).unwrap_or(i64::MAX);
+        encoder
+            .encode_descriptor("runs_left_out", help, None, MetricType::Gauge)?
+            .encode_gauge(&left_out)
     }
 }

@@ -12,7 +12,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 
 use super::family::{Family, Sample};
 use super::numbers::{self, Owner};
-use super::store::Exported;
+use super::store::{Exported, MOST_SERIES_OF_ALL};
 
 fn run() -> BenchmarkRun {
     let run: Value = json!({
@@ -81,14 +81,23 @@ fn owner(kind: &'static str) -> Owner {
     }
 }
 
-/// The series in `/metrics`, without their descriptions.
-fn series(exported: &Exported) -> Vec<String> {
+/// The series that counts what is left out.
+const LEFT_OUT: &str = "wasmbench_runs_left_out ";
+
+fn text(exported: &Exported) -> String {
     let mut registry = Registry::with_prefix("wasmbench");
     registry.register_collector(Box::new(exported.clone()));
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
+    text
+}
+
+/// The series of runs and schedules in `/metrics`, without their descriptions.
+fn series(exported: &Exported) -> Vec<String> {
+    let text = text(exported);
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(str::to_owned).collect()
+    let of_results = lines.filter(|line| !line.starts_with(LEFT_OUT));
+    of_results.map(str::to_owned).collect()
 }
 
 fn of_run(comparisons: &[Value]) -> Vec<Sample> {
@@ -169,4 +178,36 @@ fn a_run_shows_so_many_series_at_most() {
     let many = vec![comparison("embedded"); 200];
     exported.show_run("1", numbers::bounded("many", of_run(&many)));
     assert_eq!(series(&exported).len(), numbers::MOST_SERIES);
+}
+
+#[test]
+fn all_runs_together_show_so_many_series_at_most_and_those_left_out_are_counted() {
+    let exported = Exported::default();
+    let comparisons = vec![comparison("embedded"); 200];
+    let many = numbers::bounded("many", of_run(&comparisons));
+    let room = MOST_SERIES_OF_ALL / many.len();
+    exported.show_schedule("nightly", None, vec![]);
+    assert!(exported.show_latest("nightly", Some(("latest".into(), many.clone()))));
+    for run in 1..room {
+        assert!(exported.show_run(&run.to_string(), many.clone()), "{run}");
+    }
+    let left_out = || {
+        let text = text(&exported);
+        let value = text.lines().find_map(|line| line.strip_prefix(LEFT_OUT));
+        value.unwrap().to_owned()
+    };
+    assert_eq!(left_out(), "0");
+    // What is shown may be replaced; there is no room for more.
+    assert!(exported.show_run("1", many.clone()));
+    assert!(exported.show_latest("nightly", Some(("latest".into(), many.clone()))));
+    for run in ["one", "two"] {
+        assert!(!exported.show_run(run, many.clone()));
+    }
+    assert_eq!(left_out(), "2");
+    assert!(!exported.has_run("one"));
+    exported.forget_run("1");
+    assert!(exported.show_run("one", many));
+    assert_eq!(left_out(), "1");
+    exported.keep_only(Some(&BTreeSet::new()), None);
+    assert_eq!(left_out(), "0");
 }

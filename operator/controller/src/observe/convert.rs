@@ -1,5 +1,5 @@
 //! Converts API objects to what was seen, as plain data. Pure. Objects of other owners are left
-//! out: a label alone proves nothing, the owner's uid does.
+//! out.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,8 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
-use wasmbench_api::labels;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::altered::{against, likeness};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::asked_subject;
@@ -17,7 +18,8 @@ use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::Images;
 use wasmbench_core::containers;
 use wasmbench_core::observed::{
-    LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+    JobEnd, LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen,
+    Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
@@ -34,14 +36,6 @@ const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 /// Maximum length of a quotation of foreign text, in characters.
 const QUOTE: usize = 300;
-
-/// Whether the object is owned by the run with this uid.
-pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
-    meta.owner_references
-        .iter()
-        .flatten()
-        .any(|owner| owner.uid == run_uid)
-}
 
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
@@ -71,15 +65,18 @@ fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
     })
 }
 
-/// The run's echo server; `node` is the one that the run holds.
-pub fn upstream(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Option<PodSeen> {
-    with_role(pods, run, labels::COMPONENT_UPSTREAM).find_map(|pod| {
-        let likeness = likeness(&upstream_pod(run, images, node), pod);
+/// The run's echo servers; `node` is the one that the run holds.
+pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
+    let asked = upstream_pod(run, images, node, 0);
+    let seen = |pod| {
         Some(PodSeen {
-            likeness,
+            likeness: likeness(&asked, pod),
             ..pod_seen(pod)?
         })
-    })
+    };
+    with_role(pods, run, labels::COMPONENT_UPSTREAM)
+        .filter_map(seen)
+        .collect()
 }
 
 fn with_role<'a>(
@@ -88,7 +85,7 @@ fn with_role<'a>(
     role: &'a str,
 ) -> impl Iterator<Item = &'a Pod> {
     pods.iter()
-        .filter(|pod| belongs_to(&pod.metadata, &run.uid))
+        .filter(|pod| belongs_to::<BenchmarkRun>(&pod.metadata, &run.uid))
         .filter(move |pod| {
             pod.labels()
                 .get(labels::COMPONENT)
@@ -104,14 +101,15 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
         let name = job.name_any();
         Some(ProbeSeen {
             trial: trial_of(&job.metadata)?,
-            created: job.metadata.creation_timestamp.as_ref()?.0,
             subject_uid: job
                 .annotations()
                 .get(SUBJECT_UID)
                 .cloned()
                 .unwrap_or_default(),
+            uid: job.uid().unwrap_or_default(),
+            created: created(&job.metadata),
             deleting: job.metadata.deletion_timestamp.is_some(),
-            failed: failure_of(job),
+            end: end_of(job),
             pod: pods
                 .iter()
                 .find(|pod| job_of(pod).as_deref() == Some(&name))
@@ -125,14 +123,14 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             return None;
         }
         let trial = trial_of(&pod.metadata)?;
-        let (subject_uid, failed) = (String::new(), None);
         Some(ProbeSeen {
             trial,
             job,
-            created: pod.metadata.creation_timestamp.as_ref()?.0,
-            subject_uid,
+            uid: String::new(),
+            created: created(&pod.metadata),
+            subject_uid: String::new(),
             deleting: true,
-            failed,
+            end: None,
             pod: pod_seen(pod),
         })
     };
@@ -156,13 +154,24 @@ fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
     meta.annotations.as_ref()?.get(labels::TRIAL)?.parse().ok()
 }
 
-fn failure_of(job: &Job) -> Option<String> {
+/// How a Job ended.
+pub fn end_of(job: &Job) -> Option<JobEnd> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    let first = |types: &[&str]| {
+        let mut all = conditions.iter();
+        all.find(|c| types.contains(&&*c.type_) && c.status == "True")
+    };
     // `FailureTarget` is set first, before the Job controller removes the pod.
-    let failed = conditions
-        .iter()
-        .find(|c| ["Failed", "FailureTarget"].contains(&&*c.type_) && c.status == "True")?;
-    Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
+    if let Some(failed) = first(&["Failed", "FailureTarget"]) {
+        let reason = failed.reason.clone().unwrap_or_else(|| "Failed".into());
+        return Some(JobEnd::Failed(reason));
+    }
+    first(&["Complete"]).map(|_| JobEnd::Completed)
+}
+
+fn created(meta: &ObjectMeta) -> Timestamp {
+    let time = meta.creation_timestamp.as_ref();
+    time.map_or(Timestamp::MIN, |time| time.0)
 }
 
 /// A pod as plain data, without what was asked for.
@@ -171,11 +180,7 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     Some(PodSeen {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
-        created: pod
-            .metadata
-            .creation_timestamp
-            .as_ref()
-            .map_or(Timestamp::MIN, |time| time.0),
+        created: created(&pod.metadata),
         deleting: pod.metadata.deletion_timestamp.as_ref().map(|time| time.0),
         node: spec.and_then(|s| s.node_name.clone()),
         likeness: Likeness::default(),
@@ -292,7 +297,7 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
 }
 
 /// Foreign text, truncated and on one line.
-fn quote(text: Option<&str>) -> String {
+pub fn quote(text: Option<&str>) -> String {
     let line: String = one_line(text).take(QUOTE).collect();
     line.trim().to_owned()
 }

@@ -1,12 +1,12 @@
-//! What kubelets said about pods. Read once, when a pod did not start: nothing is being measured
-//! then.
+//! What kubelets said about pods, and the Job controller about Jobs. Read once, when a pod did not
+//! start: nothing is being measured then.
 
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use wasmbench_core::plan::{Failure, SANDBOX_FAILED, explained, wants_event};
+use wasmbench_core::plan::{Failure, POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
-use super::convert::quote_end;
+use super::convert::{quote, quote_end};
 use crate::context::Context;
 
 /// The most events to read. A namespace has fewer of one kind, unless something else is wrong in
@@ -24,27 +24,45 @@ pub async fn with_event(
     if !wants_event(&failure) {
         return failure;
     }
+    let events = events(context, namespace, SANDBOX_FAILED, "Pod").await;
+    match latest(&events, pod) {
+        Some(said) => explained(failure, &quote_end(Some(said))),
+        None => failure,
+    }
+}
+
+/// Adds to the `failure` of a probe whose Job has no pod what the Job controller said, if anything.
+pub async fn why_no_pod(context: &Context, job: &str, failure: Failure) -> Failure {
+    let namespace = &context.config.operator_namespace;
+    let events = events(context, namespace, POD_REFUSED, "Job").await;
+    match latest(&events, job) {
+        // A refusal says first what it is about.
+        Some(said) => refused(failure, &quote(Some(said))),
+        None => failure,
+    }
+}
+
+/// The events with this reason about objects of this kind; none if they cannot be read.
+async fn events(context: &Context, namespace: &str, reason: &str, kind: &str) -> Vec<Event> {
     let api: Api<Event> = Api::namespaced(context.client.clone(), namespace);
     let params = ListParams::default()
-        .fields(&format!("reason={SANDBOX_FAILED},regarding.kind=Pod"))
+        .fields(&format!("reason={reason},regarding.kind={kind}"))
         .limit(AT_MOST);
     match api.list(&params).await {
-        Ok(events) => match latest(&events.items, pod) {
-            Some(said) => explained(failure, &said),
-            None => failure,
-        },
+        Ok(events) => events.items,
         Err(error) => {
-            tracing::warn!(%error, "the events of {pod} cannot be read");
-            failure
+            tracing::warn!(%error, namespace, "events cannot be read");
+            vec![]
         }
     }
 }
 
-fn latest(events: &[Event], pod: &str) -> Option<String> {
+/// What the latest event says about the object whose name begins with `name`.
+fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
     let about = |event: &&Event| {
         let regarding = event.regarding.as_ref();
-        let name = regarding.and_then(|regarding| regarding.name.as_deref());
-        name.is_some_and(|name| name.starts_with(pod))
+        let found = regarding.and_then(|regarding| regarding.name.as_deref());
+        found.is_some_and(|found| found.starts_with(name))
     };
     let time = |event: &&Event| {
         let series = event
@@ -57,8 +75,7 @@ fn latest(events: &[Event], pod: &str) -> Option<String> {
             .or(event.event_time.as_ref().map(|time| time.0))
     };
     let event = events.iter().filter(about).max_by_key(time)?;
-    let said = quote_end(event.note.as_deref());
-    (!said.is_empty()).then_some(said)
+    event.note.as_deref().filter(|said| !said.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -84,7 +101,7 @@ mod tests {
             event("run-a-0", "older", "2026-01-01T00:00:01Z"),
             event("run-b-0", "another's", "2026-01-01T00:00:09Z"),
         ];
-        assert_eq!(latest(&events, "run-a").as_deref(), Some("newest"));
+        assert_eq!(latest(&events, "run-a"), Some("newest"));
         assert_eq!(latest(&events, "run-c"), None);
     }
 
@@ -97,7 +114,8 @@ mod tests {
              path: runtime \"io.containerd.wasmbench-broken.v1\" binary not installed \
              \"containerd-shim-wasmbench-broken-v1\": file does not exist"
         );
-        let said = latest(&[event("run-a", &note, "2026-01-01T00:00:01Z")], "run-a").unwrap();
+        let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
+        let said = quote_end(latest(&events, "run-a"));
         let failure = Failure::new(wasmbench_core::plan::FailureReason::StartTimedOut, "");
         let told = explained(failure, &said).message;
         assert!(told.starts_with("the shim is not on the node"), "{told}");

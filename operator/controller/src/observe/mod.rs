@@ -3,6 +3,7 @@
 
 mod convert;
 mod events;
+mod occupants;
 mod records;
 
 use std::collections::BTreeMap;
@@ -16,11 +17,13 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::{component_selector, selector};
+use wasmbench_core::build::selector;
 use wasmbench_core::demands::{RuntimeClassLabels, demands};
 use wasmbench_core::lifetime::{is_finished, recorded_node, unmatched_since};
 use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::plan::may_take;
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::scout::Scouted;
@@ -28,8 +31,8 @@ use wasmbench_core::wire::scout::Scouted;
 use crate::context::Context;
 use crate::error::Error;
 
-pub use convert::{belongs_to, pod_seen};
-pub use events::with_event;
+pub use convert::{end_of, pod_seen};
+pub use events::{why_no_pod, with_event};
 pub use records::{input_of, read_summary};
 
 /// Reads everything that matters for `run`, which was `written` so.
@@ -38,9 +41,9 @@ pub async fn observe(
     written: &BenchmarkRun,
     run: &ValidatedRun,
 ) -> Result<Observed, Error> {
-    let (pods, probes, leases, records, classes, cold_starts_forbidden) = futures::try_join!(
+    let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden) = futures::try_join!(
         run_pods(context, run),
-        probes(context, run),
+        probes(context),
         leases(context),
         records(context, run),
         runtime_classes(context),
@@ -72,8 +75,9 @@ pub async fn observe(
         cold_starts_forbidden,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
-        upstream: convert::upstream(&pods, run, &context.config.images, &node),
-        probes,
+        upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
+        occupants: occupants::of(&probe_jobs, &probe_pods, &run.uid),
+        probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         records: records.index,
         scouted: records.scouted,
@@ -81,6 +85,10 @@ pub async fn observe(
         report: records.report,
     };
     seen.blocks = records::decided_blocks(context, run, &seen).await?;
+    if may_take(run, &seen) {
+        seen.occupants
+            .extend(occupants::pods(context, &run.uid).await?);
+    }
     Ok(seen)
 }
 
@@ -98,18 +106,24 @@ async fn run_pods(context: &Context, run: &ValidatedRun) -> Result<Vec<Pod>, Err
         .items)
 }
 
-async fn probes(
-    context: &Context,
-    run: &ValidatedRun,
-) -> Result<Vec<wasmbench_core::observed::ProbeSeen>, Error> {
+/// The probes of all runs: a run starts nothing beside another one's.
+async fn probes(context: &Context) -> Result<(Vec<Job>, Vec<Pod>), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let params =
-        ListParams::default().labels(&component_selector(&run.uid, labels::COMPONENT_PROBE));
-    let (jobs, pods) = futures::try_join!(jobs.list(&params), pods.list(&params))
-        .map_err(failed("the run's probes"))?;
-    Ok(convert::probes(&jobs.items, &pods.items))
+    let probes = format!("{}={}", labels::COMPONENT, labels::COMPONENT_PROBE);
+    let params = ListParams::default().labels(&probes);
+    let (jobs, pods) =
+        futures::try_join!(jobs.list(&params), pods.list(&params)).map_err(failed("the probes"))?;
+    Ok((jobs.items, pods.items))
+}
+
+fn of_run<K: ResourceExt>(objects: Vec<K>, run_uid: &str) -> Vec<K> {
+    let mine = |object: &K| {
+        let found = object.labels().get(labels::RUN_UID);
+        found.is_some_and(|uid| uid == run_uid)
+    };
+    objects.into_iter().filter(mine).collect()
 }
 
 async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::LeaseSeen>, Error> {
@@ -145,7 +159,7 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
     let mine = list
         .items
         .iter()
-        .filter(|map| belongs_to(&map.metadata, &run.uid));
+        .filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, &run.uid));
     let mut records = Records::default();
     for map in mine {
         match map.labels().get(labels::COMPONENT).map(String::as_str) {

@@ -4,7 +4,8 @@
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
 use wasmbench_core::store;
@@ -12,7 +13,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_results::precision::Ending;
 use wasmbench_results::{Collector, RunInput, Summary};
 
-use super::{Observed, belongs_to, failed};
+use super::{Observed, failed};
 use crate::context::Context;
 use crate::error::{Error, chain};
 
@@ -77,7 +78,7 @@ pub async fn read_summary(
         for map in page
             .items
             .iter()
-            .filter(|map| belongs_to(&map.metadata, &uid))
+            .filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, &uid))
         {
             names.push(map.name_any());
             add_all(&mut collector, map);

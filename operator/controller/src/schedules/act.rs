@@ -5,13 +5,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
 use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::schedule::{SeenRun, Step, run_of};
 
 use super::report::announce;
-use crate::act::delete_run;
 use crate::context::Context;
 use crate::error::Error;
+use crate::remove::delete_run;
 
 /// Carries out `step` of `schedule`, whose runs are `runs`.
 pub async fn act(
@@ -69,12 +70,8 @@ async fn start(
             let found = api.get_metadata_opt(&name).await;
             let found = found.map_err(|source| failed(&name, source))?;
             let uid = schedule.uid().unwrap_or_default();
-            let is_ours = |run: &ObjectMeta| {
-                let mut owners = run.owner_references.iter().flatten();
-                owners.any(|owner| owner.uid == uid)
-            };
             match found {
-                Some(found) if !is_ours(&found.metadata) => {
+                Some(found) if !belongs_to::<BenchmarkSchedule>(&found.metadata, &uid) => {
                     let kind = "BenchmarkRun";
                     Err(Error::NameTaken { kind, name })
                 }

@@ -1,28 +1,33 @@
 //! Stores what finished runs of a schedule measured, before the runs may be removed.
 
 use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
 use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
-use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions};
+use wasmbench_api::conditions::Draft;
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_core::build::{config_map, names};
-use wasmbench_core::schedule::{RunOutcome, SeenRun};
+use wasmbench_core::schedule::{RunOutcome, SeenRun, status};
 use wasmbench_report::across::earlier;
 use wasmbench_results::history::History;
 use wasmbench_results::history::stored::{HISTORY_KEY, MOST_BYTES};
+use wasmbench_results::ratios::minimum_effect;
 
 use super::report::announce;
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, read_summary};
+use crate::observe::read_summary;
 
-/// Adds the finished runs that are missing from the history, and returns the whole history.
+/// Adds the finished runs that are missing from the history, and returns the condition that says
+/// whether the schedule's numbers have become worse and stayed so.
 pub async fn keep(
     context: &Context,
     schedule: &BenchmarkSchedule,
     runs: &[SeenRun],
-) -> Result<History, Error> {
-    let mut measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
+) -> Result<Option<Draft>, Error> {
+    let measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
     let told = schedule
         .status
         .as_ref()
@@ -31,8 +36,30 @@ pub async fn keep(
         .iter()
         .any(|condition| condition.type_ == conditions::REGRESSED);
     if measured.is_empty() && !is_known {
-        return Ok(History::default());
+        return Ok(None);
     }
+    // A history is small as it is stored and large in memory, and any number of schedules may be
+    // reconciled at the same time: one history after the other.
+    let _turn = context.history_turn.lock().await;
+    let history = completed(context, schedule, measured).await?;
+    Ok(regressed(schedule, &history))
+}
+
+/// The condition, with a message of the length that a condition may have.
+fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
+    let spec = &schedule.spec;
+    let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);
+    let mut draft = history.condition(minimum_effect(&spec.template.spec), accepted)?;
+    draft.message = status::clip(&draft.message);
+    Some(draft)
+}
+
+/// The stored history with those of the `measured` runs that it lacks, which is stored.
+async fn completed(
+    context: &Context,
+    schedule: &BenchmarkSchedule,
+    mut measured: Vec<&SeenRun>,
+) -> Result<History, Error> {
     let stored = read(context, schedule).await?;
     let mut history = match &stored {
         Some(stored) => unpacked(stored)?,
@@ -72,20 +99,31 @@ fn api(context: &Context, schedule: &BenchmarkSchedule) -> Api<ConfigMap> {
     Api::namespaced(context.client.clone(), &namespace)
 }
 
-/// The history's `ConfigMap`, if it exists.
+/// The history's `ConfigMap`, if it exists. Somebody else's `ConfigMap` of that name is not read.
 async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<ConfigMap>, Error> {
     let name = names::history(&schedule.name_any());
     let what = "the history of a schedule";
-    let found = api(context, schedule).get_opt(&name).await;
-    let found = found.map_err(|source| Error::Observe { what, source })?;
-    let uid = schedule.uid().unwrap_or_default();
-    match found {
-        Some(found) if !belongs_to(&found.metadata, &uid) => {
-            let kind = "ConfigMap";
-            Err(Error::NameTaken { kind, name })
-        }
-        found => Ok(found),
+    let failed = |source| Error::Observe { what, source };
+    let api = api(context, schedule);
+    let Some(found) = api.get_metadata_opt(&name).await.map_err(failed)? else {
+        return Ok(None);
+    };
+    if !is_of(schedule, &found.metadata) {
+        let kind = "ConfigMap";
+        return Err(Error::NameTaken { kind, name });
     }
+    let whole = api.get_opt(&name).await.map_err(failed)?;
+    // Another one by now: the next reconcile tells.
+    Ok(whole.filter(|whole| whole.metadata.uid == found.metadata.uid))
+}
+
+/// Whether only wasmbench can have written this `ConfigMap` for `schedule`, as the admission policy
+/// `origin` sees to it.
+fn is_of(schedule: &BenchmarkSchedule, meta: &ObjectMeta) -> bool {
+    let uid = schedule.uid().unwrap_or_default();
+    let labelled = meta.labels.as_ref();
+    let labelled = labelled.and_then(|labels| labels.get(labels::SCHEDULE_UID));
+    labelled == Some(&uid) && belongs_to::<BenchmarkSchedule>(meta, &uid)
 }
 
 fn unpacked(stored: &ConfigMap) -> Result<History, Error> {

@@ -7,10 +7,7 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkSchedule;
-use wasmbench_api::conditions::Draft;
-use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, check, status, step};
-use wasmbench_results::history::History;
-use wasmbench_results::ratios::minimum_effect;
+use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, behind, check, status, step};
 
 use super::{act, history, observe, report};
 use crate::context::{Context, ScheduleMeta};
@@ -43,7 +40,7 @@ pub async fn reconcile(
 pub fn on_error(schedule: Arc<ScheduleMeta>, error: &Error, context: Arc<Context>) -> Action {
     context.metrics.failed(error.reason());
     let uid = uid_of(&schedule);
-    let pause = context.backoff.failed(&uid);
+    let pause = context.backoff.failed(&uid, false);
     let error = chain(error);
     tracing::warn!(schedule = uid, error, retry_in = ?pause, "reconcile failed");
     Action::requeue(pause)
@@ -114,11 +111,9 @@ async fn go_on(
         Some(error) => status::hindered(error.reason(), &error.to_string()),
         None => status::accepted(),
     };
-    drafts.extend(
-        kept.as_ref()
-            .ok()
-            .and_then(|history| regressed(schedule, history)),
-    );
+    drafts.extend(kept.as_ref().ok().cloned().flatten());
+    let known = told.map_or(&[][..], |told| told.conditions.as_slice());
+    drafts.extend(behind(cron, runs, known, context.clock.now()));
     let done = match &acted {
         Ok(()) => step.clone(),
         // What was not done is picked up by the next reconcile.
@@ -134,15 +129,6 @@ async fn go_on(
     // The first error is the cause.
     acted.and(kept.map(drop)).and(reported).and(shown)?;
     Ok(action_of(&step, context))
-}
-
-/// The condition that says whether the schedule's numbers have become worse and stayed so.
-fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
-    let spec = &schedule.spec;
-    let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);
-    let mut draft = history.condition(minimum_effect(&spec.template.spec), accepted)?;
-    draft.message = status::clip(&draft.message);
-    Some(draft)
 }
 
 fn action_of(step: &Step, context: &Context) -> Action {

@@ -76,8 +76,11 @@ async fn announce_changes(
 }
 
 fn why(left_out: &LeftOutTime) -> &'static str {
-    if left_out.reason == <&str>::from(LeftOut::AlreadyActive) {
+    let is = |why: LeftOut| left_out.reason == <&str>::from(why);
+    if is(LeftOut::AlreadyActive) {
         "an earlier run goes on, and concurrencyPolicy is Forbid"
+    } else if is(LeftOut::TooManyActive) {
+        "as many runs of the schedule go on as may be active"
     } else {
         "it is longer ago than startingDeadlineSeconds"
     }

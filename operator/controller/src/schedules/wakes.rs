@@ -4,7 +4,8 @@ use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
 use kube::runtime::reflector::{ObjectRef, Store};
-use wasmbench_api::GROUP;
+use wasmbench_api::BenchmarkSchedule;
+use wasmbench_api::owner::owners;
 use wasmbench_core::lifetime::is_finished;
 
 use crate::context::{GuardedRun, ScheduleMeta};
@@ -50,11 +51,7 @@ impl Wakes {
 }
 
 fn schedule_of(run: &ObjectMeta) -> Option<ObjectRef<ScheduleMeta>> {
-    let mut owners = run.owner_references.iter().flatten();
-    let owner = owners.find(|owner| {
-        let group = owner.api_version.split('/').next();
-        owner.kind == "BenchmarkSchedule" && group == Some(GROUP)
-    })?;
+    let owner = owners::<BenchmarkSchedule>(run).next()?;
     Some(ObjectRef::new(&owner.name).within(run.namespace.as_deref()?))
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
-use kube::Api;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{Controller, WatchStreamExt, watcher};
@@ -14,6 +13,7 @@ use super::reconcile::{on_error, reconcile};
 use super::wakes::Wakes;
 use crate::context::{Context, ScheduleMeta};
 use crate::error::chain;
+use crate::namespaces;
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::runs_in_memory;
@@ -40,12 +40,11 @@ pub fn wired() -> (Wakes, Woken) {
 /// Reconciles all schedules forever.
 pub async fn look_after(context: Arc<Context>, woken: Woken) {
     let _ = context.schedules.set(woken.all.clone());
-    let schedules: Api<ScheduleMeta> = Api::all(context.client.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(runs_in_memory::PAGE);
-    let listed = watcher(schedules, config).backoff(WatchPause);
-    let listed = listed.modify(slim).reflect(woken.writer);
+    let listed = namespaces::as_one(&context, &config, &woken.all, slim);
+    let listed = listed.reflect(woken.writer);
     // Concurrency is unlimited: a schedule that waits for silence must not block others.
     Controller::for_stream(listed.applied_objects(), woken.all)
         .trigger_backoff(WatchPause)

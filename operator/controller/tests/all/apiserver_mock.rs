@@ -14,8 +14,8 @@ use wasmbench_controller::context::Context;
 use wasmbench_controller::error::Error;
 use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::observed::{LeaseSeen, Observed};
-use wasmbench_core::plan::{Plan, Stage, Step, Wake};
+use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
+use wasmbench_core::plan::{Failure, FailureReason, Plan, Stage, Step, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
 
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
@@ -94,8 +94,7 @@ pub fn status(code: u16, reason: &str, message: &str) -> Value {
 }
 
 fn owned_by(uid: &str) -> Value {
-    let owner =
-        json!({"apiVersion": "x", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
+    let owner = json!({"apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
     json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {"name": "taken", "ownerReferences": [owner]},
@@ -245,6 +244,7 @@ fn launch() -> Step {
         trial: valid().order[0].clone(),
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
+        again: false,
     }
 }
 
@@ -329,15 +329,6 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
     let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
     let ended = wasmbench_core::store::Ended::Measured;
     wasmbench_core::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
-    let failure = wasmbench_core::plan::Failure::new(
-        wasmbench_core::plan::FailureReason::SubjectCrashed,
-        "exit code 1",
-    );
-    let step = Step::RecordFailure {
-        trial,
-        failure,
-        subject_pod: None,
-    };
     let calls = vec![
         ("GET", "", 404, status(404, "NotFound", "none")),
         (
@@ -348,8 +339,178 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
         ),
         ("GET", "", 200, serde_json::to_value(&stored).unwrap()),
     ];
-    let (result, _) = carry_out(calls, step).await;
+    let (result, _) = carry_out(calls, record_crash()).await;
     result.unwrap();
+}
+
+/// The trial's record, which says that its subject crashed.
+fn record_crash() -> Step {
+    Step::RecordFailure {
+        trial: valid().order[0].clone(),
+        failure: Failure::new(FailureReason::SubjectCrashed, "exit code 1"),
+        subject_pod: None,
+    }
+}
+
+/// The error of a run whose record finds no `ConfigMap` of its name, and cannot create one.
+async fn create_records(code: u16, reason: &str, words: &str) -> Error {
+    let calls = vec![
+        ("GET", "", 404, status(404, "NotFound", "none")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            code,
+            status(code, reason, words),
+        ),
+    ];
+    let (result, _) = carry_out(calls, record_crash()).await;
+    result.unwrap_err()
+}
+
+#[tokio::test]
+async fn no_room_for_a_record_is_said_in_the_api_servers_words_with_what_to_do() {
+    for (code, reason, words) in [
+        (
+            403,
+            "Forbidden",
+            "exceeded quota: few, requested: count/configmaps=1",
+        ),
+        (
+            403,
+            "Forbidden",
+            "admission webhook \"no.maps\" denied the request",
+        ),
+        (
+            500,
+            "InternalError",
+            "failed calling webhook \"no.maps\": no endpoints",
+        ),
+        (500, "", "etcdserver: mvcc: database space exceeded"),
+    ] {
+        let error = create_records(code, reason, words).await;
+        let is_known = matches!(error, Error::ResultsRefused { .. });
+        assert!(is_known && error.is_for_people(), "{error:?}");
+        let said = error.to_string();
+        assert!(said.contains(words) && said.contains("make room"), "{said}");
+    }
+    let other = create_records(500, "InternalError", "etcd is away").await;
+    assert!(!other.is_for_people(), "it may pass: {other}");
+}
+
+#[tokio::test]
+async fn write_conflicts_are_tried_again_and_said_as_what_they_are() {
+    let valid = valid();
+    let cell = &valid.order[0].cell;
+    let ours = wasmbench_core::build::config_map::records(&valid, cell, 0, "bench-1");
+    let ours = serde_json::to_value(&ours).unwrap();
+    let conflict = status(409, "Conflict", "the object has been modified");
+    let attempt = [("GET", "", 200, ours), ("PUT", "", 409, conflict)];
+    let calls = (0..5).flat_map(|_| attempt.clone()).collect();
+    let (result, _) = carry_out(calls, record_crash()).await;
+    let error = result.unwrap_err();
+    assert!(matches!(error, Error::WriteConflict { .. }), "{error:?}");
+    let said = error.to_string();
+    assert!(said.contains("tried again"), "{said}");
+    for wrong in ["somebody else", "remove it"] {
+        assert!(!said.contains(wrong), "it is the run's own: {said}");
+    }
+}
+
+#[tokio::test]
+async fn an_echo_server_that_the_api_server_refuses_becomes_a_record_with_its_words() {
+    let words = "minimum cpu usage per Container is 100m, but request is 50m";
+    let calls = vec![
+        ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
+        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
+    ];
+    let start = Step::StartUpstream {
+        trial: valid().order[0].clone(),
+        restarts: 0,
+    };
+    let (result, bodies) = carry_out(calls, start).await;
+    result.unwrap();
+    let text = outcome_of(&bodies[2]);
+    assert!(
+        text.contains("UpstreamUnavailable") && text.contains(words),
+        "{text}"
+    );
+}
+
+/// The events say it for the Job; its pod was never there.
+#[tokio::test]
+async fn a_job_without_a_pod_fails_its_trial_in_the_words_of_the_job_controller() {
+    let words = "Error creating: pods \"p\" is forbidden: violates PodSecurity \"restricted\"";
+    let event = json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
+        "regarding": {"kind": "Job", "name": "probe-1"}, "reason": "FailedCreate", "note": words,
+        "eventTime": null,
+    });
+    let events = json!({"apiVersion": "events.k8s.io/v1", "kind": "EventList", "metadata": {}, "items": [event]});
+    let calls = vec![
+        ("GET", "/ops/events", 200, events),
+        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
+    ];
+    let trial = valid().order[0].clone();
+    let seen = Observed {
+        probes: vec![ProbeSeen {
+            trial: trial.clone(),
+            job: "probe-1".into(),
+            uid: "1".into(),
+            created: jiff::Timestamp::UNIX_EPOCH,
+            subject_uid: String::new(),
+            deleting: false,
+            end: None,
+            pod: None,
+        }],
+        ..Observed::default()
+    };
+    let step = Step::RecordFailure {
+        trial,
+        failure: Failure::new(FailureReason::ProbeNotStarted, "no pod"),
+        subject_pod: None,
+    };
+    let (context, server) = conversation(calls);
+    act(&context, &valid(), &seen, &plan_of(step))
+        .await
+        .unwrap();
+    drop(context);
+    let text = outcome_of(&server.await.unwrap()[2]);
+    for expected in [
+        "ProbeNotStarted",
+        "violates PodSecurity",
+        "LimitRange or webhook",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_late_deletion_does_not_hit_a_new_pod_of_the_same_name() {
+    let step = Step::RemoveSubject {
+        pod: "subject-1".into(),
+        uid: "0a0a".into(),
+    };
+    let conflict = status(
+        409,
+        "Conflict",
+        "the UID in the precondition does not match",
+    );
+    let calls = vec![("DELETE", "/pods/subject-1", 409, conflict)];
+    let (result, bodies) = carry_out(calls, step).await;
+    result.unwrap();
+    assert_eq!(bodies[0]["preconditions"]["uid"], "0a0a");
 }
 
 #[tokio::test]

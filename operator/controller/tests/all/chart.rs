@@ -83,6 +83,9 @@ fn the_operator_reads_the_configuration_that_the_chart_writes() {
         wasmbench_core::config::ProbeConfig::default()
     );
     assert_eq!(defaults.containerd_socket, None);
+    assert!(defaults.watches("any"));
+    let few = config(&render(&["--set", "watchNamespaces={team-a,team-b}"]));
+    assert!(few.watches("team-b") && !few.watches("any") && !few.watches(NAMESPACE));
     let node = config(&render(&["--set", "meter.level=node"]));
     let socket = node.containerd_socket.as_deref();
     assert_eq!(socket, Some("/run/containerd/containerd.sock"));
@@ -181,7 +184,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 29] = [
+    let cases: [(&[&str], &str); 33] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -226,6 +229,25 @@ fn impossible_values_are_refused_in_plain_words() {
             "choose a namespace of its own",
         ),
         (&["--set", "fullnameOverride=A_B"], "/fullnameOverride"),
+        (&["--set", "watchNamespaces={Team}"], "/watchNamespaces/0"),
+        (
+            &[
+                "--set",
+                "watchNamespaces={team-a},coldStart.namespaces={team-b}",
+            ],
+            "List it in both or in neither",
+        ),
+        (
+            &["--set", "admissionPolicies.mayChangePods={a'b}"],
+            "/admissionPolicies/mayChangePods/0",
+        ),
+        (
+            &[
+                "--set",
+                "admissionPolicies.mayChangePods={system:authenticated}",
+            ],
+            "/admissionPolicies/mayChangePods/0",
+        ),
         (&["--set", "nameOverride=A_B"], "/nameOverride"),
         (&["--set", "resources.limts.memory=1Gi"], "limts"),
         (&["--set", "resources.limits.memry=1Gi"], "memry"),

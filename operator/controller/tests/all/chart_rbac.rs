@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::chart::{of_kind, render, renderings, strings};
+use serde_json::Value;
+
+use crate::support::chart::{NAMESPACE, of_kind, render, renderings, strings};
 
 /// Resources that would let the operator, or whoever takes it over, become someone else.
 const FORBIDDEN_RESOURCES: [&str; 14] = [
@@ -49,53 +51,113 @@ fn no_rule_grants_what_would_make_the_operator_someone_else() {
     assert!(rules >= 30, "only {rules} rules");
 }
 
+/// The account of the operator.
+const OPERATOR: &str = "wasmbench";
+
+/// What roles of this kind and name grant: each resource with its verbs.
+fn granted(objects: &[Value], kind: &str, name: &str) -> Vec<String> {
+    let roles = of_kind(objects, kind).into_iter();
+    let mine = roles.filter(|role| role["metadata"]["name"] == name);
+    let mut granted = BTreeSet::new();
+    for rule in mine.flat_map(|role| role["rules"].as_array().unwrap()) {
+        for resource in strings(&rule["resources"]) {
+            let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
+            granted.insert(format!("{resource}: {}", verbs.join(" ")));
+        }
+    }
+    granted.into_iter().collect()
+}
+
+/// The roles that bindings of this kind give to the operator, each with the binding's namespace.
+fn bound(objects: &[Value], kind: &str) -> Vec<(String, String)> {
+    let bindings = of_kind(objects, kind).into_iter();
+    let mine = bindings.filter(|binding| {
+        let subjects = binding["subjects"].as_array().unwrap();
+        subjects.iter().any(|subject| subject["name"] == OPERATOR)
+    });
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    mine.map(|one| {
+        (
+            text(&one["roleRef"]["name"]),
+            text(&one["metadata"]["namespace"]),
+        )
+    })
+    .collect()
+}
+
+fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(role, namespace): &(&str, &str)| ((*role).into(), (*namespace).into());
+    all.iter().map(owned).collect()
+}
+
 /// The whole list, so that a new right shows up in review.
 #[test]
 fn the_operator_may_do_what_its_code_does_and_no_more() {
     let objects = render(&[]);
-    let granted = |kind: &str| {
-        let mut granted = BTreeSet::new();
-        for role in of_kind(&objects, kind) {
-            if role["metadata"]["name"] != "wasmbench" {
-                continue;
-            }
-            for rule in role["rules"].as_array().unwrap() {
-                for resource in strings(&rule["resources"]) {
-                    let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
-                    granted.insert(format!("{resource}: {}", verbs.join(" ")));
-                }
-            }
-        }
-        granted.into_iter().collect::<Vec<_>>()
-    };
-    let everywhere = [
+    let with_runs = [
         "benchmarkruns/status: patch",
         "benchmarkruns: create delete get list watch",
         "benchmarkschedules/status: patch",
         "benchmarkschedules: get list watch",
         "configmaps: create get list update",
         "events: create list patch",
-        "nodes: get list",
         "pods: create delete get list watch",
+    ];
+    let in_no_namespace = [
+        "nodes: get list",
         "runtimeclasses: list",
         "subjectaccessreviews: create",
     ];
     let own_namespace = [
+        "events: list",
         "jobs: create delete list watch",
         "leases: create delete get list update watch",
         "pods/log: get",
+        "pods: delete get list watch",
     ];
-    assert_eq!(granted("ClusterRole"), everywhere);
-    assert_eq!(granted("Role"), own_namespace);
+    assert_eq!(
+        granted(&objects, "ClusterRole", "wasmbench-runs"),
+        with_runs
+    );
+    assert_eq!(granted(&objects, "ClusterRole", OPERATOR), in_no_namespace);
+    assert_eq!(granted(&objects, "Role", OPERATOR), own_namespace);
+    assert_eq!(
+        bound(&objects, "ClusterRoleBinding"),
+        pairs(&[("wasmbench-runs", ""), ("wasmbench", "")])
+    );
+    let own = pairs(&[("wasmbench", NAMESPACE)]);
+    assert_eq!(bound(&objects, "RoleBinding"), own);
+}
+
+#[test]
+fn with_listed_namespaces_the_operator_has_rights_to_pods_and_config_maps_in_these_alone() {
+    let listed = render(&["--set", "watchNamespaces={team-a,team-b}"]);
+    let everywhere = bound(&listed, "ClusterRoleBinding");
+    assert_eq!(everywhere, pairs(&[("wasmbench", "")]));
+    let here = [
+        ("wasmbench-runs", "team-a"),
+        ("wasmbench-runs", "team-b"),
+        ("wasmbench", NAMESPACE),
+    ];
+    let mut found = bound(&listed, "RoleBinding");
+    found.sort();
+    let mut wanted = pairs(&here);
+    wanted.sort();
+    assert_eq!(found, wanted);
+    // The roles themselves, and the policies, are the same either way.
+    let all = render(&[]);
+    for kind in ["ClusterRole", "Role", "ValidatingAdmissionPolicy"] {
+        assert_eq!(of_kind(&listed, kind), of_kind(&all, kind), "{kind}");
+    }
 }
 
 #[test]
 fn cold_start_probes_may_create_pods_read_logs_and_events_only() {
-    let granted = |objects: &[serde_json::Value]| {
+    let granted = |objects: &[Value]| {
         let roles = of_kind(objects, "ClusterRole").into_iter();
         let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
         let all = mine.flat_map(|role| role["rules"].as_array().unwrap().clone());
-        let text = |rule: serde_json::Value| {
+        let text = |rule: Value| {
             let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
             let resources: Vec<&str> = strings(&rule["resources"]).into_iter().collect();
             format!("{}: {}", resources.join(" "), verbs.join(" "))
@@ -114,7 +176,7 @@ fn cold_start_probes_may_create_pods_read_logs_and_events_only() {
 
 #[test]
 fn cold_start_probes_have_rights_in_listed_namespaces_only() {
-    let bound = |objects: &[serde_json::Value]| {
+    let bound = |objects: &[Value]| {
         let bindings = |kind| of_kind(objects, kind).into_iter();
         let all = bindings("RoleBinding").chain(bindings("ClusterRoleBinding"));
         let mine = all.filter(|binding| binding["roleRef"]["name"] == "wasmbench-cold-start");
@@ -124,7 +186,7 @@ fn cold_start_probes_have_rights_in_listed_namespaces_only() {
         })
         .collect::<Vec<_>>()
     };
-    assert_eq!(bound(&render(&[])), Vec::<serde_json::Value>::new());
+    assert_eq!(bound(&render(&[])), Vec::<Value>::new());
     let listed = render(&["--set", "coldStart.namespaces={team-a,team-b}"]);
     assert_eq!(bound(&listed), ["team-a", "team-b"]);
 }

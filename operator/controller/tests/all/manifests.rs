@@ -189,6 +189,7 @@ fn config() -> OperatorConfig {
         cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         admission_policies: true,
+        watch_namespaces: vec![],
         host_network: true,
     }
 }
@@ -312,6 +313,78 @@ fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
             refused.iter().any(|message| message.contains(expected)),
             "{name}: refused without '{expected}': {refused:#?}"
         );
+    }
+}
+
+/// What the API server objects to in the run with these fields, and then the operator.
+fn taken(fields: &Value) -> Result<(), String> {
+    let run = completed(fields);
+    let refused = refusals(&run, None);
+    if !refused.is_empty() {
+        return Err(refused.join("; "));
+    }
+    let run: BenchmarkRun = serde_json::from_value(run).map_err(|error| error.to_string())?;
+    let valid = validate(&run, &config());
+    valid.map(drop).map_err(|invalid| invalid.to_string())
+}
+
+#[test]
+fn every_form_in_which_kubernetes_writes_an_amount_is_taken() {
+    for (cpu, memory) in [
+        ("1", "1073741824"),
+        ("0.5", "1.5Gi"),
+        (".5", "0.25Gi"),
+        ("2.", "512.5Mi"),
+        ("100m", "1e9"),
+        ("1e-1", "1E9"),
+        ("+1", "2e+8"),
+        ("1500000u", "500M"),
+        ("100000000n", "0.001Ti"),
+        ("1e0", "1000000000000m"),
+    ] {
+        let resources = json!({"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": cpu, "memory": memory}});
+        let found = taken(&json!({"resources": resources}));
+        assert_eq!(found, Ok(()), "{cpu}, {memory}");
+    }
+}
+
+#[test]
+fn what_is_no_amount_or_none_for_a_container_is_refused() {
+    for text in [
+        "", "-1", "one", "1 Gi", "1gi", "1.5.5", ".", "Gi", "1e", "1e1.5", "1KiB", "0x10", "1e999",
+    ] {
+        for name in ["cpu", "memory"] {
+            let resources = json!({"requests": {name: text}});
+            let found = taken(&json!({"resources": resources}));
+            assert!(found.is_err(), "{name} {text:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_amount_is_the_same_spec_however_it_is_written() {
+    let read = |memory: &str| {
+        let run = completed(&json!({"resources": {"limits": {"memory": memory, "cpu": "1.5"}}}));
+        let run: BenchmarkRun = serde_json::from_value(run).unwrap();
+        run.spec.resources
+    };
+    for text in ["1.5Gi", "1610612736", "1572864Ki", "1610612736000m"] {
+        assert_eq!(read(text), read("1536Mi"), "{text}");
+    }
+    assert_ne!(read("1.5G"), read("1536Mi"));
+}
+
+#[test]
+fn names_of_variables_may_have_dots_and_dashes() {
+    let variable = |name: &str| {
+        let container = json!({"image": "example.com/a:1", "env": [{"name": name, "value": "b"}]});
+        taken(&json!({"variants": [{"name": "own", "container": container}]}))
+    };
+    for name in ["discovery.type", "a.b-c", "_A", ".a", "-a", "A1"] {
+        assert_eq!(variable(name), Ok(()), "{name}");
+    }
+    for name in ["", "1a", "a=b", "a b", ".", "..", "..a"] {
+        assert!(variable(name).is_err(), "{name:?}");
     }
 }
 

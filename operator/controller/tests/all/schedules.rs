@@ -61,7 +61,11 @@ fn patched(schedule: &Value) -> Call {
 
 /// Reconciles once, and returns the result and the bodies of all calls.
 async fn looked(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
-    let calls = [look(schedule), more].concat();
+    conversed(schedule, [look(schedule), more].concat()).await
+}
+
+/// The same with exactly these calls.
+async fn conversed(schedule: &Value, calls: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
     let (context, server) = conversation(calls);
     let meta = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
@@ -118,7 +122,7 @@ async fn start_beside(owner: &str) -> Result<Action, Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {"name": "taken", "ownerReferences": [{
-            "apiVersion": "x", "kind": "BenchmarkSchedule", "name": "often", "uid": owner,
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkSchedule", "name": "often", "uid": owner,
         }]},
     });
     let taken = status(409, "AlreadyExists", "exists");
@@ -190,4 +194,64 @@ async fn an_expression_that_is_none_starts_nothing_and_is_told() {
     result.unwrap();
     assert_eq!(bodies[2]["status"]["conditions"][0]["reason"], "Invalid");
     assert_eq!(bodies[3]["reason"], "Invalid");
+}
+
+/// A run of the schedule that has measured.
+fn ended(schedule: &Value) -> Value {
+    let is = |type_: &str| {
+        json!({
+            "type": type_, "status": "True", "reason": "Completed", "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+        "metadata": {
+            "name": "often-1", "namespace": "team-a", "uid": "1",
+            "creationTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": [owner("BenchmarkSchedule")],
+        },
+        "spec": schedule["spec"]["template"]["spec"],
+        "status": { "conditions": [is("Finished"), is("Succeeded")] },
+    })
+}
+
+/// An owner of this kind with the uid of the schedule.
+fn owner(kind: &str) -> Value {
+    json!({ "apiVersion": "wasmbench.dev/v1alpha1", "kind": kind, "name": "often", "uid": UID })
+}
+
+#[tokio::test]
+async fn a_strangers_config_map_of_the_historys_name_is_told_and_neither_read_nor_overwritten() {
+    let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
+    let schedule = schedule("0 0 1 1 *", &last);
+    let labelled = json!({ labels::SCHEDULE_UID: UID });
+    for (owner, labels) in [
+        (owner("Foo"), &labelled),
+        (owner("BenchmarkRun"), &labelled),
+        (owner("BenchmarkSchedule"), &json!({})),
+    ] {
+        let meta = json!({ "name": "often-history", "ownerReferences": [owner], "labels": labels });
+        let strangers = json!({
+            "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": meta,
+        });
+        let runs = json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList", "metadata": {},
+            "items": [ended(&schedule)],
+        });
+        let gone = status(404, "NotFound", "no such run");
+        let mut calls = look(&schedule);
+        calls[1].3 = runs;
+        calls.extend([
+            ("GET", "/team-a/configmaps/often-history", 200, strangers),
+            ("GET", "/team-a/benchmarkruns/often-1", 404, gone),
+            patched(&schedule),
+            announced(),
+        ]);
+        let (result, bodies) = conversed(&schedule, calls).await;
+        assert!(matches!(result, Err(Error::NameTaken { .. })), "{result:?}");
+        let told = bodies[4]["status"]["conditions"].to_string();
+        let words =
+            "ConfigMap often-history exists and belongs to somebody else: rename or remove it";
+        assert!(told.contains(words), "{told}");
+    }
 }

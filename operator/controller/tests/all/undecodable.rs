@@ -19,6 +19,8 @@ const OPERATOR: &str = "wasmbench-operator";
 /// Fields of a status and who applied them. Each condition is a field, named by its type.
 #[derive(Default)]
 struct Applied {
+    /// What was removed before the first status was applied, and given back.
+    swept: Vec<String>,
     fields: BTreeMap<String, Value>,
     owners: BTreeMap<String, BTreeSet<String>>,
     times: u32,
@@ -95,13 +97,42 @@ fn found() -> Value {
     })
 }
 
+/// What the run had when it still decoded: a probe's Job, a subject, and a node. Notes what is
+/// removed and given back.
+fn left_by(request: &Request<Body>, applied: &mut Applied) -> Value {
+    let (method, path) = (request.method().as_str(), request.uri().path());
+    if method != "GET" {
+        assert_eq!(applied.times, 1, "{method} {path} after the conditions");
+        applied.swept.push(format!("{method} {path}"));
+        return json!({ "metadata": { "name": "x" } });
+    }
+    let list = |items: Value| json!({ "apiVersion": "v1", "kind": "List", "metadata": {}, "items": items });
+    let there = applied.times == 1;
+    match path.rsplit('/').next().unwrap() {
+        "jobs" if there => list(json!([{ "metadata": { "name": "probe-1", "uid": "1" } }])),
+        "pods" if there && path.contains("/team-a/") => {
+            list(json!([{ "metadata": { "name": "subject-1", "uid": "2" } }]))
+        }
+        "leases" if there => {
+            let uid = object()["metadata"]["uid"].clone();
+            let spec = json!({ "holderIdentity": uid });
+            list(json!([{ "metadata": { "name": "node-1" }, "spec": spec }]))
+        }
+        _ => list(json!([])),
+    }
+}
+
 /// A context whose API server applies patches of the status and answers with the object.
 fn server(applied: &Arc<Mutex<Applied>>) -> Arc<Context> {
     let applied = Arc::clone(applied);
     let service = tower::service_fn(move |request: Request<Body>| {
         let applied = Arc::clone(&applied);
         async move {
-            assert_eq!(request.method(), "PATCH", "{}", request.uri());
+            if request.method() != "PATCH" {
+                let answer = left_by(&request, &mut applied.lock().unwrap());
+                let body = serde_json::to_vec(&answer).unwrap();
+                return Ok(Response::new(Body::from(body)));
+            }
             assert!(
                 request.uri().path().ends_with("/tomorrow/status"),
                 "{}",
@@ -155,6 +186,28 @@ async fn results_survive_in_an_object_that_does_not_decode() {
         assert!(message.contains("of-the-next-version"), "{message}");
         assert!(message.contains("results are kept"), "{message}");
     }
+}
+
+#[tokio::test]
+async fn a_run_that_stops_decoding_while_it_measures_is_swept_before_its_conditions_are_written() {
+    let run: GuardedRun = serde_json::from_value(object()).unwrap();
+    let applied = Arc::new(Mutex::new(Applied::default()));
+    applied.lock().unwrap().apply(OPERATOR, &found());
+    let context = server(&applied);
+    reconcile(Arc::new(run), context).await.unwrap();
+    let applied = applied.lock().unwrap();
+    let swept: Vec<&str> = applied
+        .swept
+        .iter()
+        .map(|call| call.rsplit('/').next().unwrap())
+        .collect();
+    assert_eq!(
+        swept,
+        ["probe-1", "subject-1", "node-1"],
+        "{:?}",
+        applied.swept
+    );
+    assert_eq!(applied.times, 2, "then it says why");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 use crate::containers;
-use crate::quantity::thousandths;
 use crate::wire::addition::{AddedBy, Addition};
+use wasmbench_api::quantity::thousandths;
 
 /// The annotation in which the API server says which defaults it took from a `LimitRange`:
 /// `LimitRanger plugin set: cpu, memory request for container a; cpu limit for container a`.

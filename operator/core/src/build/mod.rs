@@ -12,6 +12,8 @@ pub mod scout_job;
 pub mod subject_pod;
 pub mod upstream_pod;
 
+pub use pod::node_of;
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};

@@ -40,9 +40,19 @@ pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
     of_trial(run, trial, "probe-", JOB)
 }
 
-/// Name of the run's echo server.
-pub fn upstream(run: &ValidatedRun) -> String {
-    fit(&format!("{}-upstream", run.name), POD, &run.uid)
+/// Name of the probe Job that measures a trial once more.
+pub fn probe_again(run: &ValidatedRun, trial: &TrialId) -> String {
+    let words = format!("probe-{}", trial_words(run, trial));
+    fit(&words, JOB, &format!("{}/{trial}/again", run.uid))
+}
+
+/// Name of the run's echo server, after so many `restarts`.
+pub fn upstream(run: &ValidatedRun, restarts: usize) -> String {
+    let identity = match restarts {
+        0 => run.uid.clone(),
+        again => format!("{}/{again}", run.uid),
+    };
+    fit(&format!("{}-upstream", run.name), POD, &identity)
 }
 
 /// Name of a chunk of records of a variant and workload; chunks are numbered from 0.

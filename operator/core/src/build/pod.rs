@@ -30,14 +30,22 @@ const OUT_OF_ISTIO: [(&str, &str); 2] = [
 ];
 /// The same for Linkerd, which reads an annotation.
 const OUT_OF_LINKERD: (&str, &str) = ("linkerd.io/inject", "disabled");
+/// Annotations that keep a node where it is. Its pods request little, so it looks idle: the cluster
+/// autoscaler and Karpenter would remove it, and a descheduler would move its pods.
+const STAYS: [(&str, &str); 3] = [
+    ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+    ("karpenter.sh/do-not-disrupt", "true"),
+    ("descheduler.alpha.kubernetes.io/prefer-no-eviction", "true"),
+];
 
-/// Metadata of a pod that is in no service mesh.
-pub(super) fn out_of_meshes(mut meta: ObjectMeta) -> ObjectMeta {
+/// Metadata of a pod that is in no service mesh, and that nothing moves elsewhere.
+pub(super) fn left_alone(mut meta: ObjectMeta) -> ObjectMeta {
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     let labels = meta.labels.get_or_insert_default();
     labels.extend(OUT_OF_ISTIO.map(owned));
     let annotations = meta.annotations.get_or_insert_default();
     annotations.extend([owned(OUT_OF_LINKERD)]);
+    annotations.extend(STAYS.map(owned));
     meta
 }
 
@@ -112,6 +120,20 @@ fn on_node(node: &str) -> Affinity {
         }),
         ..Affinity::default()
     }
+}
+
+/// The node that a pod is on or asks for.
+pub fn node_of(spec: &PodSpec) -> Option<&str> {
+    let asked = || {
+        let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
+        let required = affinity
+            .required_during_scheduling_ignored_during_execution
+            .as_ref()?;
+        let term = required.node_selector_terms.first()?;
+        let fields = term.match_fields.as_ref()?;
+        fields.first()?.values.as_ref()?.first().map(String::as_str)
+    };
+    spec.node_name.as_deref().or_else(asked)
 }
 
 fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {

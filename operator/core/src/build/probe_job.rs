@@ -11,15 +11,15 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_api::run::{Sweeps, Workload};
+use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
 
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::containers;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::variants;
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
+use crate::{points, variants};
 
 /// Annotation of the Job: uid of the pod that it measures.
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
@@ -32,10 +32,6 @@ pub const COLD_START_COMMAND: &str = "cold-start";
 pub const DENSITY_COMMAND: &str = "density";
 /// The probe's command for scouts.
 pub const SCOUT_COMMAND: &str = "scout";
-/// The user that probes, and nothing else, run as: the kernel exposes a process's environment,
-/// memory and files to other processes of the same user, and a probe sees all processes of its
-/// node.
-const USER: i64 = 58_213;
 /// Seconds after which a finished Job is removed, in case its operator never comes back.
 const TTL_SECONDS: i32 = 24 * 3600;
 /// Seconds allowed for everything except waiting and load, such as start and calibration. Repeats
@@ -74,6 +70,12 @@ pub fn probe_job(
     job(meta, deadline(&request), spec)
 }
 
+/// The `job` that measures `trial` once more. The first one is still there.
+pub fn again(mut job: Job, run: &ValidatedRun, trial: &TrialId) -> Job {
+    job.metadata.name = Some(names::probe_again(run, trial));
+    job
+}
+
 /// Metadata of the Job of `trial`.
 pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> ObjectMeta {
     let name = names::probe(run, trial);
@@ -84,7 +86,7 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
 
 /// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
-    let template_meta = pod::out_of_meshes(ObjectMeta {
+    let template_meta = pod::left_alone(ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
         ..ObjectMeta::default()
@@ -114,27 +116,9 @@ fn request(
     config: &OperatorConfig,
 ) -> LoadRequest {
     let sweeps = &run.spec.sweeps;
-    let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
-    let throughput = sweeps.throughput.as_ref();
-    let (connections, load) = match trial.cell.point {
-        // The others are not loads: their Jobs are built elsewhere, and naming them here keeps the
-        // builder total.
-        Point::WarmLatency | Point::ColdStart { .. } | Point::Density | Point::Scout => (
-            warm.connections,
-            Load::Requests {
-                requests: warm.requests,
-                warmup_requests: warm.warmup_requests,
-            },
-        ),
-        Point::Throughput { connections } => (
-            connections,
-            Load::Duration {
-                seconds: throughput.map_or(1, |sweep| sweep.duration_seconds),
-                warmup_seconds: throughput.map_or(0, |sweep| sweep.warmup_seconds),
-            },
-        ),
-        Point::OpenLoop { percent_of_peak } => open_loop(sweeps, percent_of_peak),
-    };
+    // A trial of a load exists only when its sweep does; this keeps the builder total.
+    let (connections, connection_reuse) =
+        points::connections_of(sweeps, trial.cell.point).unwrap_or((1, ConnectionReuse::default()));
     LoadRequest {
         address: target.address,
         port: variant.subject.port,
@@ -146,17 +130,8 @@ fn request(
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),
         connections,
-        connection_reuse: match trial.cell.point {
-            Point::WarmLatency
-            | Point::OpenLoop { .. }
-            | Point::ColdStart { .. }
-            | Point::Density
-            | Point::Scout => wasmbench_api::run::ConnectionReuse::KeepAlive,
-            Point::Throughput { .. } => throughput
-                .map(|sweep| sweep.connection_reuse)
-                .unwrap_or_default(),
-        },
-        load,
+        connection_reuse,
+        load: load(sweeps, trial.cell.point),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         noise: config.noise,
@@ -172,25 +147,35 @@ pub fn calibrates(trial: &TrialId) -> bool {
     matches!(trial.cell.point, Point::Throughput { .. }) && trial.block == 1
 }
 
-/// Connections and load of an open-loop trial, which exists only when its sweep does.
-fn open_loop(sweeps: &Sweeps, percent_of_peak: u32) -> (u32, Load) {
-    let sweep = sweeps.open_loop.as_ref();
-    let of = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
-    let load = Load::OpenLoop {
-        percent_of_peak,
-        peak_seconds: of(|sweep| sweep.peak_seconds),
-        seconds: of(|sweep| sweep.duration_seconds),
-        warmup_seconds: of(|sweep| sweep.warmup_seconds),
-    };
-    (of(|sweep| sweep.connections), load)
-}
-
-/// A warm trial exists only when its sweep does; this keeps the builder total.
-fn default_warm() -> wasmbench_api::run::WarmLatency {
-    wasmbench_api::run::WarmLatency {
-        requests: None,
-        warmup_requests: 0,
-        connections: 1,
+/// The load of a point.
+fn load(sweeps: &Sweeps, point: Point) -> Load {
+    match point {
+        // The others are not loads: their Jobs are built elsewhere, and naming them here keeps the
+        // builder total.
+        Point::WarmLatency | Point::ColdStart { .. } | Point::Density | Point::Scout => {
+            let sweep = sweeps.warm_latency;
+            Load::Requests {
+                requests: sweep.and_then(|sweep| sweep.requests),
+                warmup_requests: sweep.map_or(0, |sweep| sweep.warmup_requests),
+            }
+        }
+        Point::Throughput { .. } => {
+            let sweep = sweeps.throughput.as_ref();
+            Load::Duration {
+                seconds: sweep.map_or(1, |sweep| sweep.duration_seconds),
+                warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
+            }
+        }
+        Point::OpenLoop { percent_of_peak } => {
+            let sweep = sweeps.open_loop.as_ref();
+            let of = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
+            Load::OpenLoop {
+                percent_of_peak,
+                peak_seconds: of(|sweep| sweep.peak_seconds),
+                seconds: of(|sweep| sweep.duration_seconds),
+                warmup_seconds: of(|sweep| sweep.warmup_seconds),
+            }
+        }
     }
 }
 
@@ -253,8 +238,8 @@ pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -
             &config.probe.memory,
         )),
         security_context: Some(SecurityContext {
-            run_as_user: Some(USER),
-            run_as_group: Some(USER),
+            run_as_user: Some(PROBE_USER),
+            run_as_group: Some(PROBE_USER),
             ..pod::locked_down(true)
         }),
         ..Container::default()

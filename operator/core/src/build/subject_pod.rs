@@ -2,7 +2,7 @@
 //! security as every other variant's.
 
 use k8s_openapi::api::core::v1::{
-    Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements,
+    Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements, SecurityContext,
 };
 use wasmbench_api::labels;
 use wasmbench_api::run::{Network, Placement, SubjectResources};
@@ -28,7 +28,7 @@ pub fn subject_pod(
     let meta = owned_meta(run, names::subject(run, trial), labels::COMPONENT_SUBJECT);
     let placement = run.spec.placement.clone().unwrap_or_default();
     pod::signed(Pod {
-        metadata: pod::out_of_meshes(with_trial(meta, trial)),
+        metadata: pod::left_alone(with_trial(meta, trial)),
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
@@ -64,7 +64,7 @@ pub fn cold_subject(
     let name = names::cold_subject(run, trial);
     let meta = owned_meta(run, name, labels::COMPONENT_COLD_SUBJECT);
     let mut pod = subject_pod(run, variant, trial, node, upstream);
-    pod.metadata = pod::out_of_meshes(with_trial(meta, trial));
+    pod.metadata = pod::left_alone(with_trial(meta, trial));
     for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
         container.image_pull_policy = Some("IfNotPresent".into());
     }
@@ -99,8 +99,8 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
         name: containers::SUBJECT.into(),
         image: Some(subject.image.clone()),
         image_pull_policy: subject.pull_policy.clone(),
-        args: (!subject.args.is_empty())
-            .then(|| subject.args.iter().map(|arg| pod::literal(arg)).collect()),
+        command: words(&subject.command),
+        args: words(&subject.args),
         env: Some(env.collect()).filter(|env: &Vec<EnvVar>| !env.is_empty()),
         ports: Some(vec![ContainerPort {
             name: Some("http".into()),
@@ -108,12 +108,22 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
             ..ContainerPort::default()
         }]),
         resources: Some(resources(run.spec.resources.as_ref())),
-        // Our own images never write; the user's own images may need to.
-        security_context: Some(pod::locked_down(subject.pull_policy.is_some())),
+        security_context: Some(SecurityContext {
+            run_as_user: subject.run_as_user,
+            run_as_group: subject.run_as_group,
+            // Our own images never write; the user's own images may need to.
+            ..pod::locked_down(subject.pull_policy.is_some())
+        }),
         // A trap or a panic is reported only in the log.
         termination_message_policy: Some("FallbackToLogsOnError".into()),
         ..Container::default()
     }
+}
+
+/// Words of a command line, as the API promises them: literal.
+fn words(all: &[String]) -> Option<Vec<String>> {
+    let literal = all.iter().map(|word| pod::literal(word));
+    (!all.is_empty()).then(|| literal.collect())
 }
 
 /// By default without a CPU limit: with one, a run would measure the scheduler's throttling instead

@@ -1,4 +1,4 @@
-//! The echo server behind the proxy workload: one pod per run, on the measured node, the same for
+//! The echo server behind the proxy workload: one pod at a time, on the measured node, the same for
 //! every variant.
 
 use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec};
@@ -10,12 +10,13 @@ use crate::containers;
 use crate::validate::ValidatedRun;
 use crate::variants::GATEWAY_PORT;
 
-/// The echo server of `run` on `node`.
-pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
+/// The echo server of `run` on `node`, after so many `restarts`.
+pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str, restarts: usize) -> Pod {
     let placement = run.spec.placement.clone().unwrap_or_default();
-    let meta = owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM);
+    let name = names::upstream(run, restarts);
+    let meta = owned_meta(run, name, labels::COMPONENT_UPSTREAM);
     pod::signed(Pod {
-        metadata: pod::out_of_meshes(meta),
+        metadata: pod::left_alone(meta),
         spec: Some(PodSpec {
             containers: vec![Container {
                 name: containers::UPSTREAM.into(),

@@ -5,9 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::pods::{
-    Next, altered_probe, ended_probe, fail, later, others_work, probe_running, stayed, stays,
+    Next, PROBE_POD, altered_probe, ended_probe, fail, later, others_work, probe_running, stayed,
+    stays,
 };
-use crate::plan::{Step, Wake};
+use crate::plan::{Step, Wake, again};
 use crate::progress_message;
 use crate::validate::ValidatedRun;
 use crate::wire::action::Instances;
@@ -50,7 +51,8 @@ pub fn leftovers<'a>(
     seen: &'a Observed,
     current: &'a TrialId,
 ) -> impl Iterator<Item = &'a SubjectSeen> {
-    let has_probe = seen.probes.iter().any(|probe| probe.trial == *current);
+    let (probe, _) = again::probes(seen, current);
+    let has_probe = probe.is_some();
     let subjects = seen.cold_subjects.iter();
     subjects.filter(move |subject| !(has_probe && subject.trial == *current))
 }
@@ -65,11 +67,13 @@ fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     }
 }
 
-/// What to do for a cold-start trial whose record has not been seen.
+/// What to do for a cold-start trial whose record has not been seen; `again` if it is measured once
+/// more.
 pub fn current(
     seen: &Observed,
     trial: &TrialId,
     probe: Option<&ProbeSeen>,
+    again: bool,
     now: Timestamp,
 ) -> Next {
     match probe {
@@ -81,9 +85,12 @@ pub fn current(
             on_their_way_out(seen, trial, now)
         }
         None => (
-            Some(Step::LaunchColdStart(trial.clone())),
+            Some(Step::LaunchColdStart {
+                trial: trial.clone(),
+                again,
+            }),
             progress_message::measuring(trial),
-            Wake::OnChange,
+            Wake::At(later(now, PROBE_POD)),
         ),
         Some(probe) if probe.deleting => (
             None,

@@ -35,6 +35,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| missing_runtime_class(run, seen))
         .or_else(|| by_scout(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
+        .or_else(|| by_scope(run, seen, Scope::Upstream))
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| by_strikes(run, seen))
 }
@@ -122,11 +123,13 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
             let variant = &trial.cell.variant;
             let what = match wanted {
                 Scope::Run => "the rest of the run".to_owned(),
+                Scope::Upstream => "what needs the echo server".to_owned(),
                 Scope::Variant | Scope::Trial => format!("variant {variant}"),
             };
             let failure = because(trial, reason);
             exclusion(run, seen, what, failure, |other| match wanted {
                 Scope::Run => true,
+                Scope::Upstream => run.has_upstream(other),
                 Scope::Variant | Scope::Trial => other.cell.variant == *variant,
             })
         })

@@ -41,8 +41,10 @@ pub enum FailureReason {
     SubjectLost,
     /// The answer is not the baseline's, although all variants must give the same.
     ResponseMismatch,
-    /// The echo server of the proxy workload does not run.
+    /// The echo server of the proxy workload cannot run.
     UpstreamUnavailable,
+    /// The echo server ended while the trial used it.
+    UpstreamLost,
     /// The probe's pod did not run.
     ProbeNotStarted,
     /// The probe's pod is not the one that was asked for.
@@ -58,6 +60,8 @@ pub enum FailureReason {
 pub enum Scope {
     /// The whole run: no trial can work.
     Run,
+    /// Every trial that needs the echo server.
+    Upstream,
     /// The variant: its pod cannot work under any workload.
     Variant,
     /// The trial, and after a second failure, or a sure one, its variant under this workload.
@@ -79,6 +83,7 @@ pub fn scope(reason: &str) -> Scope {
     use FailureReason as R;
     match reason.parse::<FailureReason>() {
         Ok(R::ProbeNotStarted | R::ProbeAltered | R::RecordsFull) => Scope::Run,
+        Ok(R::UpstreamUnavailable) => Scope::Upstream,
         Ok(
             R::ImageUnavailable
             | R::RuntimeClassNotFound
@@ -93,7 +98,7 @@ pub fn scope(reason: &str) -> Scope {
             | R::SubjectCrashed
             | R::SubjectLost
             | R::ResponseMismatch
-            | R::UpstreamUnavailable
+            | R::UpstreamLost
             | R::ProbeDeadlineExceeded
             | R::ProbeFailed,
         )

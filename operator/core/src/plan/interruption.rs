@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
 use crate::plan::fit::Obstacle;
-use crate::plan::{NODE_CHECK, Stage, Step, Wake, giving_back, pods, pods_of, remove_everything};
+use crate::plan::{NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, remove_everything};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -31,11 +31,13 @@ pub fn interrupted(
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }
 
-/// What to do on a node that is back after it was lost, given what would be done otherwise.
-pub fn after_loss(seen: &Observed, otherwise: Next, now: Timestamp) -> Next {
+/// What to do if the `node` of a trial was lost, whether or not it is back, given what would be done
+/// otherwise.
+pub fn after_loss(seen: &Observed, node: &str, otherwise: Next, now: Timestamp) -> Next {
     let (steps, ..) = &otherwise;
     let removals = remove_everything(seen);
-    if !steps.iter().any(|step| fails(seen, step)) || !was_lost(seen) || removals.is_empty() {
+    let fails = steps.iter().any(|step| fails(seen, step));
+    if !fails || !was_lost(seen, node) || removals.is_empty() {
         return otherwise;
     }
     let message = "the node was lost during a trial, which is measured again".to_owned();
@@ -53,23 +55,21 @@ fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> boo
         return false;
     };
     let is_at_work = steps.iter().all(is_removal) && probe_of(seen, trial).is_some_and(measures);
-    let collects = |step: &Step| matches!(step, Step::CollectRecord { .. });
-    let has_measured = steps
-        .iter()
-        .any(|step| collects(step) && !fails(seen, step));
-    let records = |step: &Step| collects(step) || matches!(step, Step::RecordFailure { .. });
+    let has_measured = |step: &Step| step.records() && !fails(seen, step);
     match obstacle {
         // The trial may have caused it.
-        Obstacle::Pressure(_) => is_at_work || steps.iter().any(records),
+        Obstacle::Pressure(_) => is_at_work || steps.iter().any(Step::records),
         // Pods that run are left alone, but a probe that creates pods cannot start them.
         Obstacle::NotReady | Obstacle::Cordoned | Obstacle::Taint(_) => {
-            (is_at_work || has_measured) && !trial.cell.point.probe_creates_pods()
+            (is_at_work || steps.iter().any(has_measured)) && !trial.cell.point.probe_creates_pods()
         }
     }
 }
 
+/// The probe of `trial` that may still report.
 fn probe_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ProbeSeen> {
-    seen.probes.iter().find(|probe| probe.trial == *trial)
+    let (probe, _) = again::probes(seen, trial);
+    probe
 }
 
 fn measures(probe: &ProbeSeen) -> bool {
@@ -102,11 +102,22 @@ fn fails(seen: &Observed, step: &Step) -> bool {
     !pod.is_some_and(succeeded)
 }
 
-/// Whether the node became ready only after a pod or a probe of the run was created: it was rebooted
-/// or cut off in between.
-fn was_lost(seen: &Observed) -> bool {
+/// Whether the node is gone or not ready, or became ready only after what the trial uses was created:
+/// it was rebooted or cut off in between.
+fn was_lost(seen: &Observed, node: &str) -> bool {
+    let mut nodes = seen.nodes.iter();
+    let Some(node) = nodes.find(|one| one.name == node).filter(|one| one.ready) else {
+        return true;
+    };
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let pods = subjects.map(|subject| &subject.pod).chain(upstreams(seen));
     let probes = seen.probes.iter().map(|probe| probe.created);
-    let created = pods_of(seen).map(|pod| pod.created).chain(probes);
-    let changed = seen.nodes.iter().filter_map(|node| node.ready_changed);
-    created.min() < changed.max()
+    pods.map(|pod| pod.created).chain(probes).min() < node.ready_changed
+}
+
+/// The echo server, or if none works, those that have ended: once one works again, these say nothing
+/// about the trial.
+fn upstreams(seen: &Observed) -> &[PodSeen] {
+    let ended = seen.upstreams.as_slice();
+    seen.upstream().map_or(ended, std::slice::from_ref)
 }

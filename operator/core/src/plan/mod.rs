@@ -7,9 +7,11 @@
 //! 2. When every trial has a record, the leftovers are removed, the node is released (even if the
 //!    report cannot be written), and the report is written. The number of blocks is decided
 //!    beforehand ([`blocks()`]).
-//! 3. A run measures only while it holds the claim on its node; others queue ([`node`]). A run
-//!    whose node is taken away waits for it, and its trial has no record ([`interruption`]). A run
-//!    whose demands no node meets for ten minutes ends like one whose trials all have a record.
+//! 3. A run measures only while it holds the claim on its node; others queue ([`node`]). Nothing
+//!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
+//!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//!    recorded even without the node. A run whose demands no node meets for ten minutes ends like one
+//!    whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
 //!    ([`exclusion`]).
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
@@ -18,6 +20,7 @@
 //!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
+mod again;
 mod blocks;
 mod cold_start;
 mod estimate;
@@ -28,10 +31,12 @@ mod incomparable;
 mod interruption;
 mod node;
 mod node_event;
+mod occupied;
 mod pods;
 mod queue;
 mod target;
 mod trial;
+mod upstream;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::run::TWIN;
@@ -42,9 +47,10 @@ pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason, OVER_QUOTA};
 pub use incomparable::{Incomparable, incomparable};
-pub use node_event::{SANDBOX_FAILED, explained, wants_event};
+pub use node::may_take;
+pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
-use crate::observed::{LeaseSeen, Observed, PodSeen};
+use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -53,6 +59,8 @@ use crate::wire::record::TrialId;
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How often to check whether deleted objects are gone.
 const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
+/// How often to check whether what another run has on the node is gone.
+const OCCUPANT_CHECK: SignedDuration = SignedDuration::from_secs(5);
 /// How often a queued run checks by itself. Rarely, because others are measuring.
 const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
 /// How long a run waits for a node that meets its demands: an autoscaler may add one.
@@ -78,12 +86,21 @@ pub enum Step {
         /// The claim, which nobody holds.
         lease: LeaseSeen,
     },
+    /// Remove what a run that is over has left on a node.
+    Sweep(RunName),
     /// Start the echo server of the proxy workload.
-    StartUpstream,
-    /// Remove the echo server.
+    StartUpstream {
+        /// The trial that needs it first.
+        trial: TrialId,
+        /// How many times it was started before, which is part of its name.
+        restarts: usize,
+    },
+    /// Remove an echo server.
     RemoveUpstream {
         /// Name of its pod.
         pod: String,
+        /// Uid of its pod.
+        uid: String,
     },
     /// Create a trial's subject.
     DeploySubject(TrialId),
@@ -95,9 +112,16 @@ pub enum Step {
         subject_uid: String,
         /// Its address.
         address: std::net::IpAddr,
+        /// Whether the result of an earlier probe was lost.
+        again: bool,
     },
     /// Create the Job of a cold-start or density trial, which creates its pods itself.
-    LaunchColdStart(TrialId),
+    LaunchColdStart {
+        /// Which trial.
+        trial: TrialId,
+        /// Whether the result of an earlier probe was lost.
+        again: bool,
+    },
     /// Read what the probe printed and store the record.
     CollectRecord {
         /// Which trial.
@@ -122,35 +146,52 @@ pub enum Step {
     RemoveSubject {
         /// Name of the pod.
         pod: String,
+        /// Its uid.
+        uid: String,
     },
     /// Remove a probe Job with its pod.
     RemoveProbe {
         /// Name of the Job.
         job: String,
+        /// Its uid.
+        uid: String,
     },
     /// Compute and write the report.
     Summarise,
 }
 
 impl Step {
+    fn remove_subject(pod: &PodSeen) -> Self {
+        Self::RemoveSubject {
+            pod: pod.name.clone(),
+            uid: pod.uid.clone(),
+        }
+    }
+
     /// Whether this step is taken only when no probe is measuring any more.
     pub fn ends_probe(&self) -> bool {
-        match self {
-            Self::CollectRecord { .. } | Self::RecordFailure { .. } | Self::ReleaseNode { .. } => {
-                true
-            }
-            Self::ClaimNode { .. }
-            | Self::ForgetNode { .. }
-            | Self::StartUpstream
-            | Self::RemoveUpstream { .. }
-            | Self::DeploySubject(_)
-            | Self::LaunchProbe { .. }
-            | Self::LaunchColdStart(_)
-            | Self::RecordSkipped(_)
-            | Self::RemoveSubject { .. }
-            | Self::RemoveProbe { .. }
-            | Self::Summarise => false,
-        }
+        self.records() || matches!(self, Self::ReleaseNode { .. })
+    }
+
+    /// Whether this step stores the record of a trial that was tried.
+    fn records(&self) -> bool {
+        matches!(
+            self,
+            Self::CollectRecord { .. } | Self::RecordFailure { .. }
+        )
+    }
+
+    /// Whether this step starts a probe.
+    fn launches(&self) -> bool {
+        matches!(
+            self,
+            Self::LaunchProbe { .. } | Self::LaunchColdStart { .. }
+        )
+    }
+
+    /// Whether this step starts something on the node.
+    pub fn starts(&self) -> bool {
+        self.launches() || matches!(self, Self::StartUpstream { .. } | Self::DeploySubject(_))
     }
 }
 
@@ -173,9 +214,7 @@ impl Plan {
     /// Whether the plan starts a probe: from then until the probe ends, the node is left
     /// undisturbed.
     pub fn starts_probe(&self) -> bool {
-        self.steps
-            .iter()
-            .any(|step| matches!(step, Step::LaunchProbe { .. } | Step::LaunchColdStart(_)))
+        self.steps.iter().any(Step::launches)
     }
 }
 
@@ -249,6 +288,13 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         let wake = Wake::At(pods::later(now, pause));
         next(vec![], Stage::Queued { message }, node, wake)
     };
+    if node::held(run, seen).is_none()
+        && let Some((step, stage, node)) = trial::ended(run, seen, now)
+    {
+        let recording = (vec![step], stage, Wake::Now);
+        let (steps, stage, wake) = interruption::after_loss(seen, &node, recording, now);
+        return next(steps, stage, Some(node), wake);
+    }
     let (node, obstacle) = match node::claim(run, seen) {
         node::Claim::Held(node) => (node, None),
         node::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
@@ -261,6 +307,11 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
         // release during a restart of the operator.
         node::Claim::Queue { node, message } => return waiting(message, Some(node), QUEUE_CHECK),
+        node::Claim::Occupied { node, occupants } => {
+            let (steps, message) = occupied::wait(seen, &node, &occupants);
+            let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
+            return next(steps, Stage::Queued { message }, Some(node), wake);
+        }
         node::Claim::Unavailable { message, is_next } => {
             let pause = if is_next { NODE_CHECK } else { QUEUE_CHECK };
             return waiting(message, None, pause);
@@ -270,7 +321,8 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         }
     };
     let (steps, stage, wake) = on_node(run, seen, (&node, obstacle), now);
-    next(steps, stage, Some(node), wake)
+    let plan = next(steps, stage, Some(node), wake);
+    occupied::held_back(plan, seen, now)
 }
 
 /// Whoever takes a node has just read all of them, and removes the claims on those that are gone.
@@ -291,7 +343,7 @@ fn on_node(
     let next = || trial::next(run, seen, now);
     let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
         (Some(exclusion), _) => skipping(exclusion),
-        (None, None) => interruption::after_loss(seen, next(), now),
+        (None, None) => interruption::after_loss(seen, node, next(), now),
         (None, Some(why)) => interruption::interrupted(run, seen, (node, &why), next(), now),
     };
     (steps, with_left_out(stage, run, seen), wake)
@@ -414,12 +466,14 @@ fn is_over(seen: &Observed, now: Timestamp) -> bool {
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let upstream = seen.upstream.iter().filter(|pod| pod.deleting.is_none());
-    let upstream = upstream.map(|pod| Step::RemoveUpstream {
+    let upstreams = seen.upstreams.iter();
+    let upstreams = upstreams.filter(|pod| pod.deleting.is_none());
+    let upstreams = upstreams.map(|pod| Step::RemoveUpstream {
         pod: pod.name.clone(),
+        uid: pod.uid.clone(),
     });
     let removals = pods::removals(&seen.probes, subjects);
-    removals.into_iter().chain(upstream).collect()
+    removals.into_iter().chain(upstreams).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
@@ -431,5 +485,5 @@ fn at_rest(seen: &Observed) -> bool {
 /// The run's pods, except those of probes.
 fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    subjects.map(|subject| &subject.pod).chain(&seen.upstream)
+    subjects.map(|subject| &subject.pod).chain(&seen.upstreams)
 }

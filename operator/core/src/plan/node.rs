@@ -2,8 +2,9 @@
 //! The claim is held for the whole run: a block interleaved with another run's blocks would not be
 //! a block.
 
-use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen, Observed, RunSeen};
+use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen, Observed, Occupant, RunSeen};
 use crate::plan::fit::{Obstacle, carries, meets, obstacle, takes};
+use crate::plan::occupied;
 use crate::plan::queue::Queue;
 use crate::validate::ValidatedRun;
 
@@ -38,6 +39,13 @@ pub enum Claim {
         /// Why, for people.
         message: String,
     },
+    /// It is this run's turn, but something of other runs is still on the node.
+    Occupied {
+        /// The node.
+        node: String,
+        /// What is there.
+        occupants: Vec<Occupant>,
+    },
     /// The nodes that meet its demands take no pods for now, and no event announces when one does.
     Unavailable {
         /// Which ones and why, for people.
@@ -66,8 +74,9 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     }
     let queue = Queue::of(seen);
     let before = queue.before(&run.uid);
-    let mut ready = matching.iter().filter(|node| takes(&seen.demands, node));
-    let Some(first) = ready.next() else {
+    let mut ready = matching.clone();
+    ready.retain(|node| takes(&seen.demands, node));
+    let Some(&first) = ready.first() else {
         return unavailable(&seen.demands, &matching, before);
     };
     let mut free: Vec<&NodeSeen> = seen.nodes.iter().collect();
@@ -83,17 +92,28 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
             free.remove(taken);
         }
     }
-    match free.iter().find(|node| takes(&seen.demands, node)) {
-        Some(node) => Claim::Take {
-            node: node.name.clone(),
-            existing: seen
-                .leases
-                .iter()
-                .find(|lease| lease.node == node.name)
-                .cloned(),
-        },
-        None => wait(queue.holder(&first.name), first, before),
-    }
+    ready.retain(|node| free.contains(node));
+    take(seen, &ready).unwrap_or_else(|| wait(queue.holder(&first.name), first, before))
+}
+
+/// Takes the first of the `free` nodes on which nothing of other runs is.
+fn take(seen: &Observed, free: &[&NodeSeen]) -> Option<Claim> {
+    let is_empty = |node: &&&NodeSeen| occupied::on(seen, &node.name).next().is_none();
+    let Some(node) = free.iter().find(is_empty) else {
+        let node = free.first()?.name.clone();
+        let occupants = occupied::on(seen, &node).cloned().collect();
+        return Some(Claim::Occupied { node, occupants });
+    };
+    let mut leases = seen.leases.iter();
+    Some(Claim::Take {
+        node: node.name.clone(),
+        existing: leases.find(|lease| lease.node == node.name).cloned(),
+    })
+}
+
+/// Whether `run` would take a node, as far as is known without a look at the pods of other runs.
+pub fn may_take(run: &ValidatedRun, seen: &Observed) -> bool {
+    !run.spec.suspend && matches!(claim(run, seen), Claim::Take { .. })
 }
 
 fn on_held(seen: &Observed, name: String) -> Claim {

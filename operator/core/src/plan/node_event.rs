@@ -1,10 +1,13 @@
-//! Why a node could not start a pod. A pod whose sandbox cannot be created says nothing about it in
-//! its status: only the kubelet's event does, in containerd's words. Pure.
+//! Why a node could not start a pod, or a Job could not create one. A pod whose sandbox cannot be
+//! created says nothing about it in its status: only the kubelet's event does, in containerd's words.
+//! The same is true of a Job whose pod is refused. Pure.
 
 use crate::plan::failure::{Failure, FailureReason};
 
 /// Reason of the kubelet's event about a sandbox that it could not create.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
+/// Reason of the Job controller's event about a pod that it could not create.
+pub const POD_REFUSED: &str = "FailedCreate";
 /// How waiting for a pod whose sandbox cannot be created ends, in the operator and in the probe.
 const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
 /// What containerd says, and what to do about it. The first match counts.
@@ -49,6 +52,16 @@ pub fn explained(failure: Failure, event: &str) -> Failure {
     };
     let message = format!("{remedy} (it said: {event})");
     Failure::new(FailureReason::SubjectNotStarted, message)
+}
+
+/// `failure` of a probe whose Job got no pod, in the words of the Job controller's `event`.
+pub fn refused(failure: Failure, event: &str) -> Failure {
+    let message = format!(
+        "the probe's pod is refused: {event}: exempt the operator's namespace from what refuses it: \
+         its pod security level (probes with meter.level cgroup or node need privileged), quota, \
+         LimitRange or webhook"
+    );
+    Failure { message, ..failure }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::observed::{JobEnd, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake, target};
 use crate::progress_message;
@@ -16,12 +16,19 @@ const DEADLINE: &str = "DeadlineExceeded";
 /// How long the scheduler may say "does not fit": the previous subject may still be terminating.
 const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 
+/// How long a probe's Job may be without a pod: whatever refuses the pod does so at once, and the
+/// Job controller tries again and again.
+pub(super) const PROBE_POD: SignedDuration = SignedDuration::from_secs(45);
+
 /// How long a probe's pod may take to start running. Its image was pulled for an earlier trial, or
 /// is being pulled now.
 const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
 
 /// How long a pod may remain after it was deleted and has ended.
 pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
+
+/// How often to check whether such a pod has gone.
+const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 pub(super) type Next = (Option<Step>, String, Wake);
 
@@ -35,6 +42,27 @@ pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
         .deleting
         .map(|since| back.map_or(since, |back| back.max(since)));
     !pod.works() && since.is_some_and(|since| now >= later(since, POD_GOES))
+}
+
+/// A pod with the trial's name exists and must go.
+pub(super) fn on_its_way_out(
+    seen: &Observed,
+    trial: &TrialId,
+    subject: &SubjectSeen,
+    since: Timestamp,
+    now: Timestamp,
+) -> Next {
+    if stays(seen, &subject.pod, now) {
+        return stayed(trial, subject, Some(subject));
+    }
+    let message = format!("waiting for an earlier pod of {trial} to go");
+    let again = later(since, POD_GOES).max(later(now, GOES_CHECK));
+    (None, message, Wake::At(again))
+}
+
+/// The subject of `trial`.
+pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
+    seen.subjects.iter().find(|subject| subject.trial == *trial)
 }
 
 /// A `pod` in the way of `trial` has ended but does not go away.
@@ -67,12 +95,11 @@ pub(super) fn removals<'a>(
     let probes = probes.into_iter().filter(|probe| !probe.deleting);
     let probes = probes.map(|probe| Step::RemoveProbe {
         job: probe.job.clone(),
+        uid: probe.uid.clone(),
     });
     let subjects = subjects.into_iter();
     let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
-    let subjects = subjects.map(|subject| Step::RemoveSubject {
-        pod: subject.pod.name.clone(),
-    });
+    let subjects = subjects.map(|subject| Step::remove_subject(&subject.pod));
     probes.chain(subjects).collect()
 }
 
@@ -118,7 +145,7 @@ pub(super) fn ended_probe(
     subject: Option<&SubjectSeen>,
     probe: &ProbeSeen,
 ) -> Option<Next> {
-    let stopped = probe.failed.as_deref() == Some(DEADLINE);
+    let stopped = matches!(&probe.end, Some(JobEnd::Failed(reason)) if reason == DEADLINE);
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
         let step = Step::CollectRecord {
             trial: trial.clone(),
@@ -127,7 +154,9 @@ pub(super) fn ended_probe(
         };
         return Some((Some(step), progress_message::recording(trial), Wake::Now));
     }
-    let reason = probe.failed.as_ref()?;
+    let Some(JobEnd::Failed(reason)) = &probe.end else {
+        return None;
+    };
     let failure = if stopped {
         let message = "the probe did not end within its deadline and was stopped".to_owned();
         Failure::new(FailureReason::ProbeDeadlineExceeded, message)
@@ -146,7 +175,7 @@ pub(super) fn probe_running(
 ) -> Next {
     let measuring = (None, progress_message::measuring(trial), Wake::OnChange);
     let Some(pod) = &probe.pod else {
-        return measuring;
+        return without_pod(trial, subject, probe, now);
     };
     let PodState::Pending(waiting) = &pod.state else {
         return measuring;
@@ -181,6 +210,25 @@ pub(super) fn probe_running(
             )
         }
     }
+}
+
+/// The probe's Job has no pod yet.
+fn without_pod(
+    trial: &TrialId,
+    subject: Option<&SubjectSeen>,
+    probe: &ProbeSeen,
+    now: Timestamp,
+) -> Next {
+    let deadline = since(probe.created, PROBE_POD);
+    if now < deadline {
+        return (None, progress_message::measuring(trial), Wake::At(deadline));
+    }
+    let message = format!(
+        "the probe's Job got no pod within {PROBE_POD:#}: see 'kubectl describe job' in the \
+         operator's namespace"
+    );
+    let failure = Failure::new(FailureReason::ProbeNotStarted, message);
+    fail(trial, failure, subject)
 }
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at

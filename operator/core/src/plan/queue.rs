@@ -71,7 +71,7 @@ fn in_turn<'a>(seen: &'a Observed, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec
             (turn, run)
         })
         .collect();
-    turns.sort_by(|(one, _), (other, _)| one.cmp(other));
+    turns.sort_by_key(|(turn, _)| *turn);
     turns.into_iter().map(|(_, run)| run).collect()
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observed::LeaseSeen;
+    use crate::observed::{Demands, LeaseSeen};
 
     /// When something happened: few moments, so that many things happen at once.
     fn moment() -> impl Strategy<Value = Timestamp> {
@@ -111,7 +111,7 @@ mod tests {
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
-                demands: Default::default(),
+                demands: Demands::default(),
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),

@@ -7,54 +7,51 @@ use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
-    Next, POD_GOES, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
-    others_work, probe_running, removals, since, stayed, stays,
+    Next, PROBE_POD, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
+    on_its_way_out, others_work, probe_running, removals, since, subject_of,
 };
-use crate::plan::{Stage, Step, Wake, cold_start, target};
+use crate::plan::{Stage, Step, Wake, again, cold_start, target, upstream};
 use crate::progress_message;
 use crate::validate::ValidatedRun;
 use crate::waiting::no_image;
 use crate::wire::record::TrialId;
 
-/// How often to check whether such a pod has gone.
-const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
-/// How long the echo server may take to start running.
-const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
-
 /// What to do for the first trial without a record.
 pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
-    let Some(trial) = run
-        .planned(seen.blocks)
-        .iter()
-        .find(|trial| !seen.records.contains_key(trial))
-    else {
+    let Some(trial) = without_record(run, seen) else {
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
-    let (step, message, wake) = match upstream(run, seen, trial, now) {
-        Upstream::Ready => current(run, seen, trial, now),
-        Upstream::Start => (
-            Some(Step::StartUpstream),
-            "starting the echo server".to_owned(),
-            Wake::At(later(now, UPSTREAM_START)),
-        ),
-        Upstream::Wait(until) => (
-            None,
-            "waiting for the echo server".to_owned(),
-            Wake::At(until),
-        ),
-        Upstream::Failed(failure) => fail(trial, failure, subject_of(seen, trial)),
-    };
-    let recording = matches!(
-        step,
-        Some(Step::RecordFailure { .. } | Step::CollectRecord { .. })
-    );
+    let next = upstream::next(run, seen, trial, now);
+    let (step, message, wake) = next.unwrap_or_else(|| current(run, seen, trial, now));
+    let recording = step.as_ref().is_some_and(Step::records);
     steps.extend(step);
     let stage = Stage::Measuring {
         trial: trial.clone(),
         message,
     };
     (steps, stage, if recording { Wake::Now } else { wake })
+}
+
+/// The record of the next trial, if what it needs has ended, and the node of that. A run that gave
+/// its node away while its records found no room has kept this.
+pub fn ended(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Option<(Step, Stage, String)> {
+    let trial = without_record(run, seen)?;
+    let (probe, _) = again::probes(seen, trial);
+    let subject = subject_of(seen, trial).map(|subject| &subject.pod);
+    let pod = probe.and_then(|probe| probe.pod.as_ref()).or(subject);
+    let node = pod.filter(|pod| !pod.works())?.node.clone()?;
+    let (step, message, _) = current(run, seen, trial, now);
+    let stage = Stage::Measuring {
+        trial: trial.clone(),
+        message,
+    };
+    Some((step.filter(Step::records)?, stage, node))
+}
+
+fn without_record<'a>(run: &'a ValidatedRun, seen: &Observed) -> Option<&'a TrialId> {
+    let mut planned = run.planned(seen.blocks).iter();
+    planned.find(|trial| !seen.records.contains_key(trial))
 }
 
 /// Removes objects of trials that have their record, and objects that no trial knows.
@@ -65,47 +62,16 @@ fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
     removals(probes, subjects.chain(cold_start::leftovers(seen, current)))
 }
 
-enum Upstream {
-    Ready,
-    Start,
-    Wait(Timestamp),
-    Failed(Failure),
-}
-
-/// The echo server lives as long as the run: it is the same for all variants.
-fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Upstream {
-    if !run.has_upstream(trial) {
-        return Upstream::Ready;
-    }
-    let Some(pod) = &seen.upstream else {
-        return Upstream::Start;
-    };
-    let deadline = since(pod.created, UPSTREAM_START);
-    if let Some(failure) = target::altered(pod, FailureReason::UpstreamUnavailable) {
-        return Upstream::Failed(failure);
-    }
-    match &pod.state {
-        PodState::Running if pod.ip.is_some() && pod.deleting.is_none() => Upstream::Ready,
-        PodState::Ended { .. } => Upstream::Failed(Failure::new(
-            FailureReason::UpstreamUnavailable,
-            "the echo server ended: see its pod's log, and the upstream image in the chart",
-        )),
-        _ if now < deadline => Upstream::Wait(deadline),
-        state @ (PodState::Pending(_) | PodState::Running) => Upstream::Failed(Failure::new(
-            FailureReason::UpstreamUnavailable,
-            format!(
-                "the echo server did not run within {UPSTREAM_START:#}{}: check the upstream image \
-                 in the chart",
-                because(state)
-            ),
-        )),
-    }
-}
-
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
+    let (probe, lost) = again::probes(seen, trial);
+    if probe.is_none()
+        && let Some(next) = again::before(seen, trial, &lost, now)
+    {
+        return next;
+    }
+    let again = !lost.is_empty();
     if trial.cell.point.probe_creates_pods() {
-        return cold_start::current(seen, trial, probe, now);
+        return cold_start::current(seen, trial, probe, again, now);
     }
     match (subject_of(seen, trial), probe) {
         (None, None) => (
@@ -116,29 +82,9 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
             Some(since) => on_its_way_out(seen, trial, subject, since, now),
-            None => before_probe(run, seen, trial, subject, now),
+            None => before_probe(run, seen, trial, (subject, again), now),
         },
     }
-}
-
-/// A pod with the trial's name exists and must go.
-fn on_its_way_out(
-    seen: &Observed,
-    trial: &TrialId,
-    subject: &SubjectSeen,
-    since: Timestamp,
-    now: Timestamp,
-) -> Next {
-    if stays(seen, &subject.pod, now) {
-        return stayed(trial, subject, Some(subject));
-    }
-    let message = format!("waiting for an earlier pod of {trial} to go");
-    let again = later(since, POD_GOES).max(later(now, GOES_CHECK));
-    (None, message, Wake::At(again))
-}
-
-fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
-    seen.subjects.iter().find(|subject| subject.trial == *trial)
 }
 
 /// The subject exists and nothing measures it yet.
@@ -146,7 +92,7 @@ fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
     trial: &TrialId,
-    subject: &SubjectSeen,
+    (subject, again): (&SubjectSeen, bool),
     now: Timestamp,
 ) -> Next {
     let pod = &subject.pod;
@@ -165,11 +111,12 @@ fn before_probe(
                 trial: trial.clone(),
                 subject_uid: pod.uid.clone(),
                 address,
+                again,
             };
             (
                 Some(step),
                 progress_message::measuring(trial),
-                Wake::OnChange,
+                Wake::At(later(now, PROBE_POD)),
             )
         }
         (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {

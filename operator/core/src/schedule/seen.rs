@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use kube::ResourceExt as _;
-use wasmbench_api::{BenchmarkRun, conditions, labels};
+use wasmbench_api::owner::belongs_to;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 
 use crate::lifetime::is_finished;
 
@@ -15,6 +16,8 @@ pub struct SeenRun {
     pub uid: String,
     /// The scheduled time that it was started for.
     pub due: Timestamp,
+    /// When it was started.
+    pub started: Timestamp,
     /// How it ended; `None` while it is active.
     pub ended: Option<RunOutcome>,
     /// When it ended.
@@ -35,8 +38,7 @@ pub enum RunOutcome {
 /// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
 /// whatever its labels say.
 pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
-    let mut owners = run.owner_references().iter();
-    if !owners.any(|owner| owner.uid == schedule_uid) {
+    if !belongs_to::<BenchmarkSchedule>(&run.metadata, schedule_uid) {
         return None;
     }
     let created = run.creation_timestamp().map(|time| time.0);
@@ -51,6 +53,7 @@ pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
         name: run.name_any(),
         uid: run.uid().unwrap_or_default(),
         due,
+        started: created.unwrap_or(due),
         ended: is_finished(run).then(|| ended(run)),
         completed: completed.map(|time| time.0),
     })

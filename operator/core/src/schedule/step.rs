@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::BenchmarkScheduleSpec;
-use wasmbench_api::schedule::ConcurrencyPolicy;
+use wasmbench_api::schedule::{ConcurrencyPolicy, MOST_ACTIVE};
 
 use super::cron::Cron;
 use super::seen::{RunOutcome, SeenRun};
@@ -50,6 +50,8 @@ pub enum LeftOut {
     TooLate,
     /// An earlier run is active, and `concurrencyPolicy` is `Forbid`.
     AlreadyActive,
+    /// Runs may be active beside each other, but as many as may be already are.
+    TooManyActive,
 }
 
 /// The next step of a schedule. Of the times that have passed since a run was last started, only
@@ -68,18 +70,32 @@ pub fn step(spec: &BenchmarkScheduleSpec, cron: &Cron, seen: Seen<'_>, now: Time
         return step;
     };
     let active: Vec<&SeenRun> = seen.runs.iter().filter(|run| run.ended.is_none()).collect();
-    let is_busy = !active.is_empty();
-    if is_late(spec, due, now) {
-        step.left_out = Some((due, LeftOut::TooLate));
-    } else if is_busy && spec.concurrency_policy == ConcurrencyPolicy::Forbid {
-        step.left_out = Some((due, LeftOut::AlreadyActive));
-    } else {
-        step.start = Some(due);
-        if spec.concurrency_policy == ConcurrencyPolicy::Replace {
-            step.replaced = active.iter().map(|run| run.name.clone()).collect();
-        }
+    if let Some(why) = left_out(spec, due, active.len(), now) {
+        step.left_out = Some((due, why));
+        return step;
+    }
+    step.start = Some(due);
+    if spec.concurrency_policy == ConcurrencyPolicy::Replace {
+        step.replaced = active.iter().map(|run| run.name.clone()).collect();
     }
     step
+}
+
+/// Why the run that is `due` does not start while this many are active.
+fn left_out(
+    spec: &BenchmarkScheduleSpec,
+    due: Timestamp,
+    active: usize,
+    now: Timestamp,
+) -> Option<LeftOut> {
+    if is_late(spec, due, now) {
+        return Some(LeftOut::TooLate);
+    }
+    match spec.concurrency_policy {
+        ConcurrencyPolicy::Forbid if active > 0 => Some(LeftOut::AlreadyActive),
+        ConcurrencyPolicy::Allow if active >= MOST_ACTIVE => Some(LeftOut::TooManyActive),
+        ConcurrencyPolicy::Forbid | ConcurrencyPolicy::Allow | ConcurrencyPolicy::Replace => None,
+    }
 }
 
 fn is_late(spec: &BenchmarkScheduleSpec, due: Timestamp, now: Timestamp) -> bool {

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::{
-    BenchmarkRunSpec, CpuAndMemory, Placement, SubjectResources, Toleration, TolerationOperator,
+    BenchmarkRunSpec, CpuAndMemory, OwnContainer, PROBE_USER, Placement, SubjectResources,
+    Toleration, TolerationOperator,
 };
 
-use crate::quantity::thousandths;
 use crate::validate::{Invalid, invalid};
+use wasmbench_api::quantity::thousandths;
 
 /// No container starts with less memory than this, in thousandths of a byte.
 const LEAST_MEMORY: u128 = 1000 << 20;
@@ -17,22 +18,49 @@ const DOMAIN: usize = 253;
 /// Longest name in a label's key, and longest value.
 const NAME: usize = 63;
 
-/// Checks resources, images and placement.
+/// Checks resources, own containers and placement.
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     if let Some(resources) = &spec.resources {
         check_resources(resources)?;
     }
     for (index, variant) in spec.variants.iter().enumerate() {
-        let image = variant.container.as_ref().map(|own| own.image.as_str());
-        if image.is_some_and(|image| image.contains("://")) {
-            return Err(invalid(
-                format!("spec.variants[{index}].container.image"),
-                "an image is a reference, not a URL: write it without https://, such as \
-                 registry.example.com/team/service:1.0",
-            ));
+        if let Some(own) = &variant.container {
+            check_container(&format!("spec.variants[{index}].container"), own)?;
         }
     }
     spec.placement.as_ref().map_or(Ok(()), check_placement)
+}
+
+fn check_container(field: &str, own: &OwnContainer) -> Result<(), Invalid> {
+    if own.image.contains("://") {
+        return Err(invalid(
+            format!("{field}.image"),
+            "an image is a reference, not a URL: write it without https://, such as \
+             registry.example.com/team/service:1.0",
+        ));
+    }
+    for (name, number) in [
+        ("runAsUser", own.run_as_user),
+        ("runAsGroup", own.run_as_group),
+    ] {
+        let field = format!("{field}.{name}");
+        match number {
+            Some(..1) => {
+                return Err(invalid(
+                    field,
+                    "a service does not run as root: write the number of another user, 1 or more",
+                ));
+            }
+            Some(PROBE_USER) => {
+                return Err(invalid(
+                    field,
+                    "that is the number of wasmbench's probes, which see all processes of a node: choose another",
+                ));
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(())
 }
 
 fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
@@ -67,7 +95,9 @@ fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
 fn amount(field: &str, text: Option<&String>) -> Result<Option<u128>, Invalid> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
-        let message = format!("'{text}' is not an amount: write it like 500m, 2 or 256Mi");
+        let message = format!(
+            "'{text}' is not an amount: write it as Kubernetes does, like 500m, 0.5, 256Mi or 1.5Gi"
+        );
         invalid(field, message)
     };
     thousandths(text).map(Some).ok_or_else(wrong)

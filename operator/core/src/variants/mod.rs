@@ -31,7 +31,10 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
     SubjectSpec {
         image: own.image.clone(),
         pull_policy: None,
+        command: own.command.clone(),
         args: own.args.clone(),
+        run_as_user: own.run_as_user,
+        run_as_group: own.run_as_group,
         env: own.env.clone(),
         port: own.port,
         runtime_class: own.runtime_class_name.clone(),

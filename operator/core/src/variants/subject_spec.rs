@@ -7,7 +7,7 @@ use crate::wire::action::Instances;
 
 /// Port on which the presets listen.
 pub const GATEWAY_PORT: u16 = 8080;
-/// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
+/// What every gateway prints once it listens: `wasmbench: native listening on [::]:8080`.
 pub(super) const GATEWAY_LINE: &str = " listening on ";
 /// The path at which every gateway says how it executes.
 const ENGINE_PATH: &str = "/engine";
@@ -19,8 +19,14 @@ pub struct SubjectSpec {
     pub image: String,
     /// Pull policy; `None` leaves it to Kubernetes, as for the user's own images.
     pub pull_policy: Option<String>,
+    /// Program and first arguments that run instead of the entrypoint, if there are any.
+    pub command: Vec<String>,
     /// Arguments of the entrypoint.
     pub args: Vec<String>,
+    /// Number of its user; `None` leaves it to the image.
+    pub run_as_user: Option<i64>,
+    /// Number of its group; `None` leaves it to the image.
+    pub run_as_group: Option<i64>,
     /// Environment, besides what the operator adds.
     pub env: Vec<EnvVar>,
     /// Port of the service.
@@ -46,7 +52,10 @@ pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
     SubjectSpec {
         image: image.to_owned(),
         pull_policy: Some(images.pull_policy.clone()),
+        command: vec![],
         args: vec![],
+        run_as_user: None,
+        run_as_group: None,
         env: vec![],
         port: GATEWAY_PORT,
         runtime_class: None,

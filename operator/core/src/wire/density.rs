@@ -41,7 +41,7 @@ pub struct DensityDocument {
     pub schema: String,
     /// Version of the probe.
     pub probe_version: String,
-    /// Version of fortio, as it prints it.
+    /// Version of fortio's runner, which times the requests.
     #[serde(default)]
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.

@@ -21,7 +21,7 @@ pub struct LoadDocument {
     pub schema: String,
     /// Version of the probe.
     pub probe_version: String,
-    /// Version of fortio, as it prints it.
+    /// Version of fortio's runner, which times the requests.
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.
     pub failure: Option<ProbeFailure>,
@@ -91,7 +91,7 @@ pub enum ProbeFailureReason {
     /// The answer after the load is wrong, or differs from the one before it although all must be
     /// the same.
     AnswerChanged,
-    /// fortio did not run to its end or printed something other than a result.
+    /// The load generator did not run to its end or printed something other than a result.
     LoadFailed,
     /// Every request of the timed window failed.
     NoSuccessfulRequest,
@@ -175,12 +175,12 @@ pub struct Warmup {
 pub struct TimedWindow {
     /// Start on the node's wall clock, nanoseconds since the Unix epoch.
     pub start_unix_nanoseconds: i64,
-    /// Length on the monotonic clock, from just before fortio's first timed request to just after
+    /// Length on the monotonic clock, from just before the first timed request to just after
     /// its last, in nanoseconds; the meter covers the same span.
     pub duration_nanoseconds: u64,
     /// The length that was asked for, in nanoseconds; absent where a number of requests was.
     pub asked_nanoseconds: Option<u64>,
-    /// Histogram resolution given to fortio, in seconds: all edges are multiples of it.
+    /// Histogram resolution given to the load generator, in seconds: all edges are multiples of it.
     pub resolution_seconds: f64,
     /// Where the histogram's first bucket ends and the multiples begin.
     #[serde(default)]
@@ -192,9 +192,9 @@ pub struct TimedWindow {
     pub discarded: Option<DiscardedWindow>,
     /// Latencies counted from a schedule; only for loads that have one.
     pub open_loop: Option<OpenLoopWindow>,
-    /// What fortio printed, unchanged.
+    /// What the load generator printed, unchanged, in the format of fortio's runner.
     pub fortio: serde_json::Value,
-    /// If the window consists of several consecutive runs of fortio, what counts of the runs after
+    /// If the window consists of several consecutive runs of the generator, what counts of the runs after
     /// the first. All fields except `fortio` and this one cover the whole window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<serde_json::Value>,
@@ -202,18 +202,18 @@ pub struct TimedWindow {
     pub subject: Option<Meter>,
     /// CPU time of the echo server's pod over the window, in nanoseconds; absent without one.
     pub upstream_cpu_nanoseconds: Option<u64>,
-    /// CPU time of fortio itself over the window, in nanoseconds.
+    /// CPU time of the load generator over the window, in nanoseconds.
     pub generator_cpu_nanoseconds: Option<u64>,
     /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.
     pub generator_cpu_limit: Option<f64>,
-    /// CPU time of the probe itself, without fortio, over the window, in nanoseconds.
+    /// CPU time of the probe itself, without the generator, over the window, in nanoseconds.
     pub probe_cpu_nanoseconds: Option<u64>,
     /// CPU time of the whole node over the window; absent where it cannot be read.
     pub node: Option<NodeCpu>,
 }
 
 impl TimedWindow {
-    /// What counts of each run of fortio, in order.
+    /// What counts of each run of the generator, in order.
     pub fn runs(&self) -> impl Iterator<Item = &serde_json::Value> {
         std::iter::once(&self.fortio).chain(&self.further)
     }

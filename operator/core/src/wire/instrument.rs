@@ -31,7 +31,7 @@ pub struct GeneratorCeiling {
     pub rps: f64,
     /// Length of the load, in nanoseconds.
     pub duration_nanoseconds: u64,
-    /// CPU time of fortio over it, in nanoseconds.
+    /// CPU time of the load generator over it, in nanoseconds.
     pub generator_cpu_nanoseconds: u64,
     /// CPU time of the responder over it, the probe's own included, in nanoseconds.
     pub responder_cpu_nanoseconds: u64,

@@ -47,7 +47,7 @@ pub struct Peak {
     pub duration_nanoseconds: u64,
     /// Requests that were not answered as expected; absent where they were not counted.
     pub failed: Option<u64>,
-    /// CPU time of fortio itself over the load, in nanoseconds.
+    /// CPU time of the load generator over the load, in nanoseconds.
     pub generator_cpu_nanoseconds: Option<u64>,
     /// CPU time of others as a share (0 to 1) of all CPUs of the node.
     pub others_cpu_share: Option<f64>,

@@ -2,6 +2,7 @@
 //! [`REQUEST_ENV`]. It carries data only: no command line, no URL.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation};
@@ -57,6 +58,9 @@ pub struct LoadRequest {
     pub engine_path: Option<String>,
 }
 
+/// How long a request may take. Long enough for an interpreter behind a full accept queue, short
+/// enough that a dead subject does not hold the node for long.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Requests of a window for which the spec sets no number: a p99 needs this many.
 pub const DEFAULT_REQUESTS: u32 = 1000;
 /// The shortest window of requests, in seconds: a shorter one does not show how noisy the node was.

@@ -349,7 +349,7 @@ fn the_subject_of_a_scout_is_compared_as_any_other() {
 #[test]
 fn probes_and_echo_servers_are_compared_as_subjects_are() {
     let (run, config) = (common::validated(), common::config());
-    let upstream = upstream_pod(&run, &config.images, "bench-1");
+    let upstream = upstream_pod(&run, &config.images, "bench-1", 0);
     let sidecar = [("/spec/containers/-", json!({"name": "linkerd-proxy"}))];
     let found = changed(&upstream, &sidecar);
     let is_altered = |found: &Likeness| matches!(found, Likeness::Altered(text) if text.contains("'linkerd-proxy' was added"));
@@ -393,7 +393,7 @@ fn all_pods_stay_out_of_service_meshes() {
         asked().metadata,
         wasmbench_core::build::subject_pod::cold_subject(&run, variant, &trial, "bench-1", None)
             .metadata,
-        upstream_pod(&run, &config.images, "bench-1").metadata,
+        upstream_pod(&run, &config.images, "bench-1", 0).metadata,
         job.spec.unwrap().template.metadata.unwrap(),
     ] {
         let (labels, annotations) = (meta.labels.unwrap(), meta.annotations.unwrap());

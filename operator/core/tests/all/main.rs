@@ -21,6 +21,7 @@ mod schedule;
 mod schedule_status;
 mod scouted;
 mod simulated_fleet;
+mod simulated_objects;
 mod simulated_run;
 mod simulated_world;
 mod validation;

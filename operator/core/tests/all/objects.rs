@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
-use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
-use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 use wasmbench_core::wire::scout::ScoutRequest;
@@ -40,6 +42,67 @@ fn subjects_of_all_kinds() {
     let with_upstream = subject_of(&run, &embedded, Some("10.0.0.9:8080"));
     insta::assert_yaml_snapshot!("subject-embedded-with-upstream", with_upstream);
     insta::assert_yaml_snapshot!("subject-own-container", subject_of(&run, &own, None));
+}
+
+#[test]
+fn an_own_container_has_the_command_and_the_user_that_its_run_names() {
+    let mut run = common::parse(common::RUN);
+    let more = "{image: 'example.com/a:1', command: [server, '$(HOME)'], runAsUser: 1000, runAsGroup: 1001}";
+    run.spec.variants[2].container = Some(serde_yaml::from_str(more).unwrap());
+    let run = validate(&run, &common::config()).unwrap();
+    let pod = subject_of(&run, &trial("mine", "greet", Point::WarmLatency), None);
+    let container = &pod.spec.unwrap().containers[0];
+    let command = container.command.clone().unwrap_or_default();
+    assert_eq!(command, ["server", "$$(HOME)"]);
+    let security = container.security_context.as_ref().unwrap();
+    let user = (security.run_as_user, security.run_as_group);
+    assert_eq!(user, (Some(1000), Some(1001)));
+    assert_eq!(security.run_as_non_root, Some(true));
+}
+
+/// Every pod of a run: subjects, echo server, and those of the probes' Jobs.
+fn all_pods() -> Vec<ObjectMeta> {
+    let (run, config) = (common::validated(), common::config());
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+    };
+    let load = trial("hare", "greet", Point::WarmLatency);
+    let cold = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&load).unwrap(), run.workload(&load).unwrap());
+    let pods = [
+        subject_of(&run, &load, None),
+        cold_subject(&run, variant, &cold, "bench-1", None),
+        upstream_pod(&run, &config.images, "bench-1", 0),
+    ];
+    let jobs = [
+        probe_job(&run, variant, workload, &load, target, &config),
+        scout_job(&run, variant, &load, target, &config),
+        cold_start_job(&run, variant, workload, &cold, "bench-1", None, &config),
+        density_job(&run, variant, workload, &cold, "bench-1", None, &config),
+    ];
+    let templates = jobs.map(|job| job.spec.unwrap().template.metadata.unwrap());
+    pods.map(|pod| pod.metadata)
+        .into_iter()
+        .chain(templates)
+        .collect()
+}
+
+#[test]
+fn no_autoscaler_takes_the_node_of_a_run_for_idle() {
+    for pod in all_pods() {
+        let annotations = pod.annotations.unwrap();
+        for (key, value) in [
+            ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+            ("karpenter.sh/do-not-disrupt", "true"),
+            ("descheduler.alpha.kubernetes.io/prefer-no-eviction", "true"),
+        ] {
+            let found = annotations.get(key).map(String::as_str);
+            assert_eq!(found, Some(value), "{key} of {:?}", pod.name);
+        }
+    }
 }
 
 #[test]
@@ -213,7 +276,7 @@ fn the_harness_floor_is_in_the_baselines_first_workload_only() {
 #[test]
 fn the_echo_server() {
     let (run, config) = (common::validated(), common::config());
-    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1"));
+    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1", 0));
 }
 
 #[test]
@@ -237,7 +300,7 @@ fn the_names_of_a_run_at_one_glance() {
     let subjects = run.order.iter().map(|trial| names::subject(&run, trial));
     let probes = run.order.iter().map(|trial| names::probe(&run, trial));
     let mut all: Vec<String> = subjects.chain(probes).collect();
-    all.push(names::upstream(&run));
+    all.push(names::upstream(&run, 0));
     all.push(names::report(&run.name));
     all.sort();
     let mut once = all.clone();

@@ -30,6 +30,7 @@ pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> SeenRun {
         name: name.into(),
         uid: format!("uid-of-{name}"),
         due: at(due),
+        started: at(due),
         ended,
         completed: ended.map(|_| at(due) + SignedDuration::from_mins(20)),
     }
@@ -114,6 +115,38 @@ fn an_earlier_run_that_goes_on_is_joined_waited_for_or_replaced() {
             (start, left_out, replaced)
         );
     }
+}
+
+#[test]
+fn without_a_policy_no_run_starts_beside_an_earlier_one() {
+    let active = [run("old", "2026-03-01T03:00:00Z", None)];
+    let found = step_at(&spec(&json!({})), &active, "2026-03-02T03:00:05Z");
+    let due = at("2026-03-02T03:00:00Z");
+    assert_eq!(found.start, None);
+    assert_eq!(found.left_out, Some((due, LeftOut::AlreadyActive)));
+}
+
+#[test]
+fn even_where_runs_may_start_beside_each_other_only_ten_wait() {
+    let spec = spec(&json!({"concurrencyPolicy": "Allow", "schedule": "* * * * *"}));
+    let mut runs: Vec<SeenRun> = vec![];
+    // A run that takes ten hours, every minute.
+    for minute in 1..60 {
+        let now = format!("2026-03-01T00:{minute:02}:00Z");
+        if step_at(&spec, &runs, &now).start.is_some() {
+            runs.push(run(&format!("at-{minute}"), &now, None));
+        }
+    }
+    assert_eq!(runs.len(), 10);
+    let found = step_at(&spec, &runs, "2026-03-01T01:00:00Z");
+    let (_, why) = found.left_out.unwrap();
+    assert_eq!(<&str>::from(why), "TooManyActive");
+    runs[0].ended = Some(RunOutcome::Well);
+    assert!(
+        step_at(&spec, &runs, "2026-03-01T01:00:00Z")
+            .start
+            .is_some()
+    );
 }
 
 #[test]

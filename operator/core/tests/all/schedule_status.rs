@@ -1,8 +1,11 @@
 //! The runs of a schedule, and what it reports about itself.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
-use wasmbench_core::schedule::{RunOutcome, check, run_name, run_of, seen, status};
+use wasmbench_core::schedule::{
+    Cron, RunOutcome, SeenRun, Step, behind, check, run_name, run_of, seen, status,
+};
 
 use crate::common::config;
 use crate::schedule::{at, run, spec, step_at};
@@ -83,7 +86,7 @@ fn a_template_that_the_operator_would_refuse_is_refused_with_the_schedule() {
 
 #[test]
 fn the_status_says_what_was_started_what_goes_on_and_what_comes() {
-    let nightly = schedule(&json!({}));
+    let nightly = schedule(&json!({"concurrencyPolicy": "Allow"}));
     let (due, now) = (at("2026-03-02T03:00:00Z"), at("2026-03-02T03:00:01Z"));
     let runs = [
         run("well", "2026-02-28T03:00:00Z", Some(RunOutcome::Well)),
@@ -127,4 +130,80 @@ fn a_time_that_was_left_out_is_told_until_a_run_starts() {
         let again = status::status_of(&nightly, &runs, &step, status::accepted(), at(now));
         assert_eq!(again, found);
     }
+}
+
+/// Looks at a schedule with these runs, writes its status, and returns the step and what the
+/// condition `Behind` says.
+fn look(
+    schedule: &mut BenchmarkSchedule,
+    runs: &[SeenRun],
+    now: Timestamp,
+) -> (Step, Option<(String, String)>) {
+    let step = step_at(&schedule.spec, runs, &now.to_string());
+    let known = schedule.status.clone().unwrap_or_default().conditions;
+    let cron = Cron::of(&schedule.spec).unwrap();
+    let mut drafts = status::accepted();
+    drafts.extend(behind(&cron, runs, &known, now));
+    let found = status::status_of(schedule, runs, &step, drafts, now);
+    let mut conditions = found.conditions.iter();
+    let said = conditions.find(|condition| condition.type_ == conditions::BEHIND);
+    let said = said.map(|found| (found.status.clone(), found.message.clone()));
+    schedule.status = Some(found);
+    (step, said)
+}
+
+/// A run every minute that takes ten, over half an hour, looked at every ten seconds.
+#[test]
+fn a_schedule_that_cannot_keep_up_says_so_and_does_not_flap() {
+    for policy in ["Allow", "Forbid", "Replace"] {
+        let mut often = schedule(&json!({"concurrencyPolicy": policy, "schedule": "* * * * *"}));
+        let mut runs: Vec<SeenRun> = vec![];
+        let mut told = vec![];
+        for second in (60..1800).step_by(10) {
+            let now = at("2026-03-01T00:00:00Z") + SignedDuration::from_secs(second);
+            for run in &mut runs {
+                if run.ended.is_none() && now >= run.started + SignedDuration::from_mins(10) {
+                    run.ended = Some(RunOutcome::Well);
+                    run.completed = Some(now);
+                }
+            }
+            let (step, found) = look(&mut often, &runs, now);
+            runs.retain(|run| !step.replaced.contains(&run.name));
+            if let Some(due) = step.start {
+                runs.push(run(&run_name("nightly", due), &due.to_string(), None));
+            }
+            told.push((second, found));
+        }
+        let first = told.iter().position(|(_, found)| found.is_some()).unwrap();
+        assert!(told[first].0 <= 130, "{policy}: {:?}", told[first]);
+        for (second, found) in &told[first..] {
+            let (status, message) = found.as_ref().unwrap();
+            assert_eq!(status, "True", "{policy} after {second} s: {message}");
+            assert!(message.contains("spec.schedule"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_schedule_whose_runs_end_in_time_again_is_not_behind_any_more() {
+    let mut hourly = schedule(&json!({"schedule": "@hourly"}));
+    let mut says = |runs: &[&SeenRun], now: &str| {
+        let runs: Vec<SeenRun> = runs.iter().map(|run| (*run).clone()).collect();
+        let (_, said) = look(&mut hourly, &runs, at(now));
+        said.map(|(status, _)| status)
+    };
+    let mut slow = run("slow", "2026-03-01T03:00:00Z", None);
+    assert_eq!(says(&[&slow], "2026-03-01T03:10:00Z"), None);
+    let late = says(&[&slow], "2026-03-01T04:00:01Z");
+    assert_eq!(late.as_deref(), Some("True"));
+    slow.ended = Some(RunOutcome::Well);
+    slow.completed = Some(at("2026-03-01T04:30:00Z"));
+    let mut next = run("next", "2026-03-01T04:00:00Z", None);
+    next.started = at("2026-03-01T04:30:01Z");
+    let still = says(&[&slow, &next], "2026-03-01T04:40:00Z");
+    assert_eq!(still.as_deref(), Some("True"));
+    next.ended = Some(RunOutcome::Well);
+    next.completed = Some(at("2026-03-01T04:50:00Z"));
+    let over = says(&[&slow, &next], "2026-03-01T04:50:01Z");
+    assert_eq!(over.as_deref(), Some("False"));
 }

@@ -15,7 +15,7 @@ use wasmbench_core::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};
-use crate::simulated_world::{Blow, Hostility, World};
+use crate::simulated_world::{Blow, Hostility, Objects, World, objects};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
 /// from run to run, whether another block is needed.
@@ -42,7 +42,7 @@ fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
 }
 
 /// Runs to the end and returns the number of plans that it took.
-fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
+pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     for round in 0..20_000 {
         if world.happens(world.hostility.suspends) {
             run.spec.suspend = !run.spec.suspend;
@@ -76,7 +76,7 @@ fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     );
 }
 
-fn check_end(run: &ValidatedRun, world: &World) {
+pub fn check_end(run: &ValidatedRun, world: &World) {
     assert_eq!(
         world.stored.len(),
         run.planned(world.seen.blocks).len(),
@@ -92,12 +92,12 @@ fn check_end(run: &ValidatedRun, world: &World) {
         let held = world.staying.contains(&subject.pod.uid);
         assert!(held && !subject.pod.works(), "{subject:?} is left");
     }
-    assert!(world.seen.upstream.is_none(), "the echo server is left");
+    assert!(world.seen.upstreams.is_empty(), "an echo server is left");
     assert_eq!(world.held(), None, "the node is not given back");
 }
 
 /// The different ways in which trials of a run ended, each once.
-fn ends(world: &World) -> Vec<&Ended> {
+pub fn ends(world: &World) -> Vec<&Ended> {
     let mut found = vec![];
     for ended in world.seen.records.values() {
         if !found.contains(&ended) {
@@ -119,6 +119,15 @@ pub const FRIENDLY: Hostility = Hostility {
     probe_altered: 0,
     operator_updated: 0,
     report_refused: 0,
+    objects: Objects {
+        job_without_pod: 0,
+        result_removed: 0,
+        upstream_refused: 0,
+        records_refused: 0,
+        upstream_ends: 0,
+        write_is_late: 0,
+        leftovers: 0,
+    },
 };
 
 #[test]
@@ -517,12 +526,13 @@ proptest! {
         probe_altered in 0u32..10,
         operator_updated in 0u32..5,
         report_refused in 0u32..90,
+        objects in objects(),
         kind in 0..2,
         precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
-            pod_stays, pod_altered, probe_altered, operator_updated, report_refused,
+            pod_stays, pod_altered, probe_altered, operator_updated, report_refused, objects,
         };
         let mut run = match (kind, precise) {
             (0, _) => common::validated_cold(),

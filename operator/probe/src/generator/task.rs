@@ -7,13 +7,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Serialize;
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_core::open_loop::Schedule;
+use wasmbench_core::wire::request::REQUEST_TIMEOUT;
 
 use crate::buckets::Buckets;
 use crate::target::{Sender, Target};
-
-/// How long a request may take. Long enough for an interpreter behind a full accept queue, short
-/// enough that a dead subject does not hold the node for long.
-pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The amount of load in one run of the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

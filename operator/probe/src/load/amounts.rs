@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use wasmbench_core::wire::request::{
-    DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS,
+    DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS, REQUEST_TIMEOUT,
 };
 
-use crate::generator::task::{Amount, REQUEST_TIMEOUT};
+use crate::generator::task::Amount;
 
 /// Warm-up if none was requested: it is still needed to choose the histogram's buckets.
 const SHORTEST: (Amount, Amount) = (

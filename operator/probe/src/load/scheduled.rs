@@ -6,13 +6,14 @@ use std::time::Duration;
 use wasmbench_core::open_loop::{self, Schedule};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
+use wasmbench_core::wire::request::REQUEST_TIMEOUT;
 
 use super::failure;
 use super::timed::{Bench, Warm};
 use super::window::{Answered, Window, quieter};
 use crate::generator::child;
 use crate::generator::log::RequestLog;
-use crate::generator::task::{Amount, REQUEST_TIMEOUT};
+use crate::generator::task::Amount;
 use crate::output::progress;
 
 /// A subject that does not keep up finishes its schedule late; a window that takes longer than this

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
-use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_core::wire::request::{NoiseRule, REQUEST_TIMEOUT};
 
 use super::amounts::{Amounts, limit, parts_of};
 use super::failure;
@@ -19,7 +19,7 @@ use super::window::Window;
 use crate::buckets::Buckets;
 use crate::generator::child;
 use crate::generator::result::Run;
-use crate::generator::task::{Amount, Load, REQUEST_TIMEOUT, Task};
+use crate::generator::task::{Amount, Load, Task};
 use crate::meter::PodMeter;
 use crate::output::progress;
 use crate::quota;

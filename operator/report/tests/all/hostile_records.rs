@@ -1,8 +1,6 @@
 //! How much memory forged records take, if they are unpacked at all.
 
-use std::fs;
 use std::io::Write as _;
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,12 +8,11 @@ use serde_json::{Value, json};
 use wasmbench_core::store;
 use wasmbench_results::Collector;
 
+use crate::memory::{shape, taken, taken_alone};
 use crate::results_support::{measured, run, trials};
 
 /// The most memory that the operator may use for the largest forgery, in KiB.
 const MOST: u64 = 64 << 10;
-/// Set to the kind of forgery in the process that unpacks it.
-const FORGERY: &str = "WASMBENCH_TEST_FORGERY";
 
 /// As many values as an entry may have, in the shapes that take the most memory per value.
 fn forged(shape: &str) -> String {
@@ -43,47 +40,27 @@ fn entry(record: &Value, shape: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn kibibytes(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(key));
-    let number = line.unwrap().trim().trim_end_matches(" kB");
-    number.parse().unwrap()
-}
-
 /// Not a test of its own: this is the process whose memory is measured.
 #[test]
 #[ignore = "runs in a process of its own, for the test below"]
 fn forged_records_are_unpacked() {
-    let shape = std::env::var(FORGERY).expect("the test below sets it");
+    let shape = shape();
     let run = run();
     let trial = trials(&run).remove(0);
     let bytes = entry(&serde_json::to_value(measured(trial, 0)).unwrap(), &shape);
-    // Returns the memory used to make the forgery, as far as the allocator does.
-    fs::write("/proc/self/clear_refs", "5").unwrap();
-    let before = kibibytes("VmRSS:");
-    let mut collector = Collector::new(run);
-    for _ in 0..60 {
-        collector.add(&store::decode(&bytes).expect("within all bounds"));
-    }
-    let taken = kibibytes("VmHWM:").saturating_sub(before);
+    let taken = taken(|| {
+        let mut collector = Collector::new(run);
+        for _ in 0..60 {
+            collector.add(&store::decode(&bytes).expect("within all bounds"));
+        }
+    });
     println!("taken: {taken}");
 }
 
 #[test]
 fn sixty_forged_records_of_the_worst_shape_take_less_than_64_mib() {
     for shape in ["numbers", "nested", "objects", "text"] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "hostile_records::forged_records_are_unpacked"])
-            .args(["--ignored", "--nocapture"])
-            .env(FORGERY, shape)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let taken = text.split_once("taken: ").map(|(_, rest)| rest);
-        let taken = taken.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-        let taken = taken.unwrap_or_else(|| {
-            panic!("{shape}: {text}{}", String::from_utf8_lossy(&output.stderr))
-        });
+        let taken = taken_alone("hostile_records::forged_records_are_unpacked", shape);
         assert!(taken < MOST, "{shape}: {taken} KiB");
     }
 }

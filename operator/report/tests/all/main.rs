@@ -14,9 +14,12 @@ mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
 mod common;
 mod difference_simulation;
+mod env_values;
 mod expectations_simulation;
 mod history;
+mod hostile_histories;
 mod hostile_records;
+mod memory;
 mod modes_simulation;
 mod noise_simulation;
 mod older_versions;

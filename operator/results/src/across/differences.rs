@@ -11,6 +11,7 @@ use wasmbench_core::wire::record::AnySweep;
 use crate::across::difference::{ABSENT, difference};
 use crate::across::variant_facts::{self, joined};
 use crate::across::{Difference, Side, Weight};
+use crate::env_values::digested;
 use crate::environment::Environment;
 
 /// Fields of the spec that say how often, where and in which order to measure, but not what.
@@ -265,7 +266,7 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
 
 fn of_variant(name: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |spec: &BenchmarkRunSpec| {
-        let variants = serde_json::to_value(&spec.variants).unwrap_or_default();
+        let variants = serde_json::to_value(digested(&spec.variants)).unwrap_or_default();
         by_name(variants).get(name).cloned()
     };
     let (Some(one), Some(other)) = (of(before.spec), of(after.spec)) else {

@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::load::LoadCell;
 
 /// Connections that carry this many times the requests of another variant's make a difference.
 const DIFFERS: f64 = 1.25;
 
-/// Workloads under which variants keep their connections differently long.
+/// From this share of requests that were sent again on, a service ends connections under load: one
+/// that ends them at rest leaves next to none on the way.
+const SENT_AGAIN: f64 = 0.01;
+
+/// Workloads under which variants keep their connections for different lengths of time.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut by_point: BTreeMap<(&str, Point), Vec<&LoadCell>> = BTreeMap::new();
     for cell in evidence.cells.loads.iter().filter(|cell| cell.ranked) {
@@ -33,6 +37,22 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         ),
         "opening a connection costs time and CPU, which is part of the difference: let all variants keep connections, or none \
          (throughput.connectionReuse: PerRequest)",
+    ))
+}
+
+/// Points at which connections often ended while a request was on its way.
+pub fn sent_again(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let places = places(&evidence.cells.loads, |cell| {
+        let resent = cell.detail.traffic.as_ref()?.resent?;
+        let all = cell.detail.requests();
+        let is_often = resent as f64 > SENT_AGAIN * all as f64;
+        is_often.then(|| format!("{} ({resent} of {all} requests)", cell.place()))
+    })?;
+    Some(note(
+        Reason::ConnectionsEnd,
+        format!("requests were sent again because their connections ended: {places}"),
+        "none of them counts as failed, although the service may have begun with it: let it keep connections, or \
+         announce their end with the last answer (Connection: close)",
     ))
 }
 

@@ -1,19 +1,39 @@
 //! Failed requests, above or within the limit of the workload.
 
+use std::collections::BTreeMap;
+
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::fortio::NO_ANSWER;
 use crate::load::LoadCell;
-use crate::traffic::kind_words;
+use crate::traffic::{kind_words, remedy};
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let loads = &evidence.cells.loads;
+    let remedy = remedy(most_frequent(loads.iter().filter(|cell| is_invalid(cell))));
     Some(crate::doubts::doubt(
         Reason::ErrorsInLoad,
         places(loads, |cell| is_invalid(cell).then(|| words(cell)))?,
-        "these points are not compared; use fewer connections, look for limits of the subject (open files, memory, backlog), \
-         or say with spec.workloads[].maxErrorShare how many may fail",
+        &format!(
+            "these points are not compared; {remedy}, or say with spec.workloads[].maxErrorShare how many may fail"
+        ),
     ))
+}
+
+/// The kind of most failures; `None` if most have a status.
+fn most_frequent<'a>(cells: impl Iterator<Item = &'a LoadCell>) -> Option<&'a str> {
+    let mut counts: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for load in cells.map(|cell| &cell.detail) {
+        let traffic = load.traffic.iter();
+        for (kind, count) in traffic.flat_map(|traffic| &traffic.failed_by_kind) {
+            *counts.entry(Some(kind.as_str())).or_default() += count;
+        }
+        let statuses = load.errors_by_status.iter();
+        let statuses = statuses.filter(|(status, _)| **status != NO_ANSWER);
+        *counts.entry(None).or_default() += statuses.map(|(_, count)| count).sum::<u64>();
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.and_then(|(kind, _)| kind)
 }
 
 /// Points with failed requests that the workload allows.
@@ -37,8 +57,6 @@ fn is_invalid(cell: &LoadCell) -> bool {
 /// answer)`.
 fn words(cell: &LoadCell) -> String {
     let load = &cell.detail;
-    let trials = load.trials.iter();
-    let all: u64 = trials.map(|t| t.metrics.requests + t.metrics.errors).sum();
     let traffic = load.traffic.as_ref();
     let kinds = traffic
         .into_iter()
@@ -58,8 +76,9 @@ fn words(cell: &LoadCell) -> String {
     let how = statuses.into_iter().chain(kinds);
     let how = listed(how, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
     format!(
-        "{} ({} of {all} requests failed{how})",
+        "{} ({} of {} requests failed{how})",
         cell.place(),
-        load.errors
+        load.errors,
+        load.requests()
     )
 }

@@ -3,11 +3,15 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::history::bounded;
 use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Line, Series, Setting};
 
 /// Name and version of the history's schema.
 pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
+
+/// The most settings of a history: one that changes every night reaches back eleven years.
+pub const MOST_SETTINGS: usize = 4000;
 
 /// The history of a schedule.
 #[serde_with::skip_serializing_none]
@@ -20,6 +24,7 @@ pub struct History {
     pub series: Vec<Series>,
     /// Where and with what it was measured, in order of appearance; runs refer to a setting by its
     /// place here.
+    #[serde(deserialize_with = "bounded::list::<MOST_SETTINGS, _, _>")]
     pub settings: Vec<Setting>,
     /// The runs in the order in which they ended.
     pub runs: Vec<Line>,

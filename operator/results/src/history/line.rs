@@ -10,6 +10,7 @@ use wasmbench_core::wire::record::Point;
 
 use crate::cell::{AnyCell, place};
 use crate::comparison::factor;
+use crate::history::bounded;
 use crate::measure::{Measured as _, Metric};
 use crate::statistics::Interval;
 use crate::statistics::ratio::noise_of;
@@ -43,6 +44,9 @@ impl Series {
     }
 }
 
+/// The most images of a setting: a run has 16 variants, and a twin of the baseline.
+pub const MOST_IMAGES: usize = 17;
+
 /// Where and with what a run measured.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -54,6 +58,7 @@ pub struct Setting {
     /// Name of the baseline.
     pub baseline: String,
     /// Digests of the images, by variant.
+    #[serde(deserialize_with = "bounded::map::<MOST_IMAGES, _>")]
     pub images: BTreeMap<String, String>,
     /// Digest of workloads and sweeps.
     pub asked: String,

@@ -1,5 +1,7 @@
 //! Shortens a history that is too long: two lines of the same setting become one.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::history::document::History;
 use crate::history::line::{Ends, Line, Number};
 
@@ -9,10 +11,10 @@ const NEWEST: usize = 100;
 impl History {
     /// Folds the older half of the lines before the newest ones, where neighbours have the same
     /// setting and no change lies between them. If nothing can be folded, the oldest line is
-    /// dropped and counted. Returns whether the history became shorter.
+    /// dropped and counted, unless it is the only one. Returns whether the history became shorter.
     pub(super) fn shorten(&mut self) -> bool {
         let older = self.runs.len().saturating_sub(NEWEST).div_ceil(2);
-        let newer = self.runs.split_off(older);
+        let mut newer = self.runs.split_off(older);
         let before = self.runs.len();
         let mut folded: Vec<Line> = vec![];
         let mut is_open = false;
@@ -30,15 +32,29 @@ impl History {
                 }
             }
         }
-        if folded.len() == before && before > 0 {
+        let mut is_less = folded.len() < before;
+        folded.append(&mut newer);
+        if !is_less && folded.len() > 1 {
             let oldest = folded.remove(0);
             self.forgotten += oldest.runs;
             self.folded_until = Some(oldest.ended);
+            is_less = true;
         }
-        let is_less = folded.len() < before;
-        folded.extend(newer);
         self.runs = folded;
+        self.drop_unused_settings();
         is_less
+    }
+
+    /// Drops the settings that no line refers to any more.
+    fn drop_unused_settings(&mut self) {
+        let used: BTreeSet<usize> = self.runs.iter().map(|line| line.setting).collect();
+        let settings = std::mem::take(&mut self.settings).into_iter().enumerate();
+        let kept = settings.filter(|(place, _)| used.contains(place));
+        self.settings = kept.map(|(_, setting)| setting).collect();
+        let places: BTreeMap<usize, usize> = used.into_iter().zip(0..).collect();
+        for line in &mut self.runs {
+            line.setting = places[&line.setting];
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! A history as the bytes of a `ConfigMap` entry.
 
-use wasmbench_core::store;
+use wasmbench_core::store::{self, Bounds};
 
-use crate::history::document::{HISTORY_SCHEMA, History};
+use crate::history::document::{HISTORY_SCHEMA, History, MOST_SETTINGS};
 
 /// Key of the entry.
 pub const HISTORY_KEY: &str = "history.json.gz";
@@ -10,9 +10,12 @@ pub const HISTORY_KEY: &str = "history.json.gz";
 /// The most bytes of the entry: base64 adds a third, and a `ConfigMap` holds at most 1 MiB.
 pub const MOST_BYTES: usize = 700 * 1024;
 
-/// No history of that size unpacks to more bytes, nor to more values.
-const MOST_UNPACKED: u64 = 32 * 1024 * 1024;
-const MOST_VALUES: usize = 4_000_000;
+/// What a history may unpack to: twice what a full entry does. With the most settings and images, it takes less than
+/// 40 MiB of memory however it was made.
+pub const BOUNDS: Bounds = Bounds {
+    bytes: 4 * 1024 * 1024,
+    values: 400_000,
+};
 
 /// A history could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +33,13 @@ pub enum Error {
 
 impl History {
     /// The bytes to store, at most `most` of them unless the history cannot be shortened further.
-    /// If they do not fit, runs are folded, the oldest first.
+    /// If they do not fit, or could not be unpacked again, runs are folded, the oldest first.
     pub fn pack(&mut self, most: usize) -> Result<Vec<u8>, Error> {
         loop {
-            let bytes = store::pack(self)?;
-            if bytes.len() <= most || !self.shorten() {
+            let json = store::json(self)?;
+            let bytes = store::compressed(&json)?;
+            let is_readable = BOUNDS.hold(&json) && self.settings.len() <= MOST_SETTINGS;
+            if (bytes.len() <= most && is_readable) || !self.shorten() {
                 return Ok(bytes);
             }
         }
@@ -42,7 +47,7 @@ impl History {
 
     /// Reads a history from its bytes.
     pub fn unpack(bytes: &[u8]) -> Result<Self, Error> {
-        let history: Self = store::unpack(bytes, MOST_UNPACKED, MOST_VALUES)?;
+        let history: Self = store::unpack(bytes, BOUNDS)?;
         if history.schema != HISTORY_SCHEMA {
             return Err(Error::OtherSchema(history.schema));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{ConnectionReuse, Workload};
+use wasmbench_core::points::connections_of;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
@@ -38,13 +39,13 @@ pub fn cell(
         workload,
         point,
     } = &recorded.cell;
-    let sweeps = &spec.sweeps;
-    let (sweep, connections) = match point {
-        Point::WarmLatency => (Sweep::WarmLatency, sweeps.warm_latency?.connections),
-        Point::Throughput { connections } => (Sweep::Throughput, *connections),
-        Point::OpenLoop { .. } => (Sweep::OpenLoop, sweeps.open_loop.as_ref()?.connections),
+    let sweep = match point {
+        Point::WarmLatency => Sweep::WarmLatency,
+        Point::Throughput { .. } => Sweep::Throughput,
+        Point::OpenLoop { .. } => Sweep::OpenLoop,
         Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
     };
+    let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
     let wrong = against.of_every_trial(variant, workload);
     let mut workloads = spec.workloads.iter();
     let asked = workloads.find(|one| one.name == *workload);
@@ -52,22 +53,14 @@ pub fn cell(
     // One answer is the right one, so none may have another size.
     let is_fixed =
         asked.is_some_and(|asked| asked.expect.same_across_variants || asked.expect.body.is_some());
-    let throughput = sweeps.throughput.as_ref();
-    let throughput = throughput.filter(|_| sweep == Sweep::Throughput);
-    let reuse = throughput.map_or(ConnectionReuse::KeepAlive, |sweep| sweep.connection_reuse);
     let trials = recorded.trials.iter();
     let trials: Vec<Trial> = trials
         .map(|(block, seen)| {
             let mut trial = trial_of(seen, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
-            let requests = metrics.requests + metrics.errors;
-            let runs = u64::try_from(metrics.rates.len()).unwrap_or(1);
-            metrics.traffic = std::mem::take(&mut metrics.traffic).over(
-                requests,
-                connections.into(),
-                runs,
-                reuse,
-            );
+            if reuse == ConnectionReuse::PerRequest {
+                metrics.traffic.requests_per_connection = None;
+            }
             if is_fixed && metrics.other_bytes_before.is_some() && trial.state == TrialState::Valid
             {
                 (trial.state, trial.reason) = invalid(Reason::ResponseMismatch);
@@ -176,7 +169,7 @@ fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDeta
     }
 }
 
-/// What was met in the trials of a point; `None` if nothing is known, as without a generator.
+/// What the generator saw in the trials of a point; `None` if nothing is known, as without one.
 fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
     let all = trials.iter().map(|trial| &trial.metrics.traffic);
     let sum = Traffic::joined(all);

@@ -103,7 +103,7 @@ pub struct LoadDetail {
     /// The time for which it did, added up over CPUs, as a share of the window's length: the median
     /// over the trials.
     pub throttled_share: Option<f64>,
-    /// What was met besides latencies; absent if nothing is known.
+    /// What the load generator saw; absent if nothing is known.
     pub traffic: Option<TrafficSummary>,
     /// How much longer than asked for the longest timed window was, as a factor; only where windows
     /// are asked for by time, and only from 1.5 on.
@@ -115,6 +115,14 @@ pub struct LoadDetail {
 }
 
 impl LoadDetail {
+    /// Requests of all trials, whatever became of them.
+    pub fn requests(&self) -> u64 {
+        let trials = self.trials.iter();
+        trials
+            .map(|trial| trial.metrics.requests + trial.metrics.errors)
+            .sum()
+    }
+
     /// Whether every valid trial has enough requests for the percentile that leaves one request in
     /// `one_in` beyond it; false without a valid trial.
     pub fn carries(&self, one_in: u64) -> bool {

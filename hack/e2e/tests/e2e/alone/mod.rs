@@ -2,6 +2,7 @@
 
 mod api_server;
 mod large_runs;
+mod listed_namespaces;
 mod operator_killed;
 mod parallel;
 mod precision;

@@ -4,7 +4,7 @@ use wasmbench_api::conditions;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::{images, pulled_image};
 use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
 
@@ -14,7 +14,7 @@ use kube::Api;
 #[tokio::test]
 async fn broken_variants_are_marked_and_the_others_measured() {
     with_namespace("faults", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let (image, named) = (images(&client).await.native, pulled_image());
         let spec = format!(
             r"
 blocks: 2
@@ -23,6 +23,7 @@ variants:
 - {{name: good, preset: native}}
 - {{name: no-image, container: {{image: localhost/wasmbench/does-not-exist:1}}}}
 - {{name: crashes, container: {{image: '{image}', args: [--no-such-flag]}}}}
+- {{name: named-user, container: {{image: '{named}'}}}}
 - {{name: no-class, container: {{image: '{image}', runtimeClassName: no-such-class}}}}
 workloads:
 - {{name: hello, expect: {{body: hello}}}}
@@ -35,7 +36,7 @@ sweeps:
         let run = runs::finished(&client, &namespace, "broken", 300).await;
         let records = runs::all_records(&client, &run).await;
         let outcomes = runs::outcomes(&records);
-        assert_eq!(outcomes.len(), 4 + 16, "{outcomes:#?}");
+        assert_eq!(outcomes.len(), 5 + 20, "{outcomes:#?}");
         let mut scouts = records.iter().filter_map(Record::scout);
         let scout = scouts
             .find(|scout| scout.failure.is_none())
@@ -61,6 +62,7 @@ sweeps:
         for (prefix, reason) in [
             ("no-image/", "ImageUnavailable"),
             ("crashes/", "SubjectCrashed"),
+            ("named-user/", "SubjectNotStarted"),
         ] {
             let found = of(prefix);
             assert!(
@@ -89,6 +91,8 @@ sweeps:
         for variant in ["no-image", "crashes"] {
             assert!(!message(variant).is_empty(), "{skipped:#?}");
         }
+        let user = message("named-user");
+        assert!(user.contains("container.runAsUser"), "{user}");
         let remedy = "install the shim and its RuntimeClass";
         assert!(message("no-class").contains(remedy), "{skipped:#?}");
         assert!(

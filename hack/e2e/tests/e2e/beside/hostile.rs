@@ -7,12 +7,13 @@ use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
-use wasmbench_api::{BenchmarkRun, conditions, labels};
-use wasmbench_core::build::component_selector;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
+use wasmbench_core::build::{component_selector, config_map};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as, tenant};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
+use wasmbench_results::history::stored::HISTORY_KEY;
 
 const TINY: &str = r"
 blocks: 2
@@ -161,6 +162,67 @@ async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
         held_subject(&pods, &uid, words).await;
         let run = runs::finished(&client, &namespace, "real", 120).await;
         runs::assert_measured(&runs::records(&client, &run).await, 2);
+    })
+    .await;
+}
+
+/// A schedule whose next time is months away.
+fn yearly() -> BenchmarkSchedule {
+    let run: serde_json::Value = serde_yaml::from_str(TINY).expect("YAML");
+    let spec = json!({ "schedule": "0 0 1 1 *", "template": { "spec": run } });
+    BenchmarkSchedule::new("x", serde_json::from_value(spec).expect("a schedule"))
+}
+
+#[tokio::test]
+async fn the_history_of_a_schedule_cannot_be_made_or_changed_by_a_tenant() {
+    with_namespace("history", |client, namespace| async move {
+        let mallory = tenant(&client, &namespace).await;
+        let schedules: Api<BenchmarkSchedule> = Api::namespaced(mallory.clone(), &namespace);
+        let created = schedules.create(&PostParams::default(), &yearly()).await;
+        let schedule = created.expect("their own");
+        let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), &namespace);
+        let words = "only wasmbench creates and changes";
+        let history = config_map::history(&schedule, HISTORY_KEY, vec![]);
+        let name = history.name_any();
+        let (mut unowned, mut unlabelled) = (history.clone(), history.clone());
+        unowned.metadata.owner_references = None;
+        unlabelled.metadata.labels = None;
+        for forged in [&history, &unowned, &unlabelled] {
+            assert_refused(maps.create(&PostParams::default(), forged).await, words);
+        }
+        // Nor does a map of their own become one.
+        let plain = map(json!({ "metadata": { "name": &name } }));
+        maps.create(&PostParams::default(), &plain)
+            .await
+            .expect("their own");
+        let owners =
+            json!({ "metadata": { "ownerReferences": history.metadata.owner_references } });
+        let patch = async |change: serde_json::Value| {
+            maps.patch(&name, &PatchParams::default(), &Patch::Merge(change))
+                .await
+        };
+        assert_refused(patch(owners).await, words);
+        maps.delete(&name, &DeleteParams::default())
+            .await
+            .expect("their own");
+        // Nor is one of the operator's changed, or taken over.
+        let operator = client_as(&account("wasmbench")).await;
+        let theirs: Api<ConfigMap> = Api::namespaced(operator, &namespace);
+        theirs
+            .create(&PostParams::default(), &history)
+            .await
+            .expect("the operator's own");
+        for change in [
+            json!({ "data": { "more": "" } }),
+            json!({ "metadata": { "ownerReferences": null } }),
+            json!({ "metadata": { "labels": null, "ownerReferences": null } }),
+        ] {
+            assert_refused(patch(change).await, words);
+        }
+        // To begin anew, they may remove it.
+        maps.delete(&name, &DeleteParams::default())
+            .await
+            .expect("allowed");
     })
     .await;
 }

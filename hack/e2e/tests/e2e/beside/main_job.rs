@@ -20,10 +20,11 @@ fn all_workloads(own_image: &str) -> String {
         r"
 blocks: 1
 seed: 1
+resources: {{requests: {{cpu: '.1', memory: '64e6'}}, limits: {{memory: 0.5Gi}}}}
 variants:
 - {{name: native, preset: native}}
 - {{name: embedded, preset: wasmtime-embedded, engine: {{allocator: Pooling}}}}
-- {{name: mine, container: {{image: '{own_image}'}}}}
+- {{name: mine, container: {{image: '{own_image}', command: [/gateway], env: [{{name: a.b-c, value: d}}]}}}}
 workloads:
 - {{name: hello, path: /, expect: {{body: hello}}}}
 - {{name: compute, path: '/compute?iters=20000', expect: {{sameAcrossVariants: true}}}}

@@ -14,6 +14,7 @@ mod isolation;
 mod lifecycle;
 mod main_job;
 mod misbehaviour;
+mod no_room;
 mod node_cold;
 mod open_loop;
 mod presets;

@@ -10,15 +10,10 @@ use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, wit
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
+use wasmbench_e2e::operator::pulled_image;
 use wasmbench_e2e::{PATIENCE, answered, eventually, runs};
 
-/// A gateway's image that is in the local cluster's registry and shares no layer with the images on
-/// its nodes.
-fn image() -> String {
-    let image = std::env::var("WASMBENCH_REGISTRY_IMAGE");
-    image.expect("WASMBENCH_REGISTRY_IMAGE names no image: run 'make e2e'")
-}
-
+/// A run of an image whose user is a name, at a port that only root had in former times.
 fn spec(concurrency: &str) -> String {
     format!(
         "
@@ -26,11 +21,18 @@ blocks: 1
 seed: 1
 noiseFloor: false
 variants:
-- {{name: pulled, container: {{image: '{}', port: 8080, listeningLine: ' listening on '}}}}
+- name: pulled
+  container:
+    image: '{}'
+    runAsUser: 65532
+    runAsGroup: 65532
+    args: [--listen, '0.0.0.0:80']
+    port: 80
+    listeningLine: ' listening on '
 workloads: [{{name: hello, expect: {{body: hello}}}}]
 sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}, timeoutSeconds: 120}}}}
 ",
-        image()
+        pulled_image()
     )
 }
 
@@ -144,7 +146,7 @@ async fn an_image_that_another_pod_runs_stays_and_the_trial_says_whose_it_is() {
 
 async fn image_in_use(client: &Client, namespace: &str, node: &str) {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let neighbour = other(&image(), node);
+    let neighbour = other(&pulled_image(), node);
     // A namespace accepts no pod before it has a service account.
     answered("the neighbour is created", || async {
         pods.create(&PostParams::default(), &neighbour).await

@@ -111,8 +111,7 @@ async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason:
 #[tokio::test]
 async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
     with_namespace("schedule", |client, namespace| async move {
-        let forbid = json!({ "concurrencyPolicy": "Forbid" });
-        create(&client, &namespace, &each_minute("often", LONG, &forbid)).await;
+        create(&client, &namespace, &each_minute("often", LONG, &json!({}))).await;
         let run = first_run(&client, &namespace, "often").await;
         assert_eq!(run.labels()[labels::SCHEDULE], "often");
         assert!(run.annotations().contains_key(labels::SCHEDULED_TIME));
@@ -127,6 +126,15 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
         .await;
         assert_eq!(found.active, [run.name_any()]);
         assert_eq!(runs_of(&client, &namespace, "often").await.len(), 1);
+        let behind = says(
+            &client,
+            &namespace,
+            "often",
+            conditions::BEHIND,
+            "RunsTakeLonger",
+        )
+        .await;
+        assert!(behind.contains(&run.name_any()), "{behind}");
 
         let suspended = patch(&client, &namespace, "often", json!({ "suspend": true })).await;
         suspended.expect("stopping is allowed");

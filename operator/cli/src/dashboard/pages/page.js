@@ -1,17 +1,34 @@
 "use strict";
 
-// Parts of the page that the server sends anew stand in elements with data-live.
+// Parts of the page that the server sends anew stand in elements with data-live. A browser opens six connections to one
+// address: a page that nobody sees gives its own back, and catches up when it is seen again.
 const source = document.body.dataset.events;
+let events = null;
 if (source) {
-  const events = new EventSource(source);
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+
+function follow() {
+  if (document.hidden) {
+    events?.close();
+    events = null;
+    return;
+  }
+  events ??= listening();
+}
+
+function listening() {
+  const opened = new EventSource(source);
   const connection = document.getElementById("connection");
-  events.onopen = () => { connection.textContent = ""; };
-  events.onerror = () => {
+  opened.onopen = () => { connection.textContent = ""; };
+  opened.onerror = () => {
     connection.textContent = "The dashboard does not answer. Is kubectl wasmbench dashboard still running?";
   };
   for (const region of document.querySelectorAll("[data-live]")) {
-    events.addEventListener(region.id, (event) => replace(region, event.data));
+    opened.addEventListener(region.id, (event) => replace(region, event.data));
   }
+  return opened;
 }
 
 // What the reader has opened, marked or reached by keyboard stays so.

@@ -1,9 +1,9 @@
-//! Nobody else may create objects that claim to belong to a run.
+//! Nobody else may create or change objects that claim to belong to a run or a schedule.
 
 use kube_cel::VapEvaluator;
 use serde_json::{Value, json};
 
-use super::support::with;
+use super::support::{history, with};
 use crate::support::chart::NAMESPACE;
 use crate::support::policy::{COLD_START, OPERATOR, Policy, by};
 use crate::support::runs;
@@ -44,6 +44,76 @@ fn a_tenant_neither_takes_the_label_off_nor_puts_it_on() {
         let refused = policy.update_refused(TENANT, old, new, "team-a");
         assert_eq!(refused.len(), 1, "{new:#}");
     }
+}
+
+/// The history with nothing but its owner, and with nothing but its label, of what says whose it is.
+fn claims(history: &Value) -> [Value; 3] {
+    let unlabelled = with(history, "/metadata/labels", json!({}));
+    let mut unowned = history.clone();
+    unowned["metadata"]["ownerReferences"] = json!([]);
+    [history.clone(), unlabelled, unowned]
+}
+
+#[test]
+fn a_history_with_a_schedules_label_or_owner_is_refused_to_tenants() {
+    let policy = Policy::named("origin", &[]).on("configmaps");
+    for forged in claims(&history()) {
+        let refused = policy.refusals_of(TENANT, &forged, "team-a");
+        assert!(refused[0].contains("only wasmbench creates"), "{forged:#}");
+    }
+}
+
+#[test]
+fn a_tenant_neither_takes_a_history_over_nor_makes_one_of_their_own_map() {
+    let policy = Policy::named("origin", &[]).on("configmaps");
+    let plain = json!({ "metadata": { "name": "nightly-history" } });
+    for mine in claims(&history()) {
+        for (old, new) in [(&mine, &plain), (&plain, &mine), (&mine, &mine)] {
+            let refused = policy.update_refused(TENANT, old, new, "team-a");
+            assert_eq!(refused.len(), 1, "{old:#} {new:#}");
+        }
+    }
+}
+
+#[test]
+fn owners_of_the_same_kind_in_another_group_are_none_of_its_business() {
+    for kind in ["BenchmarkRun", "BenchmarkSchedule"] {
+        let owner =
+            json!([{ "apiVersion": "example.com/v1", "kind": kind, "name": "a", "uid": "1" }]);
+        let map = json!({ "metadata": { "name": "web", "ownerReferences": owner } });
+        assert!(!looks_at(TENANT, &map), "{kind}");
+    }
+}
+
+const NETWORKS: &str = "system:serviceaccount:openshift-multus:multus";
+
+#[test]
+fn what_annotates_pods_may_change_a_runs_pods_if_the_administrator_lists_it() {
+    let mine = runs::pods().remove(0);
+    let annotated = with(
+        &mine,
+        "/metadata/annotations/example.com~1network",
+        json!("up"),
+    );
+    let listed = [
+        "--set",
+        &format!("admissionPolicies.mayChangePods={{{NETWORKS}}}"),
+    ];
+    let policy = Policy::named("origin", &listed);
+    let none = Vec::<String>::new();
+    let changed = |policy: &Policy, who| policy.update_refused(who, &mine, &annotated, "team-a");
+    assert_eq!(changed(&policy, NETWORKS), none);
+    assert_eq!(changed(&policy, TENANT).len(), 1);
+    assert_eq!(changed(&Policy::named("origin", &[]), NETWORKS).len(), 1);
+    // Annotations and no more: it neither makes pods nor touches records.
+    assert_eq!(policy.refusals_of(NETWORKS, &mine, "team-a").len(), 1);
+    let maps = policy.on("configmaps");
+    let history = history();
+    let touched = maps.update_refused(NETWORKS, &history, &history, "team-a");
+    assert_eq!(touched.len(), 1);
+    let unlabelled = with(&mine, "/metadata/labels", json!({}));
+    let stripped = policy.update_refused(NETWORKS, &mine, &unlabelled, "team-a");
+    assert_eq!(stripped.len(), 1);
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! What the operator's token allows, should somebody get hold of it: only the objects of runs.
 
 use serde_json::{Value, json};
-use wasmbench_api::BenchmarkSchedule;
-use wasmbench_core::build::config_map;
 use wasmbench_core::schedule::run_of;
 
-use super::support::with;
-use crate::support::chart::{NAMESPACE, repository};
+use super::support::{history, nightly, with};
+use crate::support::chart::NAMESPACE;
 use crate::support::policy::{COLD_START, OPERATOR, Policy};
 use crate::support::runs;
 
@@ -127,15 +125,64 @@ fn a_probes_pod_is_removed_in_the_operators_namespace_and_nowhere_else() {
     assert!(refused("team-a")[0].contains(REFUSED));
 }
 
+/// As `kubectl delete benchmarkrun --cascade=orphan` leaves them.
+fn orphaned(pod: &Value) -> Vec<Value> {
+    let mut without = pod.clone();
+    let meta = without["metadata"].as_object_mut().unwrap();
+    meta.remove("ownerReferences");
+    let mut empty = pod.clone();
+    empty["metadata"]["ownerReferences"] = json!([]);
+    vec![without, empty]
+}
+
+#[test]
+fn a_pod_that_a_deleted_run_left_without_an_owner_is_removed() {
+    let policy = Policy::named("owned", &[]);
+    for pod in runs::pods().iter().chain(&runs::cold_subjects()) {
+        for orphan in orphaned(pod) {
+            let refused = policy.deletion_refused(OPERATOR, &orphan);
+            assert_eq!(refused, Vec::<String>::new(), "{orphan:#}");
+            assert!(!policy.deletion_refused(COLD_START, &orphan).is_empty());
+            assert!(!policy.refusals(&orphan, "team-a").is_empty(), "created");
+            let changed = policy.update_refused(OPERATOR, &orphan, &orphan, "team-a");
+            assert!(!changed.is_empty(), "changed");
+        }
+    }
+}
+
+#[test]
+fn a_pod_without_an_owner_that_is_no_runs_is_not_removed() {
+    let policy = Policy::named("owned", &[]);
+    let orphan = orphaned(&runs::pods()[0]).remove(0);
+    let uid = &orphan["metadata"]["labels"]["wasmbench.dev/run-uid"];
+    let component = "app.kubernetes.io/component";
+    for labels in [
+        json!({}),
+        json!({ "wasmbench.dev/run-uid": uid }),
+        json!({ component: "subject" }),
+        json!({ "wasmbench.dev/run-uid": uid, component: "controller" }),
+    ] {
+        let stranger = with(&orphan, "/metadata/labels", labels);
+        let refused = policy.deletion_refused(OPERATOR, &stranger);
+        assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+    }
+    let of_others = with(
+        &orphan,
+        "/metadata/ownerReferences",
+        json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "b" }]),
+    );
+    let refused = policy.deletion_refused(OPERATOR, &of_others);
+    assert!(refused.iter().any(|m| m.contains(REFUSED)));
+    let maps = Policy::named("owned", &[]).on("configmaps");
+    assert!(!maps.deletion_refused(OPERATOR, &orphan).is_empty());
+    let refused = policy.deletion_refused_in(OPERATOR, &orphan, "kube-system");
+    assert!(refused[0].contains("kube-"), "{refused:#?}");
+}
+
 #[test]
 fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
     let policy = Policy::named("owned", &[]).on("configmaps");
-    let path = repository().join("manifests/samples/nightly.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
-    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
-    let history = config_map::history(&nightly, "history.json.gz", vec![]);
-    let history = serde_json::to_value(history).unwrap();
+    let history = history();
     assert_eq!(policy.refusals(&history, "team-a"), Vec::<String>::new());
     let owner = "/metadata/ownerReferences/0";
     for (path, value) in [
@@ -158,11 +205,7 @@ fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
 #[test]
 fn the_operator_starts_the_runs_of_schedules_and_no_others() {
     let policy = Policy::named("owned", &[]).on("benchmarkruns");
-    let path = repository().join("manifests/samples/nightly.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
-    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
-    let run = run_of(&nightly, "2026-03-01T03:00:00Z".parse().unwrap());
+    let run = run_of(&nightly(), "2026-03-01T03:00:00Z".parse().unwrap());
     let run = serde_json::to_value(run).unwrap();
     assert_eq!(policy.refusals(&run, "team-a"), Vec::<String>::new());
     let strangers = [json!([]), run["metadata"]["ownerReferences"].clone()];

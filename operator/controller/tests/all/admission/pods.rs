@@ -1,6 +1,7 @@
 //! Pods under test and echo servers.
 
 use serde_json::{Value, json};
+use wasmbench_api::run::PROBE_USER;
 
 use super::support::{ways_out, with};
 use crate::support::chart::NAMESPACE;
@@ -34,6 +35,34 @@ fn a_pod_that_asks_for_more_is_refused() {
             refused.iter().any(|m| m.contains(word)),
             "{pointer}: {refused:#?}"
         );
+    }
+}
+
+#[test]
+fn a_subject_runs_as_any_user_but_root_and_the_probes() {
+    let policy = Policy::named("pods", &[]);
+    let pod = runs::pods().remove(0);
+    for context in [
+        "/spec/securityContext",
+        "/spec/containers/0/securityContext",
+    ] {
+        let refusals = |field: &str, number: i64| {
+            let pod = with(&pod, &format!("{context}/{field}"), json!(number));
+            policy.refusals(&pod, "team-a")
+        };
+        for field in ["runAsUser", "runAsGroup"] {
+            assert_eq!(
+                refusals(field, 1000),
+                Vec::<String>::new(),
+                "{context}/{field}"
+            );
+            for number in [0, PROBE_USER] {
+                assert!(
+                    !refusals(field, number).is_empty(),
+                    "{context}/{field}: {number}"
+                );
+            }
+        }
     }
 }
 

@@ -1,6 +1,25 @@
 //! Objects with more than the operator gives them.
 
 use serde_json::{Value, json};
+use wasmbench_api::BenchmarkSchedule;
+use wasmbench_core::build::config_map;
+
+use crate::support::chart::repository;
+
+/// The schedule of the samples, as the API server has it.
+pub fn nightly() -> BenchmarkSchedule {
+    let path = repository().join("manifests/samples/nightly.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
+    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
+    nightly
+}
+
+/// Its history, as the operator writes it.
+pub fn history() -> Value {
+    let map = config_map::history(&nightly(), "history.json.gz", vec![]);
+    serde_json::to_value(map).unwrap()
+}
 
 /// `object` with `value` at a JSON pointer.
 pub fn with(object: &Value, pointer: &str, value: Value) -> Value {

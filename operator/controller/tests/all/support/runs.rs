@@ -51,6 +51,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: None,
         admission_policies: true,
+        watch_namespaces: vec![],
         host_network: true,
     }
 }
@@ -78,7 +79,7 @@ pub fn pods() -> Vec<Value> {
             let subject = subject_pod(&run, variant, trial, "node-1", Some("10.0.0.9:8080"));
             found.push(serde_json::to_value(subject).unwrap());
         }
-        let upstream = upstream_pod(&run, &config.images, "node-1");
+        let upstream = upstream_pod(&run, &config.images, "node-1", 0);
         found.push(serde_json::to_value(upstream).unwrap());
     }
     found

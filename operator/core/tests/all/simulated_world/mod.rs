@@ -1,16 +1,20 @@
 //! A cluster, as the operator sees it, in which everything goes wrong that does in a real one.
 
 mod nodes;
+mod objects;
 mod steps;
 mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+pub use objects::{Objects, objects, occupant};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use wasmbench_core::build::names;
 use wasmbench_core::observed::{Likeness, NodeSeen, Observed, PodSeen, PodState, TaintSeen};
+use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 use wasmbench_core::wire::scout::Scouted;
@@ -39,6 +43,8 @@ pub struct Hostility {
     pub operator_updated: u32,
     /// A report cannot be written.
     pub report_refused: u32,
+    /// What goes wrong with other objects.
+    pub objects: Objects,
 }
 
 pub struct World {
@@ -52,10 +58,20 @@ pub struct World {
     pub uid: String,
     /// The nodes, whether or not an operator looks at them.
     pub nodes: Nodes,
+    /// The node that the run claimed last: what it asks for late still goes there.
+    pub claimed: Option<String>,
     /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
     /// What the scout of each variant will see.
     pub scouts: BTreeMap<String, Vec<Scouted>>,
+    /// Creations that have not taken effect yet, although the operator was told that they failed.
+    pub late: Vec<Step>,
+    /// How many times the probe of each trial was launched.
+    pub launched: BTreeMap<TrialId, u32>,
+    /// Names of the run's echo server, by how many times it was started before.
+    pub upstream_names: Vec<String>,
+    /// How many records in a row could not be written.
+    pub refused: u32,
 }
 
 impl World {
@@ -87,8 +103,13 @@ impl World {
             next_uid: 0,
             uid: run.uid.clone(),
             nodes,
+            claimed: None,
             staying: BTreeSet::new(),
             scouts: BTreeMap::new(),
+            late: vec![],
+            launched: BTreeMap::new(),
+            upstream_names: (0..4).map(|again| names::upstream(run, again)).collect(),
+            refused: 0,
         }
     }
 
@@ -103,7 +124,7 @@ impl World {
             uid: self.next_uid.to_string(),
             created: self.now,
             deleting: None,
-            node: self.held(),
+            node: self.claimed.clone(),
             likeness: Likeness::AsAsked,
             ip: None,
             state: PodState::Pending(None),

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, PodSeen, PodState, TaintSeen, Waiting};
+use wasmbench_core::observed::{
+    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, TaintSeen, Waiting,
+};
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
 
 use super::time::ended;
 use super::{Likeness, World};
@@ -186,6 +189,18 @@ impl World {
         mine.map(|lease| lease.node.clone())
     }
 
+    /// The node on which a trial is tried: the one that the run holds, or the one on which the trial
+    /// has ended.
+    pub fn node_of(&self, trial: &TrialId) -> Option<String> {
+        let is_its = |of: &TrialId| of == trial;
+        let probes = self.seen.probes.iter().filter(|one| is_its(&one.trial));
+        let subjects = self.seen.subjects.iter().filter(|one| is_its(&one.trial));
+        let pods = probes.filter_map(|one| one.pod.as_ref());
+        let mut pods = pods.chain(subjects.map(|one| &one.pod));
+        self.held()
+            .or_else(|| pods.find_map(|pod| pod.node.clone()))
+    }
+
     /// What an operator reads of the nodes.
     pub fn look_at_nodes(&mut self) {
         let held = self.held();
@@ -208,6 +223,7 @@ impl World {
         let taken = leases.any(|lease| lease.node == node && lease.holder.is_some());
         assert!(!taken, "{node} is taken twice");
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
+        self.claimed = Some(node.to_owned());
         self.seen.leases.retain(|lease| lease.node != node);
         self.seen.leases.push(LeaseSeen {
             node: node.to_owned(),
@@ -279,17 +295,15 @@ impl World {
             Blow::Drain | Blow::Deletion => {
                 seen.subjects.retain(|one| !is_on(&one.pod));
                 seen.cold_subjects.retain(|one| !is_on(&one.pod));
-                seen.upstream = seen.upstream.take().filter(|pod| !is_on(pod));
-                for probe in &mut seen.probes {
-                    if probe.pod.as_ref().is_some_and(is_on) {
-                        probe.pod = None;
-                        probe.failed = Some("BackoffLimitExceeded".into());
-                    }
+                seen.upstreams.retain(|pod| !is_on(pod));
+                let probes = seen.probes.iter_mut();
+                for probe in probes.filter(|one| one.pod.as_ref().is_some_and(is_on)) {
+                    lose_pod(probe);
                 }
             }
             Blow::Reboot => {
                 let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
-                let pods = subjects.map(|one| &mut one.pod).chain(&mut seen.upstream);
+                let pods = subjects.map(|one| &mut one.pod).chain(&mut seen.upstreams);
                 let probes = seen.probes.iter_mut().filter_map(|one| one.pod.as_mut());
                 for pod in pods.chain(probes).filter(|pod| is_on(pod)) {
                     if !matches!(pod.state, PodState::Ended { .. }) {
@@ -311,7 +325,17 @@ impl World {
     pub fn has_pods(&self) -> bool {
         let seen = &self.seen;
         let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-        let mut pods = subjects.map(|one| &one.pod).chain(&seen.upstream);
+        let mut pods = subjects.map(|one| &one.pod).chain(&seen.upstreams);
         !seen.probes.is_empty() || pods.any(PodSeen::works)
     }
+}
+
+/// The pod of a probe is removed: one that had ended well has completed its Job.
+fn lose_pod(probe: &mut ProbeSeen) {
+    let pod = probe.pod.take();
+    probe.end = Some(if pod.is_some_and(|pod| pod.state == ended(0)) {
+        JobEnd::Completed
+    } else {
+        JobEnd::Failed("BackoffLimitExceeded".into())
+    });
 }

@@ -1,6 +1,6 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{Likeness, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
@@ -11,31 +11,38 @@ use super::{World, altered};
 impl World {
     /// Carries out one step as the controller would.
     pub fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
+        if step.starts() {
+            self.assert_alone(step);
+            self.assert_node_takes_pods();
+            if self.happens(self.hostility.objects.write_is_late) {
+                self.late.push(step.clone());
+                return;
+            }
+        }
         match step {
             Step::ClaimNode { node, .. } => self.claim(run, node),
             Step::ReleaseNode { node } => self.release(node),
             Step::ForgetNode { lease } => self.forget(lease),
-            Step::StartUpstream => {
-                assert!(self.seen.upstream.is_none(), "a second echo server");
-                self.assert_node_takes_pods();
-                let mut pod = self.new_pod("echo");
-                if self.happens(self.hostility.pod_altered) {
-                    pod.likeness = altered();
-                }
-                self.seen.upstream = Some(pod);
+            Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),
+            Step::StartUpstream { trial, restarts } => self.start_upstream(trial, *restarts),
+            Step::RemoveUpstream { pod, uid } => {
+                let is_it = |other: &PodSeen| other.name == *pod && other.uid == *uid;
+                self.seen.upstreams.retain(|other| !is_it(other));
             }
-            Step::RemoveUpstream { .. } => self.seen.upstream = None,
             Step::DeploySubject(trial) => self.deploy(trial),
             Step::LaunchProbe {
-                trial, subject_uid, ..
-            } => self.launch(trial, subject_uid),
-            Step::LaunchColdStart(trial) => self.launch_cold_start(trial),
+                trial,
+                subject_uid,
+                again,
+                ..
+            } => self.launch(trial, subject_uid, *again),
+            Step::LaunchColdStart { trial, again } => self.launch_cold_start(trial, *again),
             Step::CollectRecord { trial, .. } => {
                 let probe = self
                     .seen
                     .probes
                     .iter()
-                    .find(|p| p.trial == *trial)
+                    .find(|p| p.trial == *trial && p.pod.is_some())
                     .expect("no probe");
                 let pod = probe.pod.as_ref().expect("no pod");
                 assert_eq!(
@@ -55,12 +62,11 @@ impl World {
                 } else {
                     Ended::Failed("NeverListened".into())
                 };
-                if ok && trial.is_scout() {
+                if self.store(trial, ended) && ok && trial.is_scout() {
                     let variant = &trial.cell.variant;
                     let saw = self.scouts.get(variant).cloned().unwrap_or_default();
                     self.seen.scouted.insert(variant.clone(), saw);
                 }
-                self.store(trial, ended);
             }
             Step::RecordFailure { trial, failure, .. } => {
                 self.store(trial, Ended::Failed(failure.reason.clone()));
@@ -70,10 +76,10 @@ impl World {
                     self.store(trial, Ended::Skipped(exclusion.failure.reason.clone()));
                 }
             }
-            Step::RemoveSubject { pod } => {
+            Step::RemoveSubject { pod, uid } => {
                 let cold = self.seen.cold_subjects.iter_mut();
                 let mut subjects = self.seen.subjects.iter_mut().chain(cold);
-                let subject = subjects.find(|s| s.pod.name == *pod);
+                let subject = subjects.find(|s| s.pod.name == *pod && s.pod.uid == *uid);
                 let pod = &mut subject.expect("removed twice").pod;
                 assert!(pod.deleting.is_none(), "removed twice");
                 pod.deleting = Some(self.now);
@@ -82,7 +88,7 @@ impl World {
                     self.staying.insert(uid);
                 }
             }
-            Step::RemoveProbe { job } => {
+            Step::RemoveProbe { job, .. } => {
                 let probe = self.seen.probes.iter_mut().find(|p| p.job == *job);
                 probe.expect("removed twice").deleting = true;
             }
@@ -96,7 +102,15 @@ impl World {
             subjects.all(|subject| subject.trial != *trial),
             "a second subject for {trial}"
         );
-        self.assert_node_takes_pods();
+        self.create_subject(trial);
+    }
+
+    /// A subject appears, unless there is one of this name.
+    pub fn create_subject(&mut self, trial: &TrialId) {
+        let mut subjects = self.seen.subjects.iter();
+        if subjects.any(|subject| subject.trial == *trial) {
+            return;
+        }
         let mut pod = self.new_pod(&trial.to_string());
         if self.happens(self.hostility.pod_altered) {
             pod.likeness = altered();
@@ -105,7 +119,7 @@ impl World {
         self.seen.subjects.push(SubjectSeen { trial, pod });
     }
 
-    fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
+    fn launch(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
         let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
         let probes = self
             .seen
@@ -131,23 +145,11 @@ impl World {
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::AsAsked, "load on another pod");
         }
-        assert!(
-            !self.stored.contains_key(trial),
-            "{trial} is measured twice"
-        );
-        let pod = Some(self.new_probe());
-        self.seen.probes.push(ProbeSeen {
-            trial: trial.clone(),
-            job: format!("probe/{trial}"),
-            created: self.now,
-            subject_uid: subject_uid.to_owned(),
-            deleting: false,
-            failed: None,
-            pod,
-        });
+        self.assert_unmeasured(trial);
+        self.create_probe(trial, subject_uid, again);
     }
 
-    fn launch_cold_start(&mut self, trial: &TrialId) {
+    fn launch_cold_start(&mut self, trial: &TrialId, again: bool) {
         let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
         let probes = self.seen.probes.iter();
         let mut probes = probes.filter_map(|probe| probe.pod.as_ref());
@@ -162,41 +164,34 @@ impl World {
             cold.all(|cold| cold.trial != *trial && !cold.pod.works()),
             "{trial} meets pods of its own names"
         );
+        self.assert_unmeasured(trial);
+        self.create_probe(trial, "", again);
+    }
+
+    fn assert_unmeasured(&self, trial: &TrialId) {
         assert!(
             !self.stored.contains_key(trial),
             "{trial} is measured twice"
         );
-        let pod = Some(self.new_probe());
-        self.seen.probes.push(ProbeSeen {
-            trial: trial.clone(),
-            job: format!("probe/{trial}"),
-            created: self.now,
-            subject_uid: String::new(),
-            deleting: false,
-            failed: None,
-            pod,
-        });
     }
 
-    fn new_probe(&mut self) -> PodSeen {
-        self.assert_node_takes_pods();
-        let mut pod = self.new_pod("probe");
-        if self.happens(self.hostility.probe_altered) {
-            pod.likeness = altered();
+    /// Stores a record, if there is room for it.
+    pub fn store(&mut self, trial: &TrialId, ended: Ended) -> bool {
+        if self.happens(self.hostility.objects.records_refused) {
+            self.record_is_refused();
+            return false;
         }
-        pod
-    }
-
-    fn store(&mut self, trial: &TrialId, ended: Ended) {
+        self.refused = 0;
         assert!(
             !self.seen.records.contains_key(trial),
             "{trial} is recorded twice"
         );
         assert!(!self.seen.report, "{trial} is recorded after the report");
+        let node = self.node_of(trial).expect("a record comes from a node");
         *self.stored.entry(trial.clone()).or_default() += 1;
         self.seen.records.insert(trial.clone(), ended);
-        let node = self.held().expect("a record comes from a node");
         let began = self.seen.demands.node.get_or_insert(node.clone());
         assert_eq!(*began, node, "two nodes in one run");
+        true
     }
 }

@@ -21,13 +21,9 @@ impl World {
         }
         self.look_at_nodes();
         self.deleted_pods_end();
-        if let Some(pod) = &mut self.seen.upstream
-            && !Self::is_kept(&self.nodes, pod)
-            && pod.state == PodState::Pending(None)
-        {
-            pod.state = PodState::Running;
-            pod.ip = Some([10, 0, 0, 9].into());
-        }
+        self.upstreams_move_on();
+        self.late_writes_take_effect();
+        self.others_come_and_go();
         self.cold_subjects_come_and_go();
         if self.happens(self.hostility.operator_updated) {
             for subject in &mut self.seen.subjects {
@@ -40,6 +36,7 @@ impl World {
         for index in 0..self.seen.probes.len() {
             self.probe_moves_on(index);
         }
+        self.ended_pods_are_removed();
         if self.happens(self.hostility.pod_vanishes) {
             self.seen.subjects.pop();
         }

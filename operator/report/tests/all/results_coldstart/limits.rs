@@ -1,6 +1,7 @@
 //! Cold starts under a CPU limit, and cold starts without any measurement.
 
 use serde_json::json;
+use wasmbench_core::wire::addition::{AddedBy, Addition, CPU_LIMIT};
 use wasmbench_core::wire::record::Outcome;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{RunInput, Summary, summarize};
@@ -31,6 +32,29 @@ fn a_cpu_limit_on_pods_whose_start_is_timed_is_noted_and_breaks_no_trust() {
     ] {
         assert_eq!(doubts_of(&quiet, Reason::Throttled), []);
     }
+}
+
+#[test]
+fn a_limit_of_a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_runs() {
+    let mut all = records();
+    for subject in all.iter_mut().filter_map(|record| record.subject.as_mut()) {
+        subject.added = vec![Addition {
+            by: AddedBy::LimitRange,
+            what: CPU_LIMIT.to_owned(),
+            value: "500m".to_owned(),
+        }];
+    }
+    let summary = summary_of(&all);
+    let mut doubts = summary.doubts.iter();
+    let found = doubts.find(|one| one.reason == Reason::Throttled).unwrap();
+    let said = "the CPU limit of 500m, which a LimitRange sets and the run does not,";
+    assert!(found.message.contains(said), "{}", found.message);
+    assert!(
+        !found.breaks_trust
+            && found
+                .remedy
+                .starts_with("remove the default from the LimitRange")
+    );
 }
 
 #[test]

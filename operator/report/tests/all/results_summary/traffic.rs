@@ -1,4 +1,4 @@
-//! What the load generator met: connections that end, requests without an answer, sizes, windows that
+//! What the load generator saw: connections that end, requests without an answer, sizes, windows that
 //! last longer than asked for.
 
 use serde_json::{Value, json};
@@ -49,7 +49,13 @@ fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_di
     let table = |summary: &Summary| format!("{:?}", tables::points(summary, "hello"));
     assert!(!table(&kept).contains("Requests per connection"));
 
-    let ends = seen("embedded", &json!({"Connections": 1_000_000_000u64}));
+    // As many connections as requests, beside those with which the load began.
+    let each = |record: &mut Record| {
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+        let requests = timed.fortio["RetCodes"]["200"].clone();
+        timed.fortio["Seen"] = json!({"Connections": requests});
+    };
+    let ends = met("embedded", each, |_| {});
     let said = &doubt(&ends, Reason::ConnectionsEnd).message;
     assert!(
         said.contains("embedded on hello at 50 connections"),
@@ -67,7 +73,7 @@ fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_di
         .find(|row| row.variant == "embedded" && row.workload == "hello");
     let points = &row.unwrap().throughput.as_ref().unwrap().points;
     let point = points.iter().find(|point| point.connections == 50).unwrap();
-    assert!(point.requests_per_connection.unwrap() < 1.0);
+    assert_eq!(point.requests_per_connection, Some(1.0));
 }
 
 #[test]
@@ -158,18 +164,87 @@ fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust
 
 #[test]
 fn requests_without_an_answer_are_told_by_kind() {
-    let says = |record: &mut Record| {
-        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
-        let fortio = &mut timed.fortio;
-        let all = fortio["RetCodes"]["200"].as_u64().unwrap();
-        fortio["RetCodes"] = json!({"200": all - 30, "-1": 30});
-        fortio["Seen"] = json!({"Failures": {"cut": 20, "closed": 10}});
-    };
-    let summary = met("embedded", says, |_| {});
+    let summary = failing(&json!({"-1": 30}), &json!({"cut": 20, "closed": 10}));
     let said = &doubt(&summary, Reason::ErrorsInLoad).message;
     assert!(said.contains("cut off: shorter than announced"), "{said}");
     assert!(
         said.contains("closed without an answer") && !said.contains("-1"),
         "{said}"
+    );
+}
+
+/// A run in which requests of embedded failed with these statuses, and these kinds of failures.
+fn failing(statuses: &Value, kinds: &Value) -> Summary {
+    let says = |record: &mut Record| {
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+        let fortio = &mut timed.fortio;
+        let all = fortio["RetCodes"]["200"].as_u64().unwrap();
+        let failed = statuses.as_object().unwrap().values();
+        let failed: u64 = failed.filter_map(Value::as_u64).sum();
+        fortio["RetCodes"] = statuses.clone();
+        fortio["RetCodes"]["200"] = json!(all - failed);
+        fortio["Seen"] = json!({"Failures": kinds});
+    };
+    met("embedded", says, |_| {})
+}
+
+#[test]
+fn what_to_do_about_failures_follows_from_the_most_frequent_kind() {
+    for (statuses, kinds, remedy) in [
+        (
+            json!({"503": 20, "-1": 10}),
+            json!({"cut": 10}),
+            "fewer connections",
+        ),
+        (
+            json!({"503": 10, "-1": 20}),
+            json!({"cut": 20}),
+            "mend what the service sends",
+        ),
+        (
+            json!({"-1": 30}),
+            json!({"excess": 20, "closed": 10}),
+            "mend what the service sends",
+        ),
+        (
+            json!({"-1": 30}),
+            json!({"excess": 10, "closed": 20}),
+            "the subject's log",
+        ),
+        (json!({"-1": 30}), json!({"notConnected": 30}), "backlog"),
+        (
+            json!({"-1": 30}),
+            json!({"noPort": 30}),
+            "a limit of the load generator",
+        ),
+    ] {
+        let summary = failing(&statuses, &kinds);
+        let said = &doubt(&summary, Reason::ErrorsInLoad).remedy;
+        assert!(said.contains(remedy), "{statuses} {kinds}: {said}");
+        assert!(said.contains("maxErrorShare"), "{said}");
+    }
+}
+
+#[test]
+fn requests_that_were_sent_again_are_noted_from_one_in_a_hundred_on() {
+    let with = |resent: u64| {
+        let says = |record: &mut Record| {
+            let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+            timed.fortio["RetCodes"] = json!({"200": 1000});
+            timed.fortio["DurationHistogram"] = json!({"Count": 1000, "Sum": 1.0,
+                "Data": [{"Start": 0.001, "End": 0.002, "Count": 1000}]});
+            timed.fortio["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
+            timed.fortio["Seen"] = json!({"Resent": resent});
+        };
+        met("embedded", says, |_| {})
+    };
+    assert!(!is_said(&with(10), Reason::ConnectionsEnd));
+    let often = with(11);
+    let said = doubt(&often, Reason::ConnectionsEnd);
+    assert!(
+        said.message
+            .contains("embedded on hello at 50 connections (")
+            && !said.breaks_trust,
+        "{said:?}"
     );
 }

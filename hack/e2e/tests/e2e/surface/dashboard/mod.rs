@@ -2,6 +2,7 @@
 //! who may edit one namespace.
 
 mod every_page;
+mod hidden;
 mod refusals;
 mod story;
 mod suspended;

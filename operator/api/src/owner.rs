@@ -1,0 +1,74 @@
+//! Whose an object is: its owner references, by group, kind and uid. A label alone proves nothing, and neither does a
+//! uid of another kind.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::Resource;
+
+/// The owners of the object that are of this kind, in any version of its API.
+pub fn owners<K: Resource<DynamicType = ()>>(
+    meta: &ObjectMeta,
+) -> impl Iterator<Item = &OwnerReference> {
+    meta.owner_references
+        .iter()
+        .flatten()
+        .filter(|owner| owner.kind == K::kind(&()) && group(owner) == K::group(&()))
+}
+
+/// Whether the object is owned by the object of this kind with this uid.
+pub fn belongs_to<K: Resource<DynamicType = ()>>(meta: &ObjectMeta, uid: &str) -> bool {
+    owners::<K>(meta).any(|owner| owner.uid == uid)
+}
+
+/// The API group of an owner; empty for the core group, whose versions stand alone.
+fn group(owner: &OwnerReference) -> &str {
+    owner
+        .api_version
+        .split_once('/')
+        .map_or("", |(group, _)| group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BenchmarkRun, BenchmarkSchedule};
+
+    fn owned_by(api_version: &str, kind: &str) -> ObjectMeta {
+        let owner = OwnerReference {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            name: "nightly".into(),
+            uid: "1".into(),
+            ..OwnerReference::default()
+        };
+        ObjectMeta {
+            owner_references: Some(vec![owner]),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[test]
+    fn an_owner_counts_by_its_group_kind_and_uid_together() {
+        let mine = owned_by("wasmbench.dev/v1alpha1", "BenchmarkRun");
+        assert!(belongs_to::<BenchmarkRun>(&mine, "1"));
+        assert!(belongs_to::<BenchmarkRun>(
+            &owned_by("wasmbench.dev/v1", "BenchmarkRun"),
+            "1"
+        ));
+        assert!(!belongs_to::<BenchmarkRun>(&mine, "2"));
+        assert!(!belongs_to::<BenchmarkSchedule>(&mine, "1"));
+        for (api_version, kind) in [
+            ("wasmbench.dev/v1alpha1", "Foo"),
+            ("example.com/v1alpha1", "BenchmarkRun"),
+            ("wasmbench.dev", "BenchmarkRun"),
+            ("v1", "BenchmarkRun"),
+            ("", ""),
+        ] {
+            let stranger = owned_by(api_version, kind);
+            assert!(
+                !belongs_to::<BenchmarkRun>(&stranger, "1"),
+                "{api_version} {kind}"
+            );
+        }
+        assert!(!belongs_to::<BenchmarkRun>(&ObjectMeta::default(), "1"));
+    }
+}

@@ -1,0 +1,55 @@
+//! A probe that ended well, but whose pod was removed before its log was read: node drains and
+//! cleaners of ended pods do that while the operator is away. Its trial has no record and is
+//! measured once more, by a Job of another name; the first Job stays until then, to remember it.
+
+use jiff::Timestamp;
+
+use crate::observed::{Observed, ProbeSeen};
+use crate::plan::failure::{Failure, FailureReason};
+use crate::plan::pods::{Next, fail, on_its_way_out, subject_of};
+use crate::plan::{Step, Wake};
+use crate::wire::record::TrialId;
+
+/// How many results of a trial may be lost.
+const MOST: usize = 2;
+
+/// The probe of `trial` that may still report, and those whose results are lost.
+pub(super) fn probes<'a>(
+    seen: &'a Observed,
+    trial: &TrialId,
+) -> (Option<&'a ProbeSeen>, Vec<&'a ProbeSeen>) {
+    let mine = seen.probes.iter().filter(|probe| probe.trial == *trial);
+    let (lost, others): (Vec<_>, Vec<_>) = mine.partition(|probe| probe.is_lost());
+    (others.first().copied(), lost)
+}
+
+/// What comes before `trial` is measured once more, if its result was `lost`.
+pub(super) fn before(
+    seen: &Observed,
+    trial: &TrialId,
+    lost: &[&ProbeSeen],
+    now: Timestamp,
+) -> Option<Next> {
+    let subject = subject_of(seen, trial);
+    if lost.len() >= MOST {
+        let message = format!(
+            "the probe ended, but its pod was removed before its log was read, {MOST} times: let \
+             nothing remove ended pods in the operator's namespace"
+        );
+        let failure = Failure::new(FailureReason::ProbeFailed, message);
+        return Some(fail(trial, failure, subject));
+    }
+    // A trial has a fresh subject.
+    let subject = subject?;
+    let used = lost
+        .iter()
+        .any(|probe| probe.subject_uid == subject.pod.uid);
+    match subject.pod.deleting {
+        _ if !used => None,
+        Some(since) => Some(on_its_way_out(seen, trial, subject, since, now)),
+        None => {
+            let message = format!("measuring {trial} again: its result was removed");
+            Some((Some(Step::remove_subject(&subject.pod)), message, Wake::Now))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The echo server of the proxy workload: one pod per run, the same for all variants. One that ends
+//! is started again, because a node may kill any pod once; a trial that used it is lost.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::build::names;
+use crate::observed::{Observed, PodSeen, PodState};
+use crate::plan::failure::{Failure, FailureReason};
+use crate::plan::pods::{Next, POD_GOES, because, fail, later, since, subject_of};
+use crate::plan::{Step, Wake, again, target};
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+/// How long the echo server may take to start running.
+const START: SignedDuration = SignedDuration::from_secs(120);
+/// How many times an echo server that has ended is started again.
+const RESTARTS: usize = 2;
+
+/// What `trial` has to wait for; `None` if it needs no echo server or has one.
+pub(super) fn next(
+    run: &ValidatedRun,
+    seen: &Observed,
+    trial: &TrialId,
+    now: Timestamp,
+) -> Option<Next> {
+    if !run.has_upstream(trial) {
+        return None;
+    }
+    match seen.upstream() {
+        None => Some(missing(run, seen, trial, now)),
+        Some(pod) => pending(seen, trial, pod, now),
+    }
+}
+
+fn unavailable(seen: &Observed, trial: &TrialId, message: impl Into<String>) -> Next {
+    let failure = Failure::new(FailureReason::UpstreamUnavailable, message);
+    fail(trial, failure, subject_of(seen, trial))
+}
+
+/// No echo server works.
+fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let (probe, _) = again::probes(seen, trial);
+    let subject = subject_of(seen, trial);
+    if probe.is_some() {
+        let message = "the echo server ended while the trial used it: see its pod's log";
+        let failure = Failure::new(FailureReason::UpstreamLost, message);
+        return fail(trial, failure, subject);
+    }
+    let ended = seen.upstreams.len();
+    if ended > RESTARTS {
+        let message = format!(
+            "the echo server ended {ended} times: see the logs of its pods, and the upstream image \
+             in the chart"
+        );
+        return unavailable(seen, trial, message);
+    }
+    // A subject is given the address when it is created.
+    if let Some(subject) = subject.filter(|subject| subject.pod.deleting.is_none()) {
+        let step = Step::remove_subject(&subject.pod);
+        let message = format!("removing a pod of {trial} that knows an earlier echo server");
+        return (Some(step), message, Wake::Now);
+    }
+    let is_taken = |restarts: &usize| {
+        let name = names::upstream(run, *restarts);
+        seen.upstreams.iter().any(|pod| pod.name == name)
+    };
+    let step = Step::StartUpstream {
+        trial: trial.clone(),
+        restarts: (0..ended).find(|name| !is_taken(name)).unwrap_or(ended),
+    };
+    let wake = Wake::At(later(now, START));
+    (Some(step), "starting the echo server".to_owned(), wake)
+}
+
+/// What is in the way of using this echo server.
+fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> Option<Next> {
+    if let Some(failure) = target::altered(pod, FailureReason::UpstreamUnavailable) {
+        return Some(fail(trial, failure, subject_of(seen, trial)));
+    }
+    let waiting = |until| {
+        let message = "waiting for the echo server".to_owned();
+        Some((None, message, Wake::At(until)))
+    };
+    if let Some(since) = pod.deleting {
+        return waiting(later(since.max(now), POD_GOES));
+    }
+    let deadline = since(pod.created, START);
+    match &pod.state {
+        PodState::Running if pod.ip.is_some() => None,
+        _ if now < deadline => waiting(deadline),
+        state @ (PodState::Pending(_) | PodState::Running | PodState::Ended { .. }) => {
+            let message = format!(
+                "the echo server did not run within {START:#}{}: check the upstream image in the \
+                 chart",
+                because(state)
+            );
+            Some(unavailable(seen, trial, message))
+        }
+    }
+}
