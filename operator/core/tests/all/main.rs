@@ -12,6 +12,7 @@
 mod altered;
 mod common;
 mod exclusion;
+mod interruption;
 mod nodes;
 mod objects;
 mod presets;

@@ -13,7 +13,7 @@ use crate::common::{self, node, run_seen};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn seen(run: &ValidatedRun) -> Observed {
+pub fn seen(run: &ValidatedRun) -> Observed {
     Observed {
         nodes: vec![node("bench-1")],
         demands: common::demands(run),
@@ -23,7 +23,7 @@ fn seen(run: &ValidatedRun) -> Observed {
     }
 }
 
-fn holding(run: &ValidatedRun) -> Observed {
+pub fn holding(run: &ValidatedRun) -> Observed {
     let lease = LeaseSeen {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),

@@ -73,7 +73,11 @@ impl World {
             }
             Step::RecordSkipped(exclusion) => {
                 for trial in &exclusion.trials {
-                    self.store(trial, Ended::Skipped(exclusion.failure.reason.clone()));
+                    let skipped = Ended::Skipped(exclusion.failure.reason.clone());
+                    // The controller stops at an error.
+                    if !self.store(trial, skipped) {
+                        break;
+                    }
                 }
             }
             Step::RemoveSubject { pod, uid } => {
