@@ -16,14 +16,16 @@ const START: SignedDuration = SignedDuration::from_secs(120);
 /// How many times an echo server that has ended is started again.
 const RESTARTS: usize = 2;
 
-/// What `trial` has to wait for; `None` if it needs no echo server or has one.
+/// What `trial` has to wait for; `None` if it needs no echo server or has one, or if what used one is
+/// on its way out.
 pub(super) fn next(
     run: &ValidatedRun,
     seen: &Observed,
     trial: &TrialId,
     now: Timestamp,
 ) -> Option<Next> {
-    if !run.has_upstream(trial) {
+    let (probe, _) = again::probes(seen, trial);
+    if !run.has_upstream(trial) || probe.is_some_and(|probe| probe.deleting) {
         return None;
     }
     match seen.upstream() {

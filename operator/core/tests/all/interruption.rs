@@ -140,3 +140,15 @@ fn an_echo_server_that_a_reboot_ended_excuses_no_failure_once_another_works() {
         "{steps:?}"
     );
 }
+
+#[test]
+fn a_probe_that_the_run_removed_itself_has_not_lost_its_echo_server() {
+    for run in [common::validated(), common::validated_cold()] {
+        let mut seen = holding(&run);
+        let mut probe = probe(&run, "probe", "subject");
+        probe.deleting = true;
+        seen.probes = vec![probe];
+        let plan = plan(&run, &seen, NOW);
+        assert!(plan.steps.is_empty(), "{plan:?}");
+    }
+}
