@@ -17,11 +17,16 @@ pub fn is_finished(run: &BenchmarkRun) -> bool {
 /// must not begin to count again.
 pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
     let mut conditions = run.status.as_ref()?.conditions.iter();
-    let stalled = conditions.find(|one| {
+    // `Stalled` would say it too, unless something else is in the way as well.
+    let open = conditions.find(|one| {
         (&*one.type_, &*one.status, &*one.reason)
-            == (conditions::STALLED, "True", conditions::NO_MATCHING_NODE)
+            == (
+                conditions::SUCCEEDED,
+                "Unknown",
+                conditions::NO_MATCHING_NODE,
+            )
     });
-    Some(stalled?.last_transition_time.0)
+    Some(open?.last_transition_time.0)
 }
 
 /// The node that the records of a run come from, as its status says: good enough for the place of
@@ -53,15 +58,15 @@ mod tests {
 
     use super::*;
 
-    fn run(stalled: (&str, &str), completed: u32) -> BenchmarkRun {
-        let (status, reason) = stalled;
+    fn run(succeeded: (&str, &str), completed: u32) -> BenchmarkRun {
+        let (status, reason) = succeeded;
         let text = json!({
             "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
             "metadata": { "name": "a" },
             "spec": { "variants": [], "workloads": [], "sweeps": {} },
             "status": {
                 "conditions": [{
-                    "type": conditions::STALLED, "status": status, "reason": reason, "message": "",
+                    "type": conditions::SUCCEEDED, "status": status, "reason": reason, "message": "",
                     "lastTransitionTime": "1970-01-01T00:00:07Z",
                 }],
                 "node": { "name": "bench-1" },
@@ -75,15 +80,15 @@ mod tests {
     fn a_run_counts_from_when_it_said_that_no_node_fits() {
         let since = |status, reason| unmatched_since(&run((status, reason), 0));
         let seven = Timestamp::from_second(7).unwrap();
-        assert_eq!(since("True", conditions::NO_MATCHING_NODE), Some(seven));
-        assert_eq!(since("True", "Quota"), None);
+        assert_eq!(since("Unknown", conditions::NO_MATCHING_NODE), Some(seven));
+        assert_eq!(since("Unknown", "Queued"), None);
         assert_eq!(since("False", conditions::NO_MATCHING_NODE), None);
     }
 
     #[test]
     fn a_run_is_bound_to_the_node_of_its_records_and_not_to_one_that_it_waits_for() {
-        assert_eq!(recorded_node(&run(("False", "Progressing"), 0)), None);
-        let bound = recorded_node(&run(("False", "Progressing"), 1));
+        assert_eq!(recorded_node(&run(("Unknown", "Queued"), 0)), None);
+        let bound = recorded_node(&run(("Unknown", "Queued"), 1));
         assert_eq!(bound.as_deref(), Some("bench-1"));
     }
 }

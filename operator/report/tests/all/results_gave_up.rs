@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use wasmbench_api::conditions;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
+use wasmbench_core::lifetime::unmatched_since;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::validate;
@@ -16,12 +17,23 @@ const MESSAGE: &str = "no node has the labels gpu=yes";
 
 /// The status at this stage, if the first `recorded` trials were measured.
 fn status(stage: Stage, recorded: usize) -> BenchmarkRunStatus {
+    status_after(None, stage, recorded, Timestamp::UNIX_EPOCH)
+}
+
+/// The same after an earlier status.
+fn status_after(
+    earlier: Option<BenchmarkRunStatus>,
+    stage: Stage,
+    recorded: usize,
+    now: Timestamp,
+) -> BenchmarkRunStatus {
     let input = run();
     let mut records = all_measured(&input);
     records.truncate(recorded);
     let conclusion = Conclusion::of(&summarize(&input, &records), vec![]);
     let mut run = BenchmarkRun::new(&input.name, input.spec);
     run.metadata.uid = Some(input.uid);
+    run.status = earlier;
     let valid = validate(&run, &common::config()).unwrap();
     let has_ended = matches!(stage, Stage::GaveUp { .. });
     let plan = Plan {
@@ -31,7 +43,7 @@ fn status(stage: Stage, recorded: usize) -> BenchmarkRunStatus {
         completed: recorded,
         wake: Wake::OnChange,
     };
-    let (seen, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
+    let seen = Observed::default();
     let conclusion = has_ended.then_some(&conclusion);
     status_of(&run, &valid, &seen, &plan, conclusion, now)
 }
@@ -82,4 +94,19 @@ fn a_run_that_gave_up_has_ended_with_the_results_of_what_was_recorded() {
             .starts_with("0 of ")
     );
     assert_eq!(condition(&nothing, conditions::TRUSTWORTHY).0, "Unknown");
+}
+
+#[test]
+fn the_time_without_a_node_begins_when_the_run_first_says_so_and_not_when_it_began_to_wait() {
+    let at = |seconds| Timestamp::from_second(seconds).unwrap();
+    let message = MESSAGE.to_owned();
+    let waiting = status(Stage::Queued { message }, 0);
+    let mut earlier = waiting;
+    for now in [at(700), at(701), at(900)] {
+        let message = MESSAGE.to_owned();
+        earlier = status_after(Some(earlier), Stage::NoNode { message }, 0, now);
+        let mut run = BenchmarkRun::new("a", run().spec);
+        run.status = Some(earlier.clone());
+        assert_eq!(unmatched_since(&run), Some(at(700)));
+    }
 }
