@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
 use crate::plan::fit::Obstacle;
-use crate::plan::{NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, remove_everything};
+use crate::plan::{
+    NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, pods_of, remove_everything,
+};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -24,9 +26,12 @@ pub fn interrupted(
     if counts(seen, obstacle, &otherwise) {
         return otherwise;
     }
-    let steps = match seen.demands.node {
-        Some(_) => remove_everything(seen),
-        None => giving_back(run, seen),
+    // Pods on a node that is not ready stay, and would be in the way of a trial on another one.
+    let has_left = *obstacle == Obstacle::NotReady && pods_of(seen).next().is_some();
+    let steps = if seen.demands.node.is_some() || has_left {
+        remove_everything(seen)
+    } else {
+        giving_back(run, seen)
     };
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }

@@ -184,8 +184,10 @@ impl Fleet {
         let uid = Some(&member.run.uid);
         let mut leases = self.leases.iter();
         let held = leases.find(|lease| lease.holder.as_ref() == uid);
-        let is_stuck =
-            held.is_none_or(|one| !self.nodes.takes_pods(&one.node) && !member.world.has_pods());
+        let is_stuck = held.is_none_or(|one| {
+            let world = &member.world;
+            !self.nodes.takes_pods(&one.node) && !world.has_pods() && !world.has_left()
+        });
         let is_active = member.end.is_none() && !member.run.spec.suspend;
         fits && is_its && is_stuck && is_active
     }

@@ -321,6 +321,13 @@ impl World {
         on_it.any(|pod| pod.works() && pod.likeness == Likeness::AsAsked)
     }
 
+    /// Whether pods of the run are left on a node that is not ready.
+    pub fn has_left(&self) -> bool {
+        let subjects = self.seen.subjects.iter().chain(&self.seen.cold_subjects);
+        let mut nodes = subjects.filter_map(|one| one.pod.node.as_deref());
+        nodes.any(|node| !self.nodes.is_ready(node))
+    }
+
     /// Whether anything of the run may still work, wherever it is.
     pub fn has_pods(&self) -> bool {
         let seen = &self.seen;
