@@ -85,6 +85,9 @@ images:
   serverWasmedgeAot: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge-aot") | quote }}
   upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
   pullPolicy: {{ .Values.image.pullPolicy }}
+{{- with .Values.image.architectures }}
+imageArchitectures: {{ toJson . }}
+{{- end }}
 runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
   wasmedge: {{ .Values.runtimeClasses.wasmedge | quote }}

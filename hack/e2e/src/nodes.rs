@@ -8,6 +8,9 @@ use tokio::sync::Mutex;
 
 use crate::answered;
 
+/// The program that changes nodes, as an administrator would.
+const KUBECTL: &str = "kubectl";
+
 /// Key of the taint, which only these tests tolerate.
 const OWN: &str = "e2e.wasmbench.dev/own";
 
@@ -55,4 +58,46 @@ fn taints(node: &Node) -> &[Taint] {
     let spec = node.spec.as_ref();
     spec.and_then(|spec| spec.taints.as_deref())
         .unwrap_or_default()
+}
+
+/// What an administrator did to a node; it is undone on drop, also when a test fails.
+#[derive(Debug)]
+pub struct Changed {
+    undo: Vec<String>,
+}
+
+impl Changed {
+    /// Cordons the node.
+    pub fn cordoned(node: &str) -> Self {
+        administrate(&["cordon", node].map(str::to_owned));
+        Self {
+            undo: ["uncordon", node].map(str::to_owned).into(),
+        }
+    }
+
+    /// Gives the node a taint with this key, which no run tolerates.
+    pub fn tainted(node: &str, key: &str) -> Self {
+        let with = |taint: String| vec!["taint".into(), "node".into(), node.to_owned(), taint];
+        administrate(&with(format!("{key}=:NoSchedule")));
+        Self {
+            undo: with(format!("{key}-")),
+        }
+    }
+}
+
+impl Drop for Changed {
+    fn drop(&mut self) {
+        administrate(&self.undo);
+    }
+}
+
+fn administrate(arguments: &[String]) {
+    let ended = std::process::Command::new(KUBECTL).args(arguments).status();
+    let succeeds = ended.is_ok_and(|status| status.success());
+    // A panic while another one unwinds would end the process.
+    assert!(
+        succeeds || std::thread::panicking(),
+        "kubectl {} failed",
+        arguments.join(" ")
+    );
 }

@@ -28,6 +28,10 @@ pub const RECONCILING: &str = "Reconciling";
 /// kstatus. True when the run cannot continue without help.
 pub const STALLED: &str = "Stalled";
 
+/// Reason of `Stalled` and `Succeeded` while no node meets a run's demands, and of the end of a run
+/// that no node met for too long.
+pub const NO_MATCHING_NODE: &str = "NoMatchingNode";
+
 /// Whether a condition of this type is `True`.
 pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
     conditions
@@ -78,7 +82,7 @@ fn draft(
 }
 
 /// Builds the conditions to write from `drafts`. A condition whose status did not change keeps its
-/// transition time from `old`.
+/// transition time from `old`, unless it begins to say that no node fits: how long that lasts counts.
 pub fn merge(
     old: &[Condition],
     drafts: Vec<Draft>,
@@ -86,9 +90,10 @@ pub fn merge(
     now: Timestamp,
 ) -> Vec<Condition> {
     let one = |draft: Draft| {
+        let begins = |c: &Condition| draft.reason == NO_MATCHING_NODE && c.reason != draft.reason;
         let unflipped = old
             .iter()
-            .find(|c| c.type_ == draft.type_ && c.status == draft.status);
+            .find(|c| c.type_ == draft.type_ && c.status == draft.status && !begins(c));
         Condition {
             last_transition_time: unflipped.map_or(Time(now), |condition| {
                 condition.last_transition_time.clone()

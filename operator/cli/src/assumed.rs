@@ -7,6 +7,7 @@ use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 pub fn config() -> OperatorConfig {
     let none = String::new;
     OperatorConfig {
+        image_architectures: vec![],
         operator_namespace: none(),
         images: Images {
             probe: none(),

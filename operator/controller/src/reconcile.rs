@@ -89,7 +89,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
         }
     };
     let (seen, lives) = futures::try_join!(
-        observe::observe(context, &valid),
+        observe::observe(context, run, &valid),
         sweep::lives(context, &this),
     )?;
     // The watch may lag behind, and nobody would release what a deleted run claims now.
@@ -101,6 +101,8 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     let plan = plan(&valid, &seen, context.clock.now());
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);
+        // Also one whose node was taken away while a probe measured.
+        context.quiet.end(&valid.uid);
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.
     if plan.starts_probe() {

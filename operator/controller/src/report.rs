@@ -38,7 +38,7 @@ pub async fn report(
     plan: &Plan,
     hindrance: Option<&Error>,
 ) -> Result<(), Error> {
-    let conclusion = if plan.stage == Stage::Done {
+    let conclusion = if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
         Some(act::conclude(context, valid).await?)
     } else {
         None

@@ -15,6 +15,10 @@ pub struct OperatorConfig {
     pub operator_namespace: String,
     /// Images of probes and presets.
     pub images: Images,
+    /// Architectures that these images exist for, as in the label `kubernetes.io/arch`. By default
+    /// the operator's own, because all images are built together.
+    #[serde(default = "own_architecture")]
+    pub image_architectures: Vec<String>,
     /// Names of the `RuntimeClasses` that the Wasm presets use.
     #[serde(default)]
     pub runtime_classes: RuntimeClasses,
@@ -181,6 +185,16 @@ impl Default for ProbeConfig {
             memory: "512Mi".into(),
         }
     }
+}
+
+/// The architecture that the operator was compiled for, in the words of Kubernetes.
+fn own_architecture() -> Vec<String> {
+    let name = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    vec![name.to_owned()]
 }
 
 fn if_not_present() -> String {

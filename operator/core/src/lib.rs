@@ -1,7 +1,7 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
 //! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`twin`] (what
-//! else it measures), [`observed`] (what was seen of the cluster), [`plan`] (what to do next: the
+//! else it measures), [`observed`] (what was seen of the cluster), [`demands`] (what a run asks of its node), [`plan`] (what to do next: the
 //! rules), [`build`] (the objects to create), [`altered`] (whether a pod is what was asked for),
 //! [`containers`] (which of its containers is ours), [`variants`] (one file per way to execute a
 //! service), [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`] (a load
@@ -19,6 +19,7 @@ pub mod build;
 pub mod config;
 pub mod containers;
 pub mod cpu_list;
+pub mod demands;
 pub mod lifetime;
 pub mod noise;
 pub mod observed;

@@ -1,4 +1,5 @@
-//! When a run has ended, and how long it is kept.
+//! What a run's status says about its past: since when it waits in vain, whether it has ended, and
+//! how long it is kept.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::{BenchmarkRun, conditions};
@@ -10,6 +11,31 @@ pub fn is_finished(run: &BenchmarkRun) -> bool {
     run.status
         .as_ref()
         .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
+}
+
+/// Since when no node has met the demands of a run, as its status says. An operator that starts anew
+/// must not begin to count again.
+pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
+    let mut conditions = run.status.as_ref()?.conditions.iter();
+    // `Stalled` would say it too, unless something else is in the way as well.
+    let open = conditions.find(|one| {
+        (&*one.type_, &*one.status, &*one.reason)
+            == (
+                conditions::SUCCEEDED,
+                "Unknown",
+                conditions::NO_MATCHING_NODE,
+            )
+    });
+    Some(open?.last_transition_time.0)
+}
+
+/// The node that the records of a run come from, as its status says: good enough for the place of
+/// others in the queue.
+pub fn recorded_node(run: &BenchmarkRun) -> Option<String> {
+    let status = run.status.as_ref()?;
+    let has_records = status.progress.as_ref()?.completed_trials > 0;
+    let node = status.node.as_ref().filter(|_| has_records)?;
+    Some(node.name.clone())
 }
 
 /// When a finished run is to be deleted: the earlier of the times that its author and the
@@ -24,4 +50,45 @@ pub fn expires_at(run: &BenchmarkRun, limits: &Limits) -> Option<Timestamp> {
     finished
         .checked_add(SignedDuration::from_secs(i64::from(seconds)))
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(succeeded: (&str, &str), completed: u32) -> BenchmarkRun {
+        let (status, reason) = succeeded;
+        let text = json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+            "metadata": { "name": "a" },
+            "spec": { "variants": [], "workloads": [], "sweeps": {} },
+            "status": {
+                "conditions": [{
+                    "type": conditions::SUCCEEDED, "status": status, "reason": reason, "message": "",
+                    "lastTransitionTime": "1970-01-01T00:00:07Z",
+                }],
+                "node": { "name": "bench-1" },
+                "progress": { "completedTrials": completed, "totalTrials": 9, "text": "", "message": "" },
+            },
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_run_counts_from_when_it_said_that_no_node_fits() {
+        let since = |status, reason| unmatched_since(&run((status, reason), 0));
+        let seven = Timestamp::from_second(7).unwrap();
+        assert_eq!(since("Unknown", conditions::NO_MATCHING_NODE), Some(seven));
+        assert_eq!(since("Unknown", "Queued"), None);
+        assert_eq!(since("False", conditions::NO_MATCHING_NODE), None);
+    }
+
+    #[test]
+    fn a_run_is_bound_to_the_node_of_its_records_and_not_to_one_that_it_waits_for() {
+        assert_eq!(recorded_node(&run(("Unknown", "Queued"), 0)), None);
+        let bound = recorded_node(&run(("Unknown", "Queued"), 1));
+        assert_eq!(bound.as_deref(), Some("bench-1"));
+    }
 }

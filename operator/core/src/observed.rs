@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use wasmbench_api::run::Placement;
+use wasmbench_api::run::Toleration;
 
 use crate::store::Ended;
 use crate::wire::record::TrialId;
@@ -14,17 +14,19 @@ use crate::wire::scout::Scouted;
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    /// The relevant nodes: all of them until one is claimed, then only that one.
+    /// The relevant nodes: all of them until one is claimed, then only that one, while it exists.
     pub nodes: Vec<NodeSeen>,
-    /// Labels that the administrator requires of nodes.
-    pub node_selector: BTreeMap<String, String>,
+    /// What the run demands of its node.
+    pub demands: Demands,
+    /// Since when no node has met these demands; `None` if one did when the run was last looked at.
+    pub unmatched_since: Option<Timestamp>,
     /// Claims on nodes.
     pub leases: Vec<LeaseSeen>,
     /// Every run that the operator knows, this one included.
     pub runs: Vec<RunSeen>,
     /// When a run of each namespace last released a node.
     pub served: BTreeMap<String, Timestamp>,
-    /// Names of the `RuntimeClasses` that the run uses and that exist.
+    /// Names of the `RuntimeClasses` that exist.
     pub runtime_classes: BTreeSet<String>,
     /// Whether cold-start and density probes are forbidden to create pods in the run's namespace.
     pub cold_starts_forbidden: bool,
@@ -47,8 +49,6 @@ pub struct Observed {
     pub scouted: BTreeMap<String, Vec<Scouted>>,
     /// Whether the records have reached the size that the administrator allows.
     pub records_full: bool,
-    /// Node that the records come from.
-    pub recorded_node: Option<String>,
     /// Whether the report exists.
     pub report: bool,
 }
@@ -92,8 +92,35 @@ pub struct NodeSeen {
     pub labels: BTreeMap<String, String>,
     /// Taints that keep pods away.
     pub taints: Vec<TaintSeen>,
-    /// Whether the node is ready and not cordoned.
+    /// Whether its kubelet says that it is ready.
     pub ready: bool,
+    /// When it last became ready, or stopped being so: to the second, rounded down.
+    pub ready_changed: Option<Timestamp>,
+    /// Whether somebody cordoned it.
+    pub cordoned: bool,
+}
+
+/// What a run demands of its node. All of it must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Demands {
+    /// Labels that the node carries.
+    pub labels: Vec<LabelDemand>,
+    /// Taints that the run's pods tolerate. The tolerations of a `RuntimeClass` do not count: the
+    /// probe and the other variants have none of them.
+    pub tolerations: Vec<Toleration>,
+    /// The node that its records come from: one run measures one node.
+    pub node: Option<String>,
+}
+
+/// A label that a node must carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelDemand {
+    /// Its key.
+    pub key: String,
+    /// Its value must be one of these.
+    pub values: Vec<String>,
+    /// Who demands it, for people.
+    pub by: String,
 }
 
 /// A taint with the effect `NoSchedule` or `NoExecute`.
@@ -129,8 +156,8 @@ pub struct RunSeen {
     pub created: Timestamp,
     /// Whether it can still measure.
     pub standing: Standing,
-    /// Where it may run.
-    pub placement: Placement,
+    /// What it demands of its node.
+    pub demands: Demands,
 }
 
 impl RunSeen {

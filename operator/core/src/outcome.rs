@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::observed::PodState;
 use crate::plan::{Failure, FailureReason};
+use crate::waiting::not_executable;
 use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
@@ -151,9 +152,15 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
     } else {
         format!(": {message}")
     };
-    let text =
-        format!("the container ended{code} ({reason}){said}: see why it does not keep serving");
-    Some(Failure::new(FailureReason::SubjectCrashed, text))
+    let (kind, remedy) = match not_executable(message) {
+        Some(remedy) => (FailureReason::SubjectNotStarted, remedy),
+        None => (
+            FailureReason::SubjectCrashed,
+            "see why it does not keep serving",
+        ),
+    };
+    let text = format!("the container ended{code} ({reason}){said}: {remedy}");
+    Some(Failure::new(kind, text))
 }
 
 fn no_document(last: &str, probe: &PodState) -> Failure {
@@ -324,6 +331,18 @@ mod tests {
         let json = serde_json::to_string(&document(failure)).unwrap();
         let (_, outcome) = read(Point::WarmLatency, &json, &ended(1), Some(&ended(139)));
         assert_eq!(reason_of(&outcome), "SubjectCrashed");
+    }
+
+    #[test]
+    fn a_subject_that_the_node_cannot_execute_did_not_start() {
+        let ended = PodState::Ended {
+            exit_code: Some(255),
+            reason: "Error".into(),
+            message: "exec /app: exec format error".into(),
+        };
+        let Failure { reason, message } = crash_of(&ended).unwrap();
+        assert_eq!(reason, "SubjectNotStarted");
+        assert!(message.contains("kubernetes.io/arch"), "{message}");
     }
 
     #[test]

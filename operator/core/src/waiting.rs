@@ -6,7 +6,7 @@
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
 /// Parts of what the kubelet and containerd say about an image that lacks something, and what to do.
-const REMEDIES: [(&str, &str); 3] = [
+const REMEDIES: [(&str, &str); 4] = [
     (
         "non-numeric user",
         "the kubelet does not look up names: set container.runAsUser (and runAsGroup) to the user's number, or write \
@@ -21,7 +21,14 @@ const REMEDIES: [(&str, &str); 3] = [
         "no command specified",
         "the image names no program: set container.command",
     ),
+    NOT_EXECUTABLE,
 ];
+/// What the kernel says about a program that it cannot execute, and what to do.
+const NOT_EXECUTABLE: (&str, &str) = (
+    "exec format error",
+    "the image's program is for another architecture than the node's, or a script without '#!': build the image for \
+     the node's kubernetes.io/arch, or choose nodes of the image's by spec.placement.nodeSelector",
+);
 /// What to do about anything else.
 const CHECK: &str = "check the image's entrypoint, user and runtime";
 
@@ -58,6 +65,13 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     }
 }
 
+/// What to do if a container `said` that the node cannot execute its program; `None` if it said
+/// something else.
+pub fn not_executable(said: &str) -> Option<&'static str> {
+    let (words, remedy) = NOT_EXECUTABLE;
+    said.contains(words).then_some(remedy)
+}
+
 /// The message for an image that cannot be obtained.
 pub fn no_image(reason: &str, message: &str) -> String {
     format!("{reason}: {message}: check the image's name and the node's access to it")
@@ -80,6 +94,16 @@ mod tests {
             assert_eq!(found("CreateContainerError", slow), None, "{slow}");
         }
         assert_eq!(found("ContainerCreating", ""), None);
+    }
+
+    #[test]
+    fn a_program_for_another_processor_is_told_with_what_to_do() {
+        let said = "failed to start: exec /app: exec format error";
+        let (_, text) = hopeless("RunContainerError", said).unwrap();
+        assert!(
+            text.contains(said) && text.contains("kubernetes.io/arch"),
+            "{text}"
+        );
     }
 
     #[test]

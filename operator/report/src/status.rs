@@ -1,5 +1,6 @@
 //! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
-//! decide what to do, except that a finished run stays finished.
+//! decide what to do, with two exceptions: a finished run stays finished, and a run that no node fits
+//! knows since when.
 
 mod drafts;
 
@@ -257,7 +258,11 @@ fn progress(
 ) -> Progress {
     let most = valid.order.len();
     let measuring = matches!(plan.stage, Stage::Measuring { .. });
-    let is_open = most > total && !matches!(plan.stage, Stage::Summarising | Stage::Done);
+    let has_ended = matches!(
+        plan.stage,
+        Stage::Summarising | Stage::Done | Stage::GaveUp { .. }
+    );
+    let is_open = most > total && !has_ended;
     let upto = if is_open {
         format!("..{most}")
     } else {
@@ -267,6 +272,7 @@ fn progress(
     let message = match &plan.stage {
         Stage::Queued { message }
         | Stage::NoNode { message }
+        | Stage::GaveUp { message }
         | Stage::Measuring { message, .. } => clip(message),
         Stage::Summarising => "writing the report".to_owned(),
         Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),

@@ -76,6 +76,7 @@ async fn one(
             nodes::claim(context, run, node, existing.as_ref()).await
         }
         Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
+        Step::ForgetNode { lease } => nodes::forget(context, lease).await,
         Step::Sweep(over) => sweep::leftovers(context, over).await,
         Step::StartUpstream { trial, restarts } => {
             start_upstream(context, run, node, trial, *restarts).await

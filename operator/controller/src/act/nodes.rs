@@ -3,7 +3,7 @@
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{DeleteParams, PostParams, Preconditions};
 use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::LeaseSeen;
 use wasmbench_core::validate::ValidatedRun;
@@ -52,5 +52,23 @@ pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(),
     match api(context).get_opt(&name).await.map_err(what())? {
         Some(lease) => release_lease(context, run_uid, lease).await,
         None => Ok(()),
+    }
+}
+
+/// Removes `lease`, unless a run has claimed it meanwhile.
+pub async fn forget(context: &Context, lease: &LeaseSeen) -> Result<(), Error> {
+    let name = names::node_lease(&lease.node);
+    let params = DeleteParams {
+        preconditions: Some(Preconditions {
+            resource_version: lease.resource_version.clone(),
+            uid: None,
+        }),
+        ..DeleteParams::default()
+    };
+    match api(context).delete(&name, &params).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
+        other => other
+            .map(drop)
+            .map_err(failed(format!("remove lease {name}"))),
     }
 }

@@ -258,19 +258,18 @@ fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
 /// A node as plain data.
 pub fn node(node: &Node) -> NodeSeen {
     let spec = node.spec.as_ref();
-    let ready = node
-        .status
-        .as_ref()
-        .and_then(|s| s.conditions.as_ref())
-        .is_some_and(|all| all.iter().any(|c| c.type_ == "Ready" && c.status == "True"));
-    let cordoned = spec.and_then(|s| s.unschedulable).unwrap_or_default();
+    let conditions = node.status.as_ref().and_then(|s| s.conditions.as_ref());
+    let ready = conditions
+        .into_iter()
+        .flatten()
+        .find(|c| c.type_ == "Ready");
     let taints = spec.and_then(|s| s.taints.as_ref()).into_iter().flatten();
     NodeSeen {
         name: node.name_any(),
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
-            // Taints from the node's own state come and go: `ready` covers them.
+            // `ready` and `cordoned` say the same in fewer words.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
             .map(|taint| TaintSeen {
                 key: taint.key.clone(),
@@ -278,7 +277,9 @@ pub fn node(node: &Node) -> NodeSeen {
                 effect: taint.effect.clone(),
             })
             .collect(),
-        ready: ready && !cordoned,
+        ready: ready.is_some_and(|c| c.status == "True"),
+        ready_changed: ready.and_then(|c| Some(c.last_transition_time.as_ref()?.0)),
+        cordoned: spec.and_then(|s| s.unschedulable).unwrap_or_default(),
     }
 }
 
@@ -373,6 +374,7 @@ mod tests {
         };
         let meta = json!({
             "name": "j", "uid": "1", "labels": { JOB_NAME: "j" },
+            "creationTimestamp": "2026-01-01T00:00:00Z",
             "annotations": { labels::TRIAL: "native/hello/warm/b1" },
         });
         let template = json!({ "spec": spec(&["probe"]) });
@@ -402,5 +404,28 @@ mod tests {
         assert_eq!(quote_end(Some("short\n")), "short");
         assert_eq!(quote_end(None), "");
         assert_eq!(quote(Some(&log)), "x".repeat(QUOTE));
+    }
+
+    #[test]
+    fn a_nodes_own_taints_are_what_its_state_says_and_others_are_taints() {
+        let taint = |key: &str, effect: &str| json!({ "key": key, "effect": effect });
+        let object = json!({
+            "metadata": { "name": "bench-1" },
+            "spec": { "unschedulable": true, "taints": [
+                taint("node.kubernetes.io/unschedulable", "NoSchedule"),
+                taint("node.kubernetes.io/not-ready", "NoExecute"),
+                taint("node.kubernetes.io/disk-pressure", "NoSchedule"),
+                taint("better-not", "PreferNoSchedule"),
+            ] },
+            "status": { "conditions": [{
+                "type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }] },
+        });
+        let seen = node(&serde_json::from_value(object).unwrap());
+        assert!(seen.cordoned && !seen.ready, "{seen:?}");
+        let changed = "2026-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(seen.ready_changed, Some(changed));
+        let keys: Vec<&str> = seen.taints.iter().map(|taint| &*taint.key).collect();
+        assert_eq!(keys, ["node.kubernetes.io/disk-pressure"]);
     }
 }

@@ -6,9 +6,8 @@ mod events;
 mod occupants;
 mod records;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use futures::future::try_join_all;
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
 };
@@ -21,8 +20,9 @@ use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::selector;
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::demands::{RuntimeClassLabels, demands};
+use wasmbench_core::lifetime::{is_finished, recorded_node, unmatched_since};
+use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
 use wasmbench_core::plan::may_take;
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
@@ -35,23 +35,26 @@ pub use convert::{end_of, pod_seen};
 pub use events::{why_no_pod, with_event};
 pub use records::{input_of, read_summary};
 
-/// Reads everything that matters for `run`.
-pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {
-    let (pods, (probe_jobs, probe_pods), leases, records, runtime_classes, cold_starts_forbidden) =
-        futures::try_join!(
-            run_pods(context, run),
-            probes(context),
-            leases(context),
-            records(context, run),
-            runtime_classes(context, run),
-            cold_starts_forbidden(context, run),
-        )?;
+/// Reads everything that matters for `run`, which was `written` so.
+pub async fn observe(
+    context: &Context,
+    written: &BenchmarkRun,
+    run: &ValidatedRun,
+) -> Result<Observed, Error> {
+    let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden) = futures::try_join!(
+        run_pods(context, run),
+        probes(context),
+        leases(context),
+        records(context, run),
+        runtime_classes(context),
+        cold_starts_forbidden(context, run),
+    )?;
     let mut held = leases.iter();
     let held = held.find(|lease| lease.holder.as_deref() == Some(&run.uid));
     let held = held.map(|lease| lease.node.clone());
     // A run that holds a node does not choose again, so a large cluster's node list is not read.
-    let nodes = match held {
-        Some(_) => vec![],
+    let nodes = match &held {
+        Some(name) => node(context, name).await?.into_iter().collect(),
         None => nodes(context).await?,
     };
     let node = held.unwrap_or_default();
@@ -59,15 +62,16 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
     let most = u64::from(limits.record_mebibytes) << 20;
     let mut seen = Observed {
         nodes,
-        node_selector: limits.node_selector.clone(),
+        demands: demands(&run.spec, &context.config, &classes, records.node),
+        unmatched_since: unmatched_since(written),
         leases,
         runs: context
             .known_runs()
             .iter()
-            .filter_map(|run| run_seen(context, run.0.as_ref().ok()?))
+            .filter_map(|run| run_seen(context, &classes, run.0.as_ref().ok()?))
             .collect(),
         served: context.served(),
-        runtime_classes,
+        runtime_classes: classes.into_keys().collect(),
         cold_starts_forbidden,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
@@ -78,7 +82,6 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         records: records.index,
         scouted: records.scouted,
         records_full: records.bytes >= most,
-        recorded_node: records.node,
         report: records.report,
     };
     seen.blocks = records::decided_blocks(context, run, &seen).await?;
@@ -180,21 +183,19 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
     Ok(records)
 }
 
-async fn runtime_classes(context: &Context, run: &ValidatedRun) -> Result<BTreeSet<String>, Error> {
+/// All of them, because runs that come first may use others than this one does.
+async fn runtime_classes(context: &Context) -> Result<RuntimeClassLabels, Error> {
     let api: Api<RuntimeClass> = Api::all(context.client.clone());
-    let wanted: BTreeSet<&String> = run
-        .variants
-        .iter()
-        .filter_map(|variant| variant.subject.runtime_class.as_ref())
-        .collect();
-    let found = try_join_all(wanted.into_iter().map(|name| api.get_metadata_opt(name)))
+    let list = api
+        .list(&ListParams::default())
         .await
         .map_err(failed("the RuntimeClasses"))?;
-    Ok(found
-        .into_iter()
-        .flatten()
-        .map(|class| class.name_any())
-        .collect())
+    let labels = |class: RuntimeClass| {
+        let name = class.name_any();
+        let selector = class.scheduling.and_then(|it| it.node_selector);
+        (name, selector.unwrap_or_default())
+    };
+    Ok(list.items.into_iter().map(labels).collect())
 }
 
 /// Whether the cold-start account lacks the right to create pods in the run's namespace. The API
@@ -229,6 +230,12 @@ async fn cold_starts_forbidden(context: &Context, run: &ValidatedRun) -> Result<
     Ok(!answer.status.is_some_and(|status| status.allowed))
 }
 
+async fn node(context: &Context, name: &str) -> Result<Option<NodeSeen>, Error> {
+    let api: Api<Node> = Api::all(context.client.clone());
+    let found = api.get_opt(name).await.map_err(failed("the node"))?;
+    Ok(found.as_ref().map(convert::node))
+}
+
 async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     let api: Api<Node> = Api::all(context.client.clone());
     let list = api
@@ -238,7 +245,11 @@ async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     Ok(list.items.iter().map(convert::node).collect())
 }
 
-fn run_seen(context: &Context, run: &BenchmarkRun) -> Option<RunSeen> {
+fn run_seen(
+    context: &Context,
+    classes: &RuntimeClassLabels,
+    run: &BenchmarkRun,
+) -> Option<RunSeen> {
     let meta = &run.metadata;
     let uid = meta.uid.as_ref()?;
     let ended =
@@ -254,6 +265,10 @@ fn run_seen(context: &Context, run: &BenchmarkRun) -> Option<RunSeen> {
         } else {
             Standing::Active
         },
-        placement: run.spec.placement.clone().unwrap_or_default(),
+        demands: if ended {
+            Demands::default()
+        } else {
+            demands(&run.spec, &context.config, classes, recorded_node(run))
+        },
     })
 }

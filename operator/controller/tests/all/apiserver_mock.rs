@@ -306,6 +306,22 @@ async fn a_claim_that_another_run_was_faster_with_is_no_error() {
 }
 
 #[tokio::test]
+async fn a_claim_on_a_gone_node_is_removed_unless_a_run_took_it_meanwhile() {
+    let conflict = status(409, "Conflict", "the precondition failed");
+    for (code, answer) in [(200, json!({})), (409, conflict)] {
+        let lease = LeaseSeen {
+            node: "spot-1".into(),
+            holder: None,
+            resource_version: Some("41".into()),
+        };
+        let calls = vec![("DELETE", "/wasmbench-node-spot-1", code, answer)];
+        let (result, bodies) = carry_out(calls, Step::ForgetNode { lease }).await;
+        result.unwrap();
+        assert_eq!(bodies[0]["preconditions"]["resourceVersion"], "41");
+    }
+}
+
+#[tokio::test]
 async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
     // The first write conflicts; the second read finds the trial recorded by the other writer.
     let valid = valid();

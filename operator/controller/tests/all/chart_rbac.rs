@@ -105,13 +105,13 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
     ];
     let in_no_namespace = [
         "nodes: get list",
-        "runtimeclasses: get",
+        "runtimeclasses: list",
         "subjectaccessreviews: create",
     ];
     let own_namespace = [
         "events: list",
         "jobs: create delete list watch",
-        "leases: create get list update watch",
+        "leases: create delete get list update watch",
         "pods/log: get",
         "pods: delete get list watch",
     ];

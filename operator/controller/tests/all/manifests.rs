@@ -159,6 +159,7 @@ fn refusals_of_file(text: &str) -> Vec<String> {
 fn config() -> OperatorConfig {
     OperatorConfig {
         operator_namespace: "wasmbench-system".into(),
+        image_architectures: vec![],
         images: Images {
             probe: "registry.example.com/probe:1".into(),
             native: "registry.example.com/native:1".into(),

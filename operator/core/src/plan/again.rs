@@ -46,7 +46,7 @@ pub(super) fn before(
         .any(|probe| probe.subject_uid == subject.pod.uid);
     match subject.pod.deleting {
         _ if !used => None,
-        Some(since) => Some(on_its_way_out(trial, subject, since, now)),
+        Some(since) => Some(on_its_way_out(seen, trial, subject, since, now)),
         None => {
             let message = format!("measuring {trial} again: its result was removed");
             Some((Some(Step::remove_subject(&subject.pod)), message, Wake::Now))

@@ -61,7 +61,7 @@ pub fn leftovers<'a>(
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let pods = seen.cold_subjects.iter();
     let mut pods = pods.filter(|cold| cold.trial == *trial);
-    match pods.find(|cold| stays(&cold.pod, now)) {
+    match pods.find(|cold| stays(seen, &cold.pod, now)) {
         Some(subject) => stayed(trial, subject, None),
         None => (None, progress_message::preparing(trial), wake(seen, now)),
     }

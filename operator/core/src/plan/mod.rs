@@ -8,8 +8,10 @@
 //!    report cannot be written), and the report is written. The number of blocks is decided
 //!    beforehand ([`blocks()`]).
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]). Nothing
-//!    starts on a node while anything of another run is there ([`occupied`]). What has ended is
-//!    recorded even without the node.
+//!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
+//!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//!    recorded even without the node. A run whose demands no node meets for ten minutes ends like one
+//!    whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
 //!    ([`exclusion`]).
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
@@ -24,7 +26,9 @@ mod cold_start;
 mod estimate;
 mod exclusion;
 mod failure;
+mod fit;
 mod incomparable;
+mod interruption;
 mod node;
 mod node_event;
 mod occupied;
@@ -50,8 +54,8 @@ use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
-/// How often to check whether a node has become ready: nodes report their state all the time, and
-/// watching them all would wake the operator for nothing.
+/// How often to check whether a node takes pods again, or a new one meets a run's demands: nodes
+/// report their state all the time, and watching them all would wake the operator for nothing.
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How often to check whether deleted objects are gone.
 const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
@@ -59,6 +63,8 @@ const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
 const OCCUPANT_CHECK: SignedDuration = SignedDuration::from_secs(5);
 /// How often a queued run checks by itself. Rarely, because others are measuring.
 const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
+/// How long a run waits for a node that meets its demands: an autoscaler may add one.
+const UNMATCHED: SignedDuration = SignedDuration::from_mins(10);
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -74,6 +80,11 @@ pub enum Step {
     ReleaseNode {
         /// Its name.
         node: String,
+    },
+    /// Remove the claim on a node that is gone.
+    ForgetNode {
+        /// The claim, which nobody holds.
+        lease: LeaseSeen,
     },
     /// Remove what a run that is over has left on a node.
     Sweep(RunName),
@@ -215,9 +226,9 @@ pub enum Stage {
         /// What it waits for, for people.
         message: String,
     },
-    /// No node fits it.
+    /// No node meets its demands.
     NoNode {
-        /// What was requested, and what to do.
+        /// What it demands, and what to do.
         message: String,
     },
     /// A trial is being prepared or measured.
@@ -233,6 +244,12 @@ pub enum Stage {
     Suspended,
     /// The report exists.
     Done,
+    /// The report exists, and trials have no record, because no node met the run's demands for too
+    /// long.
+    GaveUp {
+        /// What it demanded, and what to do.
+        message: String,
+    },
 }
 
 /// When to look again if nothing happens.
@@ -256,7 +273,8 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     if run.spec.suspend {
         return suspended(run, seen, completed, now);
     }
-    if completed == planned.len() {
+    // A report is final: whoever read it must not find other numbers in it later.
+    if completed == planned.len() || seen.report {
         return finishing(run, seen, completed, now);
     }
     let next = |steps, stage, node, wake| Plan {
@@ -270,20 +288,21 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         let wake = Wake::At(pods::later(now, pause));
         next(vec![], Stage::Queued { message }, node, wake)
     };
-    let claim = node::claim(run, seen);
-    if !matches!(claim, node::Claim::Held(_))
+    if node::held(run, seen).is_none()
         && let Some((step, stage, node)) = trial::ended(run, seen, now)
     {
-        return next(vec![step], stage, Some(node), Wake::Now);
+        let recording = (vec![step], stage, Wake::Now);
+        let (steps, stage, wake) = interruption::after_loss(seen, &node, recording, now);
+        return next(steps, stage, Some(node), wake);
     }
-    let node = match claim {
-        node::Claim::Held(node) => node,
+    let (node, obstacle) = match node::claim(run, seen) {
+        node::Claim::Held(node) => (node, None),
+        node::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
         node::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
             let stage = Stage::Queued { message };
-            let node_name = node.clone();
-            let step = Step::ClaimNode { node, existing };
-            return next(vec![step], stage, Some(node_name), Wake::Now);
+            let steps = taking(seen, node.clone(), existing);
+            return next(steps, stage, Some(node), Wake::Now);
         }
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
         // release during a restart of the operator.
@@ -293,17 +312,64 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
             return next(steps, Stage::Queued { message }, Some(node), wake);
         }
-        node::Claim::NotReady { message } => return waiting(message, None, NODE_CHECK),
-        node::Claim::None { message } => {
-            let stage = Stage::NoNode { message };
-            return next(remove_everything(seen), stage, None, Wake::OnChange);
+        node::Claim::Unavailable { message, is_next } => {
+            let pause = if is_next { NODE_CHECK } else { QUEUE_CHECK };
+            return waiting(message, None, pause);
+        }
+        node::Claim::Unmatched { message } => {
+            return unmatched(run, seen, completed, &message, now);
         }
     };
-    let (steps, stage, wake) =
-        exclusion::next(run, seen).map_or_else(|| trial::next(run, seen, now), skipping);
-    let stage = with_left_out(stage, run, seen);
+    let (steps, stage, wake) = on_node(run, seen, (&node, obstacle), now);
     let plan = next(steps, stage, Some(node), wake);
     occupied::held_back(plan, seen, now)
+}
+
+/// Whoever takes a node has just read all of them, and removes the claims on those that are gone.
+fn taking(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
+    let gone = node::of_gone_nodes(seen).cloned();
+    let forgets = gone.map(|lease| Step::ForgetNode { lease });
+    let takes = Step::ClaimNode { node, existing };
+    [takes].into_iter().chain(forgets).collect()
+}
+
+/// What to do on the node that the run holds.
+fn on_node(
+    run: &ValidatedRun,
+    seen: &Observed,
+    (node, obstacle): (&str, Option<fit::Obstacle>),
+    now: Timestamp,
+) -> (Vec<Step>, Stage, Wake) {
+    let next = || trial::next(run, seen, now);
+    let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
+        (Some(exclusion), _) => skipping(exclusion),
+        (None, None) => interruption::after_loss(seen, node, next(), now),
+        (None, Some(why)) => interruption::interrupted(run, seen, (node, &why), next(), now),
+    };
+    (steps, with_left_out(stage, run, seen), wake)
+}
+
+/// No node meets the run's demands, or the one that it holds is gone.
+fn unmatched(
+    run: &ValidatedRun,
+    seen: &Observed,
+    completed: usize,
+    message: &str,
+    now: Timestamp,
+) -> Plan {
+    let since = seen.unmatched_since.unwrap_or(now);
+    if now >= pods::later(since, UNMATCHED) {
+        return finishing(run, seen, completed, now);
+    }
+    Plan {
+        steps: giving_back(run, seen),
+        stage: Stage::NoNode {
+            message: format!("{message}; the run ends after {UNMATCHED:#} without one"),
+        },
+        node: None,
+        completed,
+        wake: Wake::At(pods::later(now, NODE_CHECK)),
+    }
 }
 
 /// The stage, which also says what is not measured because of what the scouts saw: it is known long
@@ -335,47 +401,67 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
-    let mut steps = remove_everything(seen);
-    let node = node::held(run, seen);
-    // The node is released only when nothing of this run can put load on it any more.
-    if at_rest(seen) {
-        steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
-    }
     Plan {
-        steps,
+        steps: giving_back(run, seen),
         stage: Stage::Suspended,
-        node,
+        node: node::held(run, seen),
         completed,
         wake: cold_start::wake(seen, now),
     }
 }
 
-fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
+/// Removes the run's pods, and releases its node only when nothing of the run can put load on it any
+/// more.
+fn giving_back(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
     let mut steps = remove_everything(seen);
-    let at_rest = at_rest(seen);
-    let node = node::held(run, seen);
-    let releases = node.clone().filter(|_| at_rest);
-    // Before the report, which may fail again and again while others wait for the node.
-    steps.extend(releases.clone().map(|node| Step::ReleaseNode { node }));
+    let node = node::held(run, seen).filter(|_| at_rest(seen));
+    steps.extend(node.map(|node| Step::ReleaseNode { node }));
+    steps
+}
+
+fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let held = node::held(run, seen);
+    // The node goes before the report, which may fail again and again while others wait for it.
+    let mut steps = giving_back(run, seen);
+    let releases = steps
+        .iter()
+        .any(|step| matches!(step, Step::ReleaseNode { .. }));
     if !seen.report {
         steps.push(Step::Summarise);
     }
-    // A run is done when nothing of it is left except its results and pods that somebody else
-    // holds: a finished run is never looked at again.
-    let gone = seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(pod, now));
-    let done = steps.is_empty() && gone;
-    let (stage, wake) = match (done, steps.is_empty()) {
-        (true, _) => (Stage::Done, Wake::OnChange),
-        (false, true) => (Stage::Summarising, Wake::At(pods::later(now, LEFT_CHECK))),
-        (false, false) => (Stage::Summarising, Wake::Now),
+    let wake = match (steps.is_empty(), is_over(seen, now)) {
+        (true, true) => Wake::OnChange,
+        (true, false) => Wake::At(pods::later(now, LEFT_CHECK)),
+        (false, _) => Wake::Now,
+    };
+    let gave_up = completed < run.planned(seen.blocks).len();
+    let stage = match (wake == Wake::OnChange, gave_up) {
+        (true, false) => Stage::Done,
+        (false, false) => Stage::Summarising,
+        (is_over, true) => gave_up_because(node::unmatched(seen), is_over),
     };
     Plan {
         steps,
         stage,
-        node: node.filter(|_| releases.is_none()),
+        node: held.filter(|_| !releases),
         completed,
         wake,
     }
+}
+
+/// Until the report exists, the run says that it has no node, and since when.
+fn gave_up_because(message: String, is_over: bool) -> Stage {
+    if is_over {
+        Stage::GaveUp { message }
+    } else {
+        Stage::NoNode { message }
+    }
+}
+
+/// A run is done when nothing of it is left except its results and pods that somebody else holds: a
+/// finished run is never looked at again.
+fn is_over(seen: &Observed, now: Timestamp) -> bool {
+    seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {

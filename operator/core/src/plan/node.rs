@@ -2,20 +2,29 @@
 //! The claim is held for the whole run: a block interleaved with another run's blocks would not be
 //! a block.
 
-use std::collections::BTreeMap;
-
-use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
-
-use crate::observed::{LeaseSeen, NodeSeen, Observed, Occupant, RunSeen, TaintSeen};
+use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen, Observed, Occupant, RunSeen};
+use crate::plan::fit::{Obstacle, carries, meets, obstacle, takes};
 use crate::plan::occupied;
 use crate::plan::queue::Queue;
 use crate::validate::ValidatedRun;
+
+/// How many nodes a message names.
+const NAMED: usize = 3;
+/// How many claims on gone nodes a run removes when it takes its own: the rest can wait for others.
+const FORGOTTEN: usize = 20;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It holds this node.
     Held(String),
+    /// It holds this node, which takes no pods of it for now.
+    Interrupted {
+        /// The node.
+        node: String,
+        /// Why.
+        obstacle: Obstacle,
+    },
     /// It may take this node now.
     Take {
         /// The node.
@@ -37,14 +46,16 @@ pub enum Claim {
         /// What is there.
         occupants: Vec<Occupant>,
     },
-    /// The nodes that fit are not ready, and no event announces when one is.
-    NotReady {
-        /// Which ones, for people.
+    /// The nodes that meet its demands take no pods for now, and no event announces when one does.
+    Unavailable {
+        /// Which ones and why, for people.
         message: String,
+        /// Whether such a node is left for it once they all do.
+        is_next: bool,
     },
-    /// No node fits.
-    None {
-        /// What was requested, and what to do.
+    /// No node meets its demands.
+    Unmatched {
+        /// What it demands, and what to do.
         message: String,
     },
 }
@@ -52,40 +63,23 @@ pub enum Claim {
 /// Where `run` stands.
 pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     if let Some(node) = held(run, seen) {
-        return Claim::Held(node);
+        return on_held(seen, node);
     }
-    let placement = run.spec.placement.clone().unwrap_or_default();
-    let fitting: Vec<&NodeSeen> = seen
-        .nodes
-        .iter()
-        .filter(|node| has(&seen.node_selector, node) && fits(&placement, node))
-        // An interrupted run continues on the node where it began: one run measures one node.
-        .filter(|node| {
-            seen.recorded_node
-                .as_ref()
-                .is_none_or(|name| *name == node.name)
-        })
-        .collect();
-    if fitting.is_empty() {
-        return Claim::None {
-            message: no_node(&placement, seen),
-        };
+    let mut matching: Vec<&NodeSeen> = seen.nodes.iter().collect();
+    matching.retain(|node| meets(&seen.demands, node));
+    matching.sort_by(|a, b| a.name.cmp(&b.name));
+    if matching.is_empty() {
+        let message = unmatched(seen);
+        return Claim::Unmatched { message };
     }
-    let mut ready: Vec<&NodeSeen> = fitting.iter().copied().filter(|node| node.ready).collect();
-    ready.sort_by(|a, b| a.name.cmp(&b.name));
-    let Some(&first) = ready.first() else {
-        let names: Vec<&str> = fitting.iter().map(|node| node.name.as_str()).collect();
-        let message = format!(
-            "waiting for a node that fits: {} is not ready or cordoned (kubectl get nodes)",
-            names.join(", ")
-        );
-        return Claim::NotReady { message };
-    };
     let queue = Queue::of(seen);
     let before = queue.before(&run.uid);
-    let offered = seen.nodes.iter();
-    let offered = offered.filter(|node| node.ready && has(&seen.node_selector, node));
-    let mut free: Vec<&NodeSeen> = offered.collect();
+    let mut ready = matching.clone();
+    ready.retain(|node| takes(&seen.demands, node));
+    let Some(&first) = ready.first() else {
+        return unavailable(&seen.demands, &matching, before);
+    };
+    let mut free: Vec<&NodeSeen> = seen.nodes.iter().collect();
     free.retain(|node| queue.holder(&node.name).is_none());
     free.sort_by(|a, b| a.name.cmp(&b.name));
     // In the order of their turns, each run takes the first node that suits it: every run assumes
@@ -94,7 +88,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         if free.is_empty() {
             break;
         }
-        if let Some(taken) = free.iter().position(|node| fits(&other.placement, node)) {
+        if let Some(taken) = free.iter().position(|node| takes(&other.demands, node)) {
             free.remove(taken);
         }
     }
@@ -122,6 +116,30 @@ pub fn may_take(run: &ValidatedRun, seen: &Observed) -> bool {
     !run.spec.suspend && matches!(claim(run, seen), Claim::Take { .. })
 }
 
+fn on_held(seen: &Observed, name: String) -> Claim {
+    let Some(node) = seen.nodes.iter().find(|node| node.name == name) else {
+        let message = format!(
+            "node {name}, on which this run measures, is gone: bring it back, or delete the run and \
+             create a new one"
+        );
+        return Claim::Unmatched { message };
+    };
+    match obstacle(&seen.demands, node) {
+        None => Claim::Held(name),
+        Some(obstacle) => Claim::Interrupted {
+            node: name,
+            obstacle,
+        },
+    }
+}
+
+/// Claims on nodes that are gone. One that still has a holder is released first.
+pub fn of_gone_nodes(seen: &Observed) -> impl Iterator<Item = &LeaseSeen> {
+    let is_gone = |lease: &&LeaseSeen| seen.nodes.iter().all(|node| node.name != lease.node);
+    let leases = seen.leases.iter().filter(|lease| lease.holder.is_none());
+    leases.filter(is_gone).take(FORGOTTEN)
+}
+
 /// The node that `run` holds.
 pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
     let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
@@ -132,7 +150,7 @@ pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
 }
 
 fn wait(holder: Option<&RunSeen>, node: &NodeSeen, before: &[&RunSeen]) -> Claim {
-    let same = before.iter().filter(|run| fits(&run.placement, node));
+    let same = before.iter().filter(|run| takes(&run.demands, node));
     let place = same.count() + usize::from(holder.is_some()) + 1;
     let who = match (holder, before.first()) {
         (Some(holder), _) => format!("{} is measuring on", holder.name),
@@ -149,60 +167,46 @@ fn wait(holder: Option<&RunSeen>, node: &NodeSeen, before: &[&RunSeen]) -> Claim
     }
 }
 
-fn no_node(placement: &Placement, seen: &Observed) -> String {
-    if let Some(name) = &seen.recorded_node {
+fn unavailable(demands: &Demands, matching: &[&NodeSeen], before: &[&RunSeen]) -> Claim {
+    let words = matching.iter().filter_map(|node| {
+        let obstacle = obstacle(demands, node)?;
+        Some(format!("node {} {obstacle}", node.name))
+    });
+    let words: Vec<String> = words.take(NAMED).collect();
+    let more = match matching.len() - words.len() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let wants_one = |other: &&&RunSeen| matching.iter().any(|node| meets(&other.demands, node));
+    Claim::Unavailable {
+        message: format!("waiting: {}{more}", words.join("; ")),
+        is_next: before.iter().filter(wants_one).count() < matching.len(),
+    }
+}
+
+/// Why no node meets the run's demands, and what to do.
+pub fn unmatched(seen: &Observed) -> String {
+    if let Some(name) = &seen.demands.node {
         return format!(
-            "node {name}, on which this run began, is gone or fits no longer: bring it back, or \
-             delete the run and create a new one"
+            "node {name}, on which this run began, is gone or lacks a label that the run demands: \
+             bring it back, or delete the run and create a new one"
         );
     }
-    let wanted: Vec<String> = placement
-        .node_selector
-        .iter()
-        .chain(&seen.node_selector)
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    if wanted.is_empty() {
-        return "every node has a taint that the run does not tolerate: add \
-                spec.placement.tolerations to a new run"
-            .to_owned();
-    }
-    let whose = if seen.node_selector.is_empty() {
-        ""
+    let is_missing = |label: &&LabelDemand| seen.nodes.iter().all(|node| !carries(node, label));
+    let demanded = &seen.demands.labels;
+    let missing: Vec<&LabelDemand> = demanded.iter().filter(is_missing).collect();
+    let (no_node, labels) = if missing.is_empty() {
+        ("no node has all of the labels", demanded.iter().collect())
     } else {
-        " (the administrator's limits.nodeSelector included)"
+        ("no node has the labels", missing)
     };
-    format!(
-        "no node has the labels {}{whose} with taints that the run tolerates: label a node and create the \
-         run again, or one with another spec.placement",
-        wanted.join(",")
-    )
-}
-
-fn fits(placement: &Placement, node: &NodeSeen) -> bool {
-    let tolerated = |taint: &TaintSeen| placement.tolerations.iter().any(|t| tolerates(t, taint));
-    has(&placement.node_selector, node) && node.taints.iter().all(tolerated)
-}
-
-/// Whether a node has all these labels.
-fn has(labels: &BTreeMap<String, String>, node: &NodeSeen) -> bool {
-    let mut labels = labels.iter();
-    labels.all(|(key, value)| node.labels.get(key) == Some(value))
-}
-
-fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {
-    let effect = toleration.effect.is_none_or(|effect: TaintEffect| {
-        let effect: &'static str = effect.into();
-        effect == taint.effect
+    let words = labels.iter().map(|label| {
+        let LabelDemand { key, values, by } = label;
+        format!("{key}={} ({by})", values.join("|"))
     });
-    let key = toleration.key.as_ref().is_none_or(|key| *key == taint.key);
-    let value = match toleration.operator.unwrap_or(TolerationOperator::Equal) {
-        TolerationOperator::Exists => true,
-        // Without a key, `Equal` tolerates nothing, as for pods.
-        TolerationOperator::Equal => {
-            toleration.key.is_some()
-                && toleration.value.as_deref().unwrap_or_default() == taint.value
-        }
-    };
-    effect && key && value
+    let words: Vec<String> = words.collect();
+    format!(
+        "{no_node} {}: label a node, or create a run with another spec.placement",
+        words.join(", ")
+    )
 }

@@ -32,22 +32,27 @@ const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 pub(super) type Next = (Option<Step>, String, Wake);
 
-/// Whether a pod was deleted and has ended, but somebody has kept it for too long.
-pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
-    !pod.works()
-        && pod
-            .deleting
-            .is_some_and(|since| now >= later(since, POD_GOES))
+/// Whether a pod was deleted and has ended, but somebody has kept it for too long. While its node is
+/// not ready, nobody can remove it.
+pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
+    let mut nodes = seen.nodes.iter();
+    let node = nodes.find(|node| pod.node.as_ref() == Some(&node.name));
+    let back = node.and_then(|node| node.ready_changed);
+    let since = pod
+        .deleting
+        .map(|since| back.map_or(since, |back| back.max(since)));
+    !pod.works() && since.is_some_and(|since| now >= later(since, POD_GOES))
 }
 
 /// A pod with the trial's name exists and must go.
 pub(super) fn on_its_way_out(
+    seen: &Observed,
     trial: &TrialId,
     subject: &SubjectSeen,
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    if stays(&subject.pod, now) {
+    if stays(seen, &subject.pod, now) {
         return stayed(trial, subject, Some(subject));
     }
     let message = format!("waiting for an earlier pod of {trial} to go");

@@ -83,10 +83,9 @@ fn age(run: &RunSeen) -> (Timestamp, &str) {
 mod tests {
     use jiff::SignedDuration;
     use proptest::prelude::*;
-    use wasmbench_api::run::Placement;
 
     use super::*;
-    use crate::observed::LeaseSeen;
+    use crate::observed::{Demands, LeaseSeen};
 
     /// When something happened: few moments, so that many things happen at once.
     fn moment() -> impl Strategy<Value = Timestamp> {
@@ -112,7 +111,7 @@ mod tests {
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
-                placement: Placement::default(),
+                demands: Demands::default(),
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),

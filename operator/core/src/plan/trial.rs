@@ -81,7 +81,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
-            Some(since) => on_its_way_out(trial, subject, since, now),
+            Some(since) => on_its_way_out(seen, trial, subject, since, now),
             None => before_probe(run, seen, trial, (subject, again), now),
         },
     }

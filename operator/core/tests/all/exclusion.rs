@@ -1,7 +1,7 @@
 //! Which trials are skipped after others of their variant and workload have failed.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Step, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
@@ -13,19 +13,9 @@ use crate::common;
 fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     let records = records.iter();
     Observed {
-        nodes: vec![NodeSeen {
-            name: "bench-1".into(),
-            labels: [("disk".into(), "quiet".into())].into(),
-            taints: vec![],
-            ready: true,
-        }],
-        runs: vec![RunSeen {
-            uid: run.uid.clone(),
-            name: "team-a/gatekeeper".into(),
-            created: Timestamp::UNIX_EPOCH,
-            standing: Standing::Active,
-            placement: run.spec.placement.clone().unwrap_or_default(),
-        }],
+        nodes: vec![common::node("bench-1")],
+        demands: common::demands(run),
+        runs: vec![common::run_seen(run)],
         leases: vec![LeaseSeen {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),

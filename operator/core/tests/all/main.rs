@@ -12,6 +12,8 @@
 mod altered;
 mod common;
 mod exclusion;
+mod interruption;
+mod nodes;
 mod objects;
 mod presets;
 mod queue;
@@ -19,6 +21,7 @@ mod retention;
 mod schedule;
 mod schedule_status;
 mod scouted;
+mod simulated_fleet;
 mod simulated_objects;
 mod simulated_run;
 mod simulated_world;

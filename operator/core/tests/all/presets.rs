@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Step, plan};
 use wasmbench_core::validate::{Invalid, ValidatedRun, cells_of, validate};
 
@@ -47,27 +47,15 @@ fn pod(variant: &str) -> PodSpec {
 
 /// The next steps of a run that holds its node.
 fn steps(run: &ValidatedRun) -> Vec<Step> {
-    let node = NodeSeen {
-        name: "bench-1".into(),
-        labels: [].into(),
-        taints: vec![],
-        ready: true,
-    };
-    let this = RunSeen {
-        uid: run.uid.clone(),
-        name: "team-a/gatekeeper".into(),
-        created: Timestamp::UNIX_EPOCH,
-        standing: Standing::Active,
-        placement: run.spec.placement.clone().unwrap_or_default(),
-    };
     let lease = LeaseSeen {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
     };
     let seen = Observed {
-        nodes: vec![node],
-        runs: vec![this],
+        nodes: vec![common::node("bench-1")],
+        demands: common::demands(run),
+        runs: vec![common::run_seen(run)],
         leases: vec![lease],
         ..Observed::default()
     };

@@ -1,30 +1,18 @@
 //! Whose turn it is, and which node fits.
 
-use std::collections::BTreeMap;
-
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
-use wasmbench_core::plan::{Stage, Step, Wake, plan};
+use wasmbench_core::observed::{LabelDemand, LeaseSeen, Observed, RunSeen, Standing};
+use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 
-use crate::common;
-
-fn node(name: &str) -> NodeSeen {
-    NodeSeen {
-        name: name.into(),
-        labels: BTreeMap::from([("disk".into(), "quiet".into())]),
-        taints: vec![],
-        ready: true,
-    }
-}
+use crate::common::{self, node};
 
 fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
     RunSeen {
         uid: uid.into(),
         name: format!("team-b/{uid}"),
         created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds),
-        standing: Standing::Active,
-        placement: run.spec.placement.clone().unwrap_or_default(),
+        ..common::run_seen(run)
     }
 }
 
@@ -36,9 +24,18 @@ fn seen(run: &ValidatedRun, others: Vec<RunSeen>) -> Observed {
     runs.push(this);
     Observed {
         nodes: vec![node("bench-1")],
+        demands: common::demands(run),
         runs,
         runtime_classes: ["spin".to_owned()].into(),
         ..Observed::default()
+    }
+}
+
+fn demand(key: &str, value: &str) -> LabelDemand {
+    LabelDemand {
+        key: key.into(),
+        values: vec![value.into()],
+        by: "somebody".into(),
     }
 }
 
@@ -52,7 +49,7 @@ fn held_by(holder: &str) -> LeaseSeen {
 
 fn takes(run: &ValidatedRun, seen: &Observed) -> Option<String> {
     match plan(run, seen, Timestamp::UNIX_EPOCH).steps.as_slice() {
-        [Step::ClaimNode { node, .. }] => Some(node.clone()),
+        [Step::ClaimNode { node, .. }, ..] => Some(node.clone()),
         _ => None,
     }
 }
@@ -141,7 +138,7 @@ fn a_run_that_keeps_failing_is_passed() {
 fn an_older_run_that_wants_another_node_holds_nobody_up() {
     let run = common::validated();
     let mut early = other("early", 1, &run);
-    early.placement.node_selector = [("gpu".to_owned(), "yes".to_owned())].into();
+    early.demands.labels.push(demand("gpu", "yes"));
     assert_eq!(
         takes(&run, &seen(&run, vec![early])).as_deref(),
         Some("bench-1")
@@ -189,16 +186,6 @@ fn a_finished_run_keeps_no_node() {
 }
 
 #[test]
-fn a_run_looks_again_by_itself_for_a_node_that_is_not_ready() {
-    let run = common::validated();
-    let mut seen = seen(&run, vec![]);
-    seen.nodes[0].ready = false;
-    assert!(message(&run, &seen).contains("bench-1 is not ready"));
-    let plan = plan(&run, &seen, Timestamp::UNIX_EPOCH);
-    assert!(matches!(plan.wake, Wake::At(_)), "{:?}", plan.wake);
-}
-
-#[test]
 fn a_second_node_is_used_while_the_first_is_taken() {
     let run = common::validated();
     let mut seen = seen(&run, vec![other("early", 1, &run)]);
@@ -212,11 +199,9 @@ fn a_node_that_is_not_offered_is_neither_taken_nor_waited_for() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.nodes.push(node("bench-2"));
-    seen.node_selector = BTreeMap::from([("for".into(), "benchmarks".into())]);
+    seen.demands.labels.push(demand("for", "benchmarks"));
     let message = message(&run, &seen);
-    for words in ["for=benchmarks", "limits.nodeSelector"] {
-        assert!(message.contains(words), "{message}");
-    }
+    assert!(message.contains("for=benchmarks (somebody)"), "{message}");
     let labels = &mut seen.nodes[1].labels;
     labels.insert("for".into(), "benchmarks".into());
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
@@ -227,7 +212,7 @@ fn a_run_goes_on_only_on_the_node_on_which_it_began() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.nodes.push(node("bench-2"));
-    seen.recorded_node = Some("bench-2".into());
+    seen.demands.node = Some("bench-2".into());
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
     seen.nodes.pop();
     assert!(message(&run, &seen).contains("bench-2"));
@@ -242,28 +227,36 @@ fn labels_that_no_node_has_are_named() {
 }
 
 #[test]
-fn a_taint_keeps_a_run_away_unless_it_is_tolerated() {
+fn a_resumed_run_leaves_every_node_but_its_own_to_others() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
-    let taint = |key: &str| TaintSeen {
-        key: key.into(),
-        value: "yes".into(),
-        effect: "NoSchedule".into(),
-    };
-    seen.nodes[0].taints = vec![taint("bench")];
-    assert_eq!(
-        takes(&run, &seen).as_deref(),
-        Some("bench-1"),
-        "the fixture tolerates bench"
-    );
-    seen.nodes[0].taints = vec![taint("gpu")];
-    assert_eq!(takes(&run, &seen), None);
+    let mut resumed = other("resumed", 1, &run);
+    let mut seen = seen(&run, vec![other("busy", 2, &run)]);
+    seen.nodes.push(node("bench-2"));
+    seen.leases = vec![held_by("busy")];
+    resumed.name = "team-c/resumed".into();
+    resumed.demands.node = Some("bench-1".into());
+    seen.runs.push(resumed);
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
 }
 
 #[test]
-fn a_node_that_is_not_ready_is_waited_for() {
+fn whoever_takes_a_node_removes_the_claims_on_nodes_that_are_gone() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
-    seen.nodes[0].ready = false;
-    assert!(message(&run, &seen).contains("not ready"));
+    let mut seen = seen(&run, vec![other("early", 1, &run)]);
+    let lease = |node: &str, holder: Option<&str>| LeaseSeen {
+        node: node.into(),
+        holder: holder.map(str::to_owned),
+        resource_version: Some("5".into()),
+    };
+    seen.runs[0].standing = Standing::Suspended;
+    seen.leases = vec![
+        lease("bench-1", None),
+        lease("spot-1", None),
+        lease("spot-2", Some("early")),
+    ];
+    let steps = plan(&run, &seen, Timestamp::UNIX_EPOCH).steps;
+    let forgotten = Step::ForgetNode {
+        lease: lease("spot-1", None),
+    };
+    assert_eq!(steps[1..], [forgotten], "one is there, one still held");
 }

@@ -233,10 +233,10 @@ fn a_measurement_without_room_for_its_record_waits_without_the_node_and_is_recor
             ..Objects::default()
         };
         world.hostility = hostile(full);
-        until(&run, &mut world, |world| world.seen.leases.is_empty());
+        until(&run, &mut world, |world| world.held().is_none());
         for _ in 0..100 {
             let plan = step(&run, &mut world);
-            assert!(world.seen.leases.is_empty(), "{plan:?}");
+            assert!(world.held().is_none(), "{plan:?}");
             let records = matches!(plan.steps[..], [Step::CollectRecord { .. }]);
             assert!(records, "{plan:?}");
             assert_eq!(plan.node.as_deref(), Some("bench-1"));
@@ -262,7 +262,7 @@ fn suspended(world: &World) -> RunSeen {
         name: "team-b/other".into(),
         created: Timestamp::UNIX_EPOCH,
         standing: Standing::Suspended,
-        placement: world.seen.runs[0].placement.clone(),
+        demands: world.seen.runs[0].demands.clone(),
     }
 }
 
@@ -331,7 +331,7 @@ fn a_creation_that_takes_effect_after_the_run_was_suspended_is_undone() {
         until(&run, &mut world, |world| {
             let pods = &world.seen;
             let none = pods.subjects.is_empty() && pods.probes.is_empty();
-            world.late.is_empty() && none && pods.upstreams.is_empty() && pods.leases.is_empty()
+            world.late.is_empty() && none && pods.upstreams.is_empty() && world.held().is_none()
         });
     }
 }

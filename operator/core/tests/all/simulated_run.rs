@@ -15,7 +15,7 @@ use wasmbench_core::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};
-use crate::simulated_world::{Hostility, Objects, World, objects};
+use crate::simulated_world::{Blow, Hostility, Objects, World, objects};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
 /// from run to run, whether another block is needed.
@@ -66,6 +66,7 @@ pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
         for step in &plan.steps[..survives] {
             world.carry_out(run, step);
         }
+        world.note(&plan);
         world.pass_time();
     }
     panic!(
@@ -92,7 +93,7 @@ pub fn check_end(run: &ValidatedRun, world: &World) {
         assert!(held && !subject.pod.works(), "{subject:?} is left");
     }
     assert!(world.seen.upstreams.is_empty(), "an echo server is left");
-    assert!(world.seen.leases.is_empty(), "the node is not given back");
+    assert_eq!(world.held(), None, "the node is not given back");
 }
 
 /// The different ways in which trials of a run ended, each once.
@@ -171,7 +172,7 @@ fn the_node_is_given_back_though_report_and_pod_stand_in_the_way() {
         }
         world.pass_time();
         run.spec.suspend = false;
-        if world.stored.len() == run.planned(0).len() && world.seen.leases.is_empty() {
+        if world.stored.len() == run.planned(0).len() && world.held().is_none() {
             assert!(!world.seen.report && !world.staying.is_empty());
             return;
         }
@@ -453,6 +454,58 @@ fn waits_for_something(mut run: ValidatedRun) {
         }
         world.pass_time();
         run.spec.suspend = false;
+    }
+    panic!("the run does not end");
+}
+
+#[test]
+fn whatever_befalls_its_node_a_run_loses_no_trial() {
+    use Blow::{Cordon, CutOff, Drain, Reboot, Taint};
+    for blow in [Cordon, Taint, Drain, CutOff, Reboot] {
+        for at in 0..60 {
+            let mut run = common::validated();
+            let mut world = World::new(&run, at, FRIENDLY);
+            for step in 0..=at {
+                if step == at {
+                    world.strike(blow, 24);
+                }
+                let plan = plan(&run, &world.seen, world.now);
+                for step in &plan.steps {
+                    world.carry_out(&run, step);
+                }
+                world.note(&plan);
+                world.pass_time();
+            }
+            simulate(&mut run, &mut world);
+            check_end(&run, &world);
+            assert_eq!(ends(&world), [&Ended::Measured], "{blow:?} at step {at}");
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_node_is_gone_for_good_ends_with_a_report_of_what_is_recorded() {
+    let run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    let mut gone_at = None;
+    for _ in 0..2_000 {
+        if world.stored.len() == 3 && gone_at.is_none() {
+            world.strike(Blow::Deletion, u32::MAX);
+            gone_at = Some(world.now);
+        }
+        let plan = plan(&run, &world.seen, world.now);
+        if let Stage::GaveUp { message } = &plan.stage {
+            let took = world.now.duration_since(gone_at.unwrap()).as_mins();
+            assert_eq!((took, world.stored.len()), (10, 3), "{message}");
+            assert!(world.seen.report && world.held().is_none());
+            assert!(message.contains("bench-1"), "{message}");
+            return;
+        }
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.note(&plan);
+        world.pass_time();
     }
     panic!("the run does not end");
 }

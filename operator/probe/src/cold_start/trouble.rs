@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_core::containers;
-use wasmbench_core::waiting::{self, Hopeless};
+use wasmbench_core::waiting::{self, Hopeless, not_executable};
 use wasmbench_core::wire::document::ProbeFailure;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 
@@ -64,11 +64,15 @@ fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
     } else {
         format!(": {said}")
     };
+    let (kind, remedy) = match not_executable(&said) {
+        Some(remedy) => (Reason::SubjectNotStarted, remedy),
+        None => (Reason::SubjectCrashed, "see why it does not keep serving"),
+    };
     let message = format!(
-        "the container ended with exit code {} ({reason}){said}: see why it does not keep serving",
+        "the container ended with exit code {} ({reason}){said}: {remedy}",
         ended.exit_code
     );
-    Some(failure(Reason::SubjectCrashed, message))
+    Some(failure(kind, message))
 }
 
 fn hopeless(container: &ContainerStatus) -> Option<ProbeFailure> {

@@ -19,7 +19,8 @@ pub fn drafts(
     let accepted = yes(conditions::ACCEPTED, "Valid", "the spec was understood");
     let mut drafts = vec![accepted];
     drafts.extend(outcome(total, &plan.stage, conclusion));
-    let concluded = conclusion.filter(|_| plan.stage == Stage::Done);
+    let is_over = matches!(plan.stage, Stage::Done | Stage::GaveUp { .. });
+    let concluded = conclusion.filter(|_| is_over);
     drafts.extend(passed(&valid.spec, concluded));
     drafts.push(reconciling(plan));
     drafts.push(stalled(&plan.stage));
@@ -35,9 +36,12 @@ fn outcome(total: usize, stage: &Stage, conclusion: Option<&Conclusion>) -> Vec<
             let message = "suspended: set spec.suspend to false to go on";
             pending("Suspended", message)
         }
-        (Stage::NoNode { message }, _) => no_node(message),
+        (Stage::NoNode { message }, _) => pending(conditions::NO_MATCHING_NODE, message),
         (Stage::Done, Some(conclusion)) => concluded(total, conclusion),
-        (Stage::Summarising | Stage::Done, _) => pending("Summarising", "writing the report"),
+        (Stage::GaveUp { message }, Some(conclusion)) => gave_up(message, total, conclusion),
+        (Stage::Summarising | Stage::Done | Stage::GaveUp { .. }, _) => {
+            pending("Summarising", "writing the report")
+        }
     }
 }
 
@@ -61,7 +65,7 @@ fn reconciling(plan: &Plan) -> Draft {
             "Preparing",
             "no pod of the run has started yet",
         )
-    } else if matches!(plan.stage, Stage::Done | Stage::NoNode { .. }) {
+    } else if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
         no(conditions::RECONCILING, "Finished", "the run has ended")
     } else {
         no(conditions::RECONCILING, "Started", "the run has started")
@@ -70,7 +74,11 @@ fn reconciling(plan: &Plan) -> Draft {
 
 fn stalled(stage: &Stage) -> Draft {
     match stage {
-        Stage::NoNode { message } => yes(conditions::STALLED, "NoMatchingNode", clip(message)),
+        Stage::NoNode { message } | Stage::GaveUp { message } => yes(
+            conditions::STALLED,
+            conditions::NO_MATCHING_NODE,
+            clip(message),
+        ),
         Stage::Done => no(conditions::STALLED, "Finished", "the run has ended"),
         Stage::Suspended => no(conditions::STALLED, "Suspended", "the user stopped the run"),
         Stage::Queued { .. } | Stage::Measuring { .. } | Stage::Summarising => {
@@ -79,11 +87,17 @@ fn stalled(stage: &Stage) -> Draft {
     }
 }
 
-fn no_node(message: &str) -> Vec<Draft> {
+/// No node met the run's demands for too long.
+fn gave_up(message: &str, total: usize, conclusion: &Conclusion) -> Vec<Draft> {
+    let reason = conditions::NO_MATCHING_NODE;
+    let message = format!(
+        "{} of {total} trials were measured: {message}",
+        conclusion.measured
+    );
     vec![
-        yes(conditions::FINISHED, "NoMatchingNode", "the run has ended"),
-        no(conditions::SUCCEEDED, "NoMatchingNode", clip(message)),
-        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+        yes(conditions::FINISHED, reason, "the run has ended"),
+        no(conditions::SUCCEEDED, reason, clip(&message)),
+        trustworthy(conclusion),
     ]
 }
 

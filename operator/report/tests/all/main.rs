@@ -32,6 +32,7 @@ mod results_cost;
 mod results_density;
 mod results_exported;
 mod results_first_screen;
+mod results_gave_up;
 mod results_golden;
 mod results_html;
 mod results_open_loop;

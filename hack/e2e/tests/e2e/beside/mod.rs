@@ -21,3 +21,4 @@ mod presets;
 mod schedule;
 mod shim_faults;
 mod shims;
+mod taken_away;

@@ -225,3 +225,29 @@ fn the_operator_starts_the_runs_of_schedules_and_no_others() {
     assert!(refused[0].contains("kube-"), "{refused:#?}");
     assert!(!policy.refusals_of(COLD_START, &run, "team-a").is_empty());
 }
+
+#[test]
+fn of_leases_only_claims_on_nodes_that_nobody_holds_are_removed() {
+    let policy = Policy::named("owned", &[]).on("leases");
+    let claim = |component: &str, holder: Value| {
+        json!({
+            "metadata": {
+                "name": "wasmbench-node-a", "labels": { "app.kubernetes.io/component": component },
+            },
+            "spec": { "holderIdentity": holder },
+        })
+    };
+    let refused = |lease: &Value| policy.deletion_refused_in(OPERATOR, lease, NAMESPACE);
+    let mut free = claim("node-lease", json!(""));
+    assert_eq!(refused(&free), Vec::<String>::new());
+    free["spec"] = json!({});
+    assert_eq!(refused(&free), Vec::<String>::new());
+    free["metadata"].as_object_mut().unwrap().remove("labels");
+    for kept in [
+        free,
+        claim("node-lease", json!("6f0c")),
+        claim("somebodys-leader", json!("")),
+    ] {
+        assert!(refused(&kept)[0].contains("of Leases"), "{kept:#}");
+    }
+}

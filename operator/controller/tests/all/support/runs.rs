@@ -21,6 +21,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
     let image = |name: &str| format!("localhost/wasmbench/{name}:{}", env!("CARGO_PKG_VERSION"));
     OperatorConfig {
         operator_namespace: NAMESPACE.into(),
+        image_architectures: vec![],
         images: Images {
             probe: image("probe"),
             native: image("native"),

@@ -33,6 +33,7 @@ spec:
 pub fn config() -> OperatorConfig {
     let text = r"
 operatorNamespace: wasmbench-system
+imageArchitectures: [amd64]
 images:
   probe: example.com/probe:1
   native: example.com/native:1

@@ -1,8 +1,10 @@
 //! Fixtures: a run as a user writes it, through the real `validate`.
 
 mod fixtures;
+mod nodes;
 
 pub use fixtures::{RUN, config};
+pub use nodes::{demands, node, run_seen};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;

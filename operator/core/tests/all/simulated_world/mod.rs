@@ -1,5 +1,6 @@
 //! A cluster, as the operator sees it, in which everything goes wrong that does in a real one.
 
+mod nodes;
 mod objects;
 mod steps;
 mod time;
@@ -12,13 +13,16 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::build::names;
-use wasmbench_core::observed::{
-    Likeness, NodeSeen, Observed, PodSeen, PodState, RunSeen, Standing, TaintSeen,
-};
+use wasmbench_core::observed::{Likeness, NodeSeen, Observed, PodSeen, PodState, TaintSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 use wasmbench_core::wire::scout::Scouted;
+
+use crate::common;
+
+pub use nodes::{Blow, Nodes};
+pub use time::later;
 
 /// How hostile the world is: each is a chance in percent per event.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,12 @@ pub struct World {
     pub seen: Observed,
     pub stored: BTreeMap<TrialId, u32>,
     pub next_uid: u64,
+    /// Uid of the run.
+    pub uid: String,
+    /// The nodes, whether or not an operator looks at them.
+    pub nodes: Nodes,
+    /// The node that the run claimed last: what it asks for late still goes there.
+    pub claimed: Option<String>,
     /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
     /// What the scout of each variant will see.
@@ -66,28 +76,22 @@ pub struct World {
 
 impl World {
     pub fn new(run: &ValidatedRun, seed: u64, hostility: Hostility) -> Self {
-        let node = NodeSeen {
-            name: "bench-1".into(),
-            labels: BTreeMap::from([("disk".into(), "quiet".into())]),
-            taints: vec![TaintSeen {
-                key: "bench".into(),
-                ..TaintSeen::default()
-            }],
-            ready: true,
+        let tolerated = TaintSeen {
+            key: "bench".into(),
+            ..TaintSeen::default()
         };
-        let this_run = RunSeen {
-            uid: run.uid.clone(),
-            name: "team-a/gatekeeper".into(),
-            created: Timestamp::UNIX_EPOCH,
-            standing: Standing::Active,
-            placement: run.spec.placement.clone().unwrap_or_default(),
+        let node = NodeSeen {
+            taints: vec![tolerated],
+            ..common::node("bench-1")
         };
         let observed = Observed {
-            nodes: vec![node],
-            runs: vec![this_run],
+            nodes: vec![node.clone()],
+            demands: common::demands(run),
+            runs: vec![common::run_seen(run)],
             runtime_classes: ["spin".to_owned()].into(),
             ..Observed::default()
         };
+        let nodes = Nodes::new(vec![node], 0);
         let random = ChaCha8Rng::seed_from_u64(seed);
         let now = Timestamp::UNIX_EPOCH;
         Self {
@@ -97,6 +101,9 @@ impl World {
             seen: observed,
             stored: BTreeMap::new(),
             next_uid: 0,
+            uid: run.uid.clone(),
+            nodes,
+            claimed: None,
             staying: BTreeSet::new(),
             scouts: BTreeMap::new(),
             late: vec![],
@@ -117,7 +124,7 @@ impl World {
             uid: self.next_uid.to_string(),
             created: self.now,
             deleting: None,
-            node: Some("bench-1".into()),
+            node: self.claimed.clone(),
             likeness: Likeness::AsAsked,
             ip: None,
             state: PodState::Pending(None),

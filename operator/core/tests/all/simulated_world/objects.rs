@@ -127,6 +127,9 @@ impl World {
         for index in 0..self.seen.upstreams.len() {
             let ends = self.happens(self.hostility.objects.upstream_ends);
             let pod = &mut self.seen.upstreams[index];
+            if Self::is_kept(&self.nodes, pod) {
+                continue;
+            }
             match pod.state {
                 PodState::Pending(_) => {
                     pod.state = PodState::Running;
@@ -156,6 +159,7 @@ impl World {
                 Step::LaunchColdStart { trial, again } => self.create_probe(trial, "", *again),
                 Step::ClaimNode { .. }
                 | Step::ReleaseNode { .. }
+                | Step::ForgetNode { .. }
                 | Step::Sweep(_)
                 | Step::RemoveUpstream { .. }
                 | Step::CollectRecord { .. }
@@ -202,6 +206,8 @@ impl World {
         self.seen.subjects.retain(rest);
         self.seen.cold_subjects.retain(rest);
         self.seen.upstreams.retain(|pod| !pod.works());
-        self.seen.leases.clear();
+        if let Some(node) = self.held() {
+            self.release(&node);
+        }
     }
 }

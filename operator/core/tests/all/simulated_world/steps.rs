@@ -1,6 +1,6 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{LeaseSeen, Likeness, PodSeen, PodState, SubjectSeen};
+use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
@@ -13,21 +13,16 @@ impl World {
     pub fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
         if step.starts() {
             self.assert_alone(step);
+            self.assert_node_takes_pods();
             if self.happens(self.hostility.objects.write_is_late) {
                 self.late.push(step.clone());
                 return;
             }
         }
         match step {
-            Step::ClaimNode { node, .. } => {
-                let holder = Some(run.uid.clone());
-                self.seen.leases = vec![LeaseSeen {
-                    node: node.clone(),
-                    holder,
-                    resource_version: None,
-                }];
-            }
-            Step::ReleaseNode { .. } => self.seen.leases.clear(),
+            Step::ClaimNode { node, .. } => self.claim(run, node),
+            Step::ReleaseNode { node } => self.release(node),
+            Step::ForgetNode { lease } => self.forget(lease),
             Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),
             Step::StartUpstream { trial, restarts } => self.start_upstream(trial, *restarts),
             Step::RemoveUpstream { pod, uid } => {
@@ -78,7 +73,11 @@ impl World {
             }
             Step::RecordSkipped(exclusion) => {
                 for trial in &exclusion.trials {
-                    self.store(trial, Ended::Skipped(exclusion.failure.reason.clone()));
+                    let skipped = Ended::Skipped(exclusion.failure.reason.clone());
+                    // The controller stops at an error.
+                    if !self.store(trial, skipped) {
+                        break;
+                    }
                 }
             }
             Step::RemoveSubject { pod, uid } => {
@@ -191,9 +190,12 @@ impl World {
             !self.seen.records.contains_key(trial),
             "{trial} is recorded twice"
         );
+        assert!(!self.seen.report, "{trial} is recorded after the report");
+        let node = self.node_of(trial).expect("a record comes from a node");
         *self.stored.entry(trial.clone()).or_default() += 1;
         self.seen.records.insert(trial.clone(), ended);
-        self.seen.recorded_node = Some("bench-1".into());
+        let began = self.seen.demands.node.get_or_insert(node.clone());
+        assert_eq!(*began, node, "two nodes in one run");
         true
     }
 }

@@ -1,20 +1,26 @@
 //! What the kubelet, controllers and accidents do in the meantime.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen, Waiting};
 use wasmbench_core::wire::record::Point;
 
-use super::{World, altered};
+use super::{Blow, World, altered};
 
 impl World {
     /// Lets the kubelet and controllers make progress, and lets things go wrong.
     pub fn pass_time(&mut self) {
-        self.now = self
-            .now
-            .checked_add(SignedDuration::from_secs(5))
-            .expect("time goes on");
+        self.now = later(self.now);
+        let felt = self.nodes.step(&mut self.random, self.now);
+        self.live(&felt);
+    }
+
+    /// The same after this has befallen nodes.
+    pub fn live(&mut self, felt: &[(String, Blow)]) {
+        for (node, blow) in felt {
+            self.feel(node, *blow);
+        }
+        self.look_at_nodes();
         self.deleted_pods_end();
-        self.seen.probes.retain(|probe| !probe.deleting);
         self.upstreams_move_on();
         self.late_writes_take_effect();
         self.others_come_and_go();
@@ -41,12 +47,22 @@ impl World {
 
     /// Deleted pods end, and go away unless something holds them.
     fn deleted_pods_end(&mut self) {
-        let staying = &self.staying;
+        let (staying, nodes) = (&self.staying, &self.nodes);
+        let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
+        // The kubelet must say that a probe's pod has ended.
+        self.seen.probes.retain(|probe| {
+            !probe.deleting || probe.pod.as_ref().is_some_and(|pod| !is_ready(pod))
+        });
         for list in [&mut self.seen.subjects, &mut self.seen.cold_subjects] {
             list.retain(|subject| {
-                subject.pod.deleting.is_none() || staying.contains(&subject.pod.uid)
+                let pod = &subject.pod;
+                // One that had to wait for its node is seen ended before it goes.
+                let is_going = pod.works() && nodes.was_lost(pod);
+                let stays = !is_ready(pod) || is_going || staying.contains(&pod.uid);
+                pod.deleting.is_none() || stays
             });
-            for subject in list.iter_mut().filter(|s| s.pod.deleting.is_some()) {
+            let going = list.iter_mut().filter(|s| s.pod.deleting.is_some());
+            for subject in going.filter(|subject| is_ready(&subject.pod)) {
                 subject.pod.state = ended(137);
             }
         }
@@ -62,7 +78,9 @@ impl World {
             };
             let trial = probe.trial.clone();
             let state = probe.pod.as_ref().map(|pod| pod.state.clone());
-            if state == Some(PodState::Running) && self.happens(50) {
+            let node = self.held().unwrap_or_default();
+            if state == Some(PodState::Running) && self.nodes.takes_pods(&node) && self.happens(50)
+            {
                 let name = format!("{trial}-{}", self.next_uid);
                 let pod = self.new_pod(&name);
                 self.seen.cold_subjects.push(SubjectSeen { trial, pod });
@@ -77,7 +95,7 @@ impl World {
         let missing = self.happens(self.hostility.image_missing);
         let starts = self.happens(80);
         let pod = &mut self.seen.subjects[index].pod;
-        if is_held(pod) {
+        if is_held(pod) || Self::is_kept(&self.nodes, pod) {
             return;
         }
         match pod.state {
@@ -100,7 +118,7 @@ impl World {
         let Some(pod) = &mut self.seen.probes[index].pod else {
             return;
         };
-        if is_held(pod) {
+        if is_held(pod) || Self::is_kept(&self.nodes, pod) {
             return;
         }
         match pod.state {
@@ -109,6 +127,12 @@ impl World {
             PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => {}
         }
     }
+}
+
+/// One step later.
+pub fn later(now: Timestamp) -> Timestamp {
+    now.checked_add(SignedDuration::from_secs(5))
+        .expect("time goes on")
 }
 
 /// Whether the pod never starts: what was injected waits for something. Others start with it.

@@ -1,0 +1,75 @@
+//! A run's spec, the administrator's settings and the cluster's `RuntimeClasses` in, what the run
+//! demands of its node out. Pure.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRunSpec;
+
+use crate::config::OperatorConfig;
+use crate::observed::{Demands, LabelDemand};
+use crate::variants;
+
+/// Labels that every kubelet sets by itself.
+const ARCHITECTURE: &str = "kubernetes.io/arch";
+const OPERATING_SYSTEM: &str = "kubernetes.io/os";
+/// Every run needs the probe's image, whatever its variants run.
+const IMAGES: &str = "wasmbench's images: image.architectures of the chart";
+
+/// The labels that each `RuntimeClass` requires of nodes (`scheduling.nodeSelector`), by its name.
+pub type RuntimeClassLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+/// What a run with this `spec` demands of its node. `node` is the one that its records come from.
+pub fn demands(
+    spec: &BenchmarkRunSpec,
+    config: &OperatorConfig,
+    classes: &RuntimeClassLabels,
+    node: Option<String>,
+) -> Demands {
+    let placement = spec.placement.clone().unwrap_or_default();
+    let mut labels = vec![
+        demand(OPERATING_SYSTEM, vec!["linux".into()], IMAGES),
+        demand(ARCHITECTURE, config.image_architectures.clone(), IMAGES),
+    ];
+    labels.extend(each(
+        &placement.node_selector,
+        "spec.placement.nodeSelector",
+    ));
+    labels.extend(each(
+        &config.limits.node_selector,
+        "the administrator's limits.nodeSelector",
+    ));
+    for (class, selector) in used(spec, config, classes) {
+        labels.extend(each(selector, &format!("RuntimeClass {class}")));
+    }
+    Demands {
+        labels,
+        tolerations: placement.tolerations,
+        node,
+    }
+}
+
+/// The `RuntimeClasses` of the run's variants. Of one that does not exist, the variant is skipped.
+fn used<'a>(
+    spec: &BenchmarkRunSpec,
+    config: &OperatorConfig,
+    classes: &'a RuntimeClassLabels,
+) -> BTreeMap<&'a String, &'a BTreeMap<String, String>> {
+    let variants = spec.variants.iter();
+    let named = variants.filter_map(|variant| variants::subject(variant, config)?.runtime_class);
+    named
+        .filter_map(|class| classes.get_key_value(&class))
+        .collect()
+}
+
+fn each(labels: &BTreeMap<String, String>, by: &str) -> impl Iterator<Item = LabelDemand> {
+    let labels = labels.iter();
+    labels.map(move |(key, value)| demand(key, vec![value.clone()], by))
+}
+
+fn demand(key: &str, values: Vec<String>, by: &str) -> LabelDemand {
+    LabelDemand {
+        key: key.into(),
+        values,
+        by: by.into(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether a node meets a run's demands, and what keeps the run's pods off a node that does. A node
+//! that lacks a label will hardly get it; a taint, a cordon or a node that is not ready passes.
+
+use std::fmt;
+
+use wasmbench_api::run::{TaintEffect, Toleration, TolerationOperator};
+
+use crate::observed::{Demands, LabelDemand, NodeSeen, TaintSeen};
+
+/// Taints by which a kubelet keeps pods off a node that runs short of something.
+const PRESSURE: [&str; 3] = [
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/pid-pressure",
+];
+
+/// What keeps a run's pods off a node for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The kubelet does not say that the node is ready.
+    NotReady,
+    /// Somebody cordoned it.
+    Cordoned,
+    /// It runs short of something, possibly because of what the run does on it.
+    Pressure(TaintSeen),
+    /// It has another taint that the run does not tolerate.
+    Taint(TaintSeen),
+}
+
+/// What follows the name of the node, with the remedy.
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReady => write!(f, "is not ready (see kubectl describe node)"),
+            Self::Cordoned => write!(f, "is cordoned (kubectl uncordon)"),
+            Self::Pressure(taint) => write!(f, "has the taint {} (free what it names)", taint.key),
+            Self::Taint(TaintSeen { key, value, effect }) => {
+                let equals = if value.is_empty() { "" } else { "=" };
+                write!(
+                    f,
+                    "has the taint {key}{equals}{value}:{effect} (remove it, or tolerate it in \
+                     spec.placement.tolerations of a new run)"
+                )
+            }
+        }
+    }
+}
+
+/// Whether the node is one on which the run may measure at all.
+pub fn meets(demands: &Demands, node: &NodeSeen) -> bool {
+    let is_bound_elsewhere = demands.node.as_ref().is_some_and(|own| *own != node.name);
+    !is_bound_elsewhere && demands.labels.iter().all(|label| carries(node, label))
+}
+
+/// Whether the node carries the label.
+pub fn carries(node: &NodeSeen, label: &LabelDemand) -> bool {
+    let value = node.labels.get(&label.key);
+    value.is_some_and(|value| label.values.contains(value))
+}
+
+/// What keeps the run's pods off the node now; `None` if it takes them.
+pub fn obstacle(demands: &Demands, node: &NodeSeen) -> Option<Obstacle> {
+    if !node.ready {
+        return Some(Obstacle::NotReady);
+    }
+    if node.cordoned {
+        return Some(Obstacle::Cordoned);
+    }
+    let is_tolerated = |taint: &&TaintSeen| demands.tolerations.iter().any(|t| tolerates(t, taint));
+    let taint = node
+        .taints
+        .iter()
+        .find(|taint| !is_tolerated(taint))?
+        .clone();
+    Some(if PRESSURE.contains(&&*taint.key) {
+        Obstacle::Pressure(taint)
+    } else {
+        Obstacle::Taint(taint)
+    })
+}
+
+/// Whether the node takes pods of the run now.
+pub fn takes(demands: &Demands, node: &NodeSeen) -> bool {
+    meets(demands, node) && obstacle(demands, node).is_none()
+}
+
+fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {
+    let effect = toleration.effect.is_none_or(|effect: TaintEffect| {
+        let effect: &'static str = effect.into();
+        effect == taint.effect
+    });
+    let key = toleration.key.as_ref().is_none_or(|key| *key == taint.key);
+    let value = match toleration.operator.unwrap_or(TolerationOperator::Equal) {
+        TolerationOperator::Exists => true,
+        // Without a key, `Equal` tolerates nothing, as for pods.
+        TolerationOperator::Equal => {
+            toleration.key.is_some()
+                && toleration.value.as_deref().unwrap_or_default() == taint.value
+        }
+    };
+    effect && key && value
+}

@@ -1,0 +1,39 @@
+//! What is seen of nodes and of the queue.
+
+use jiff::Timestamp;
+use wasmbench_core::demands;
+use wasmbench_core::observed::{Demands, NodeSeen, RunSeen, Standing};
+use wasmbench_core::validate::ValidatedRun;
+
+/// A node that takes pods of the run of the fixtures.
+pub fn node(name: &str) -> NodeSeen {
+    let labels = [
+        ("disk", "quiet"),
+        ("kubernetes.io/arch", "amd64"),
+        ("kubernetes.io/os", "linux"),
+    ];
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    NodeSeen {
+        name: name.into(),
+        labels: labels.map(owned).into(),
+        ready: true,
+        ..NodeSeen::default()
+    }
+}
+
+/// What `run` demands of its node, before it has records.
+pub fn demands(run: &ValidatedRun) -> Demands {
+    let classes = [("spin".to_owned(), [].into())].into();
+    demands::demands(&run.spec, &super::config(), &classes, None)
+}
+
+/// `run` in the queue.
+pub fn run_seen(run: &ValidatedRun) -> RunSeen {
+    RunSeen {
+        uid: run.uid.clone(),
+        name: "team-a/gatekeeper".into(),
+        created: Timestamp::UNIX_EPOCH,
+        standing: Standing::Active,
+        demands: demands(run),
+    }
+}

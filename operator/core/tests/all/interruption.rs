@@ -1,0 +1,154 @@
+//! What counts of a trial whose node was taken away, and what is measured again.
+
+use jiff::{SignedDuration, Timestamp};
+use wasmbench_core::observed::{
+    JobEnd, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen,
+};
+use wasmbench_core::plan::{Stage, Step, plan};
+use wasmbench_core::validate::ValidatedRun;
+
+use crate::common;
+use crate::nodes::{holding, seen};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// `NOW`, so many seconds later.
+fn after(seconds: i64) -> Timestamp {
+    NOW + SignedDuration::from_secs(seconds)
+}
+
+fn ended(code: i32) -> PodState {
+    PodState::Ended {
+        exit_code: Some(code),
+        reason: "Ended".into(),
+        message: String::new(),
+    }
+}
+
+/// A pod on the node `bench-1`, whose name is its uid.
+fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
+    PodSeen {
+        name: name.into(),
+        uid: name.into(),
+        created,
+        deleting: None,
+        node: Some("bench-1".into()),
+        likeness: Likeness::AsAsked,
+        ip: Some([10, 0, 0, 8].into()),
+        state,
+    }
+}
+
+/// The subject of the first trial.
+fn subject(run: &ValidatedRun, pod: PodSeen) -> SubjectSeen {
+    let trial = run.order[0].clone();
+    SubjectSeen { trial, pod }
+}
+
+/// A probe of the first trial, which measures the pod with this uid.
+fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ProbeSeen {
+    ProbeSeen {
+        trial: run.order[0].clone(),
+        job: job.into(),
+        uid: job.into(),
+        created: NOW,
+        subject_uid: subject_uid.into(),
+        deleting: false,
+        end: None,
+        pod: Some(pod(job, NOW, PodState::Running)),
+    }
+}
+
+/// Everything by which a node is lost after a trial began there.
+fn losses() -> [fn(&mut Vec<NodeSeen>); 3] {
+    [
+        |nodes| nodes[0].ready_changed = Some(after(5)),
+        |nodes| nodes[0].ready = false,
+        Vec::clear,
+    ]
+}
+
+#[test]
+fn a_failure_on_a_node_that_was_lost_has_no_record_even_if_the_run_gave_the_node_back() {
+    let run = common::validated();
+    let mut seen = seen(&run);
+    seen.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
+    let steps = plan(&run, &seen, after(9)).steps;
+    assert!(
+        matches!(steps[..], [Step::RecordFailure { .. }]),
+        "{steps:?}"
+    );
+    for is_lost in losses() {
+        let mut seen = seen.clone();
+        is_lost(&mut seen.nodes);
+        let steps = plan(&run, &seen, after(9)).steps;
+        assert!(
+            matches!(steps[..], [Step::RemoveSubject { .. }]),
+            "{steps:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_measured_before_its_node_was_lost_is_recorded_even_without_the_node() {
+    let run = common::validated();
+    for is_lost in losses() {
+        let mut seen = seen(&run);
+        let mut probe = probe(&run, "probe", "subject");
+        probe.pod = Some(pod("probe", NOW, ended(0)));
+        seen.probes = vec![probe];
+        is_lost(&mut seen.nodes);
+        let steps = plan(&run, &seen, after(9)).steps;
+        assert!(
+            matches!(steps[..], [Step::CollectRecord { .. }]),
+            "{steps:?}"
+        );
+    }
+}
+
+#[test]
+fn a_probe_that_measures_again_what_was_removed_is_left_alone_on_a_cordoned_node() {
+    let run = common::validated();
+    let mut seen = holding(&run);
+    seen.nodes[0].cordoned = true;
+    let lost = ProbeSeen {
+        end: Some(JobEnd::Completed),
+        pod: None,
+        ..probe(&run, "lost", "earlier")
+    };
+    seen.probes = vec![lost, probe(&run, "again", "subject")];
+    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    seen.upstreams = vec![pod("echo", NOW, PodState::Running)];
+    let plan = plan(&run, &seen, NOW);
+    assert!(matches!(plan.stage, Stage::Measuring { .. }), "{plan:?}");
+    assert_eq!(plan.steps, []);
+}
+
+#[test]
+fn an_echo_server_that_a_reboot_ended_excuses_no_failure_once_another_works() {
+    let run = common::validated();
+    let mut seen = holding(&run);
+    seen.nodes[0].ready_changed = Some(after(5));
+    seen.subjects = vec![subject(&run, pod("subject", after(9), ended(1)))];
+    seen.upstreams = vec![
+        pod("echo", NOW, ended(137)),
+        pod("echo-again", after(7), PodState::Running),
+    ];
+    let steps = plan(&run, &seen, after(20)).steps;
+    assert!(
+        matches!(steps[..], [Step::RecordFailure { .. }]),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn a_probe_that_the_run_removed_itself_has_not_lost_its_echo_server() {
+    for run in [common::validated(), common::validated_cold()] {
+        let mut seen = holding(&run);
+        let mut probe = probe(&run, "probe", "subject");
+        probe.deleting = true;
+        seen.probes = vec![probe];
+        let plan = plan(&run, &seen, NOW);
+        assert!(plan.steps.is_empty(), "{plan:?}");
+    }
+}

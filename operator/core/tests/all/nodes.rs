@@ -1,0 +1,260 @@
+//! Which nodes meet a run's demands, and what a run does while none takes its pods.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use wasmbench_core::demands::demands;
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
+use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::ValidatedRun;
+
+use crate::common::{self, node, run_seen};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+pub fn seen(run: &ValidatedRun) -> Observed {
+    Observed {
+        nodes: vec![node("bench-1")],
+        demands: common::demands(run),
+        runs: vec![run_seen(run)],
+        runtime_classes: ["spin".to_owned()].into(),
+        ..Observed::default()
+    }
+}
+
+pub fn holding(run: &ValidatedRun) -> Observed {
+    let lease = LeaseSeen {
+        node: "bench-1".into(),
+        holder: Some(run.uid.clone()),
+        resource_version: None,
+    };
+    Observed {
+        leases: vec![lease],
+        ..seen(run)
+    }
+}
+
+/// The first trial has a record, which binds the run to its node.
+fn recorded(run: &ValidatedRun, mut seen: Observed) -> Observed {
+    seen.records.insert(run.order[0].clone(), Ended::Measured);
+    seen.demands.node = Some("bench-1".into());
+    seen
+}
+
+fn taint(key: &str) -> TaintSeen {
+    TaintSeen {
+        key: key.into(),
+        value: "yes".into(),
+        effect: "NoSchedule".into(),
+    }
+}
+
+/// What the run waits for, and without doing anything.
+fn waits(plan: &Plan) -> &str {
+    let Stage::Queued { message } = &plan.stage else {
+        panic!("it does not wait: {plan:?}");
+    };
+    assert_eq!(plan.steps, [], "{message}");
+    assert!(matches!(plan.wake, Wake::At(_)), "nothing wakes it");
+    message
+}
+
+/// Changes a node.
+type Befalls = fn(&mut NodeSeen);
+
+/// Everything that keeps pods off a node for a while, and what the run says about it.
+fn obstacles() -> [(Befalls, &'static str); 5] {
+    [
+        (|node| node.cordoned = true, "bench-1 is cordoned"),
+        (|node| node.ready = false, "bench-1 is not ready"),
+        (
+            |node| node.taints.push(taint("gpu")),
+            "taint gpu=yes:NoSchedule",
+        ),
+        (
+            |node| node.taints.push(taint("ToBeDeletedByClusterAutoscaler")),
+            "ToBeDeletedByClusterAutoscaler",
+        ),
+        (
+            |node| node.taints.push(taint("node.kubernetes.io/disk-pressure")),
+            "node.kubernetes.io/disk-pressure",
+        ),
+    ]
+}
+
+#[test]
+fn whatever_keeps_pods_off_a_node_is_waited_for_without_end_and_named() {
+    let run = common::validated();
+    for (befalls, words) in obstacles() {
+        for mut seen in [seen(&run), recorded(&run, seen(&run))] {
+            befalls(&mut seen.nodes[0]);
+            let plan = plan(&run, &seen, Timestamp::MAX);
+            let message = waits(&plan);
+            assert!(message.contains(words), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_node_is_taken_away_starts_nothing_there_and_keeps_its_claim() {
+    let run = common::validated();
+    for (befalls, words) in obstacles() {
+        let mut seen = recorded(&run, holding(&run));
+        befalls(&mut seen.nodes[0]);
+        let plan = plan(&run, &seen, NOW);
+        let message = waits(&plan);
+        assert!(message.contains(words), "{message}");
+        assert_eq!(plan.node.as_deref(), Some("bench-1"));
+    }
+}
+
+#[test]
+fn a_run_without_records_gives_a_node_back_that_is_taken_away_and_takes_another() {
+    let run = common::validated();
+    let mut seen = holding(&run);
+    seen.nodes[0].cordoned = true;
+    let node_name = "bench-1".to_owned();
+    let release = Step::ReleaseNode { node: node_name };
+    assert_eq!(plan(&run, &seen, NOW).steps, [release]);
+    seen.leases[0].holder = None;
+    seen.nodes.push(node("bench-2"));
+    let steps = plan(&run, &seen, NOW).steps;
+    assert!(
+        matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn a_taint_that_is_tolerated_keeps_nobody_away() {
+    let run = common::validated();
+    let mut seen = seen(&run);
+    seen.nodes[0].taints = vec![taint("bench")];
+    let steps = plan(&run, &seen, NOW).steps;
+    assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
+}
+
+#[test]
+fn of_many_that_wait_for_a_node_to_take_pods_only_the_next_ones_look_often() {
+    let run = common::validated();
+    let mut seen = seen(&run);
+    seen.nodes[0].cordoned = true;
+    let soon = plan(&run, &seen, NOW).wake;
+    let early = RunSeen {
+        uid: "early".into(),
+        name: "team-b/early".into(),
+        created: NOW - SignedDuration::from_secs(9),
+        ..run_seen(&run)
+    };
+    seen.runs.push(early);
+    let late = plan(&run, &seen, NOW).wake;
+    seen.nodes.push(NodeSeen {
+        cordoned: true,
+        ..node("bench-2")
+    });
+    assert_eq!(plan(&run, &seen, NOW).wake, soon, "there is one for each");
+    let (Wake::At(soon), Wake::At(late)) = (soon, late) else {
+        panic!("{soon:?}, {late:?}");
+    };
+    assert!(late > soon, "{late}");
+}
+
+#[test]
+fn a_run_that_no_node_fits_stalls_at_once_and_ends_with_a_report_after_ten_minutes() {
+    let run = common::validated();
+    for mut seen in [
+        seen(&run),
+        recorded(&run, seen(&run)),
+        recorded(&run, holding(&run)),
+    ] {
+        seen.nodes.clear();
+        let after = |seconds| NOW + SignedDuration::from_secs(seconds);
+        let now = plan(&run, &seen, NOW);
+        assert!(matches!(now.stage, Stage::NoNode { .. }), "{now:?}");
+        assert!(matches!(now.wake, Wake::At(_)), "{now:?}");
+        seen.unmatched_since = Some(NOW);
+        let waiting = plan(&run, &seen, after(599));
+        assert!(!waiting.steps.contains(&Step::Summarise), "{waiting:?}");
+        let ending = plan(&run, &seen, after(600));
+        assert!(ending.steps.contains(&Step::Summarise), "{ending:?}");
+        // It still says since when, in case the report cannot be written.
+        assert!(matches!(ending.stage, Stage::NoNode { .. }), "{ending:?}");
+        seen.report = true;
+        seen.leases.clear();
+        seen.nodes.push(node("bench-1"));
+        let ended = plan(&run, &seen, after(601));
+        assert!(matches!(ended.stage, Stage::GaveUp { .. }), "{ended:?}");
+        assert_eq!((ended.steps, ended.wake), (vec![], Wake::OnChange));
+    }
+}
+
+#[test]
+fn a_node_that_comes_within_ten_minutes_is_taken() {
+    let run = common::validated();
+    let mut seen = seen(&run);
+    seen.unmatched_since = Some(NOW);
+    let steps = plan(&run, &seen, NOW + SignedDuration::from_mins(9)).steps;
+    assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
+}
+
+/// What the run demands where the class of its variant `mine` has this `scheduling.nodeSelector`.
+fn with_class(run: &ValidatedRun, selector: &[(&str, &str)]) -> Observed {
+    let selector = selector.iter();
+    let selector = selector.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    let classes: BTreeMap<_, _> = [("spin".to_owned(), selector.collect())].into();
+    Observed {
+        demands: demands(&run.spec, &common::config(), &classes, None),
+        ..seen(run)
+    }
+}
+
+#[test]
+fn the_node_has_what_every_runtime_class_of_the_run_asks_for() {
+    let run = common::validated();
+    let mut seen = with_class(&run, &[("shim", "yes")]);
+    let Stage::NoNode { message } = plan(&run, &seen, NOW).stage else {
+        panic!("it has a node");
+    };
+    assert!(
+        message.contains("shim=yes (RuntimeClass spin)"),
+        "{message}"
+    );
+    assert!(
+        !message.contains("disk=quiet"),
+        "that one it has: {message}"
+    );
+    let mut other = node("bench-2");
+    other.labels.insert("shim".into(), "yes".into());
+    seen.nodes.push(other);
+    let steps = plan(&run, &seen, NOW).steps;
+    assert!(
+        matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn a_class_that_no_variant_uses_asks_for_nothing() {
+    let mut run = common::validated();
+    run.spec.variants.truncate(1);
+    let seen = with_class(&run, &[("shim", "yes")]);
+    let steps = plan(&run, &seen, NOW).steps;
+    assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
+}
+
+#[test]
+fn a_node_of_another_architecture_or_system_is_not_taken() {
+    let run = common::validated();
+    for (key, value) in [
+        ("kubernetes.io/arch", "arm64"),
+        ("kubernetes.io/os", "windows"),
+    ] {
+        let mut seen = seen(&run);
+        seen.nodes[0].labels.insert(key.into(), value.into());
+        let Stage::NoNode { message } = plan(&run, &seen, NOW).stage else {
+            panic!("it takes {value}");
+        };
+        assert!(message.contains(key), "{message}");
+    }
+}

@@ -1,0 +1,316 @@
+//! Several runs in a simulated cluster of two nodes, of which now and then one is cordoned, tainted,
+//! drained, cut off, rebooted or deleted, while users suspend and resume, and the operator dies.
+//! Whatever happens: no node has two loads, no node idles while a run could use it, no record is lost
+//! or taken twice, every trial is measured in the end, and every run ends or says what it waits for.
+
+use jiff::{SignedDuration, Timestamp};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunSeen, Standing};
+use wasmbench_core::plan::{Plan, Stage, Wake, plan};
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::{ValidatedRun, validate};
+
+use crate::common;
+use crate::simulated_run::FRIENDLY;
+use crate::simulated_world::{Nodes, World, later};
+
+/// Steps in which things happen, and steps after which every run must have ended.
+const EVENTFUL: u32 = 400;
+const CALM: u32 = 4_000;
+/// For so many steps a node may be free while a run waits that could use it: some runs sleep at
+/// times.
+const IDLE: u32 = 20;
+
+/// One run, its own view of the cluster, and how it ended.
+struct Member {
+    run: ValidatedRun,
+    world: World,
+    seen: RunSeen,
+    end: Option<Stage>,
+}
+
+struct Fleet {
+    random: ChaCha8Rng,
+    nodes: Nodes,
+    leases: Vec<LeaseSeen>,
+    members: Vec<Member>,
+    now: Timestamp,
+    /// For how many steps each node has been free although a run could use it.
+    idle: [u32; 2],
+}
+
+fn member(index: u32, world: u64) -> Member {
+    let mut run = common::parse(common::RUN);
+    run.metadata.uid = Some(format!("run-{index}"));
+    run.spec.variants.truncate(2);
+    // An echo server for some.
+    run.spec.workloads.swap(0, (index % 2) as usize);
+    run.spec.workloads.truncate(1);
+    run.spec.sweeps.throughput = None;
+    run.spec.noise_floor = Some(false);
+    let run = validate(&run, &common::config()).expect("the run is valid");
+    let mut world = World::new(&run, world, FRIENDLY);
+    if index == 4 {
+        // No node fits this one.
+        world.seen.demands.labels.push(LabelDemand {
+            key: "gpu".into(),
+            values: vec!["yes".into()],
+            by: "somebody".into(),
+        });
+    }
+    let seen = RunSeen {
+        name: format!("team-{}/run-{index}", index % 3),
+        created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(index.into()),
+        demands: world.seen.demands.clone(),
+        ..common::run_seen(&run)
+    };
+    Member {
+        run,
+        world,
+        seen,
+        end: None,
+    }
+}
+
+impl Fleet {
+    fn new(seed: u64) -> Self {
+        let names = ["bench-1", "bench-2"];
+        let nodes = Nodes::new(names.map(common::node).into(), 2);
+        // A node that was measured on once and will not come back.
+        let spot = LeaseSeen {
+            node: "spot".into(),
+            holder: None,
+            resource_version: None,
+        };
+        Self {
+            random: ChaCha8Rng::seed_from_u64(seed),
+            nodes,
+            leases: vec![spot],
+            members: (0..5).map(|index| member(index, seed)).collect(),
+            now: Timestamp::UNIX_EPOCH,
+            idle: [0; 2],
+        }
+    }
+
+    fn happens(&mut self, percent: u32) -> bool {
+        self.random.random_range(0..100) < percent
+    }
+
+    /// One step of everything: nodes, users, and the operator's passes over the runs in any order.
+    fn step(&mut self, is_eventful: bool) {
+        self.now = later(self.now);
+        let felt = self.nodes.step(&mut self.random, self.now);
+        for index in 0..self.members.len() {
+            if is_eventful && self.happens(1) {
+                let run = &mut self.members[index].run;
+                run.spec.suspend = !run.spec.suspend;
+            }
+            if !is_eventful {
+                self.members[index].run.spec.suspend = false;
+            }
+            self.members[index].world.now = self.now;
+            self.show(index);
+            self.members[index].world.live(&felt);
+        }
+        let first = self.random.random_range(0..self.members.len());
+        for offset in 0..self.members.len() {
+            let index = (first + offset) % self.members.len();
+            // What happens to pods wakes their run; others sleep at times.
+            let is_awake = self.happens(70) || self.nodes.is_struck();
+            if self.members[index].end.is_none() && is_awake {
+                self.look_after(index, is_eventful);
+            }
+        }
+        self.assert_well();
+    }
+
+    /// What the run's next pass reads.
+    fn show(&mut self, index: usize) {
+        let runs: Vec<RunSeen> = self.members.iter().map(in_queue).collect();
+        let member = &mut self.members[index];
+        member.world.nodes = self.nodes.clone();
+        member.world.seen.leases.clone_from(&self.leases);
+        member.world.seen.runs = runs;
+        member.world.look_at_nodes();
+    }
+
+    fn look_after(&mut self, index: usize, is_eventful: bool) {
+        self.show(index);
+        let dies = is_eventful && self.happens(10);
+        let part = self.random.random_range(0..100);
+        let Member {
+            run, world, end, ..
+        } = &mut self.members[index];
+        let plan = plan(run, &world.seen, world.now);
+        says_what_it_waits_for(&plan);
+        let steps = if dies {
+            plan.steps.len() * part / 100
+        } else {
+            plan.steps.len()
+        };
+        for step in &plan.steps[..steps] {
+            world.carry_out(run, step);
+        }
+        if !dies {
+            world.note(&plan);
+        }
+        if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
+            *end = Some(plan.stage);
+        }
+        self.leases.clone_from(&world.seen.leases);
+    }
+
+    fn assert_well(&mut self) {
+        for (index, name) in ["bench-1", "bench-2"].into_iter().enumerate() {
+            let loads = self.members.iter().filter(|one| one.world.loads(name));
+            assert!(loads.count() <= 1, "two loads on {name}");
+            let mut leases = self.leases.iter();
+            let is_free = !leases.any(|lease| lease.node == name && lease.holder.is_some());
+            let is_wanted = is_free
+                && self.nodes.takes_pods(name)
+                && self.members.iter().any(|one| self.wants(one, name));
+            self.idle[index] = if is_wanted { self.idle[index] + 1 } else { 0 };
+            assert!(self.idle[index] < IDLE, "{name} is free, and a run waits");
+        }
+    }
+
+    /// Whether the run could measure on this node, and nothing keeps it where it is.
+    fn wants(&self, member: &Member, node: &str) -> bool {
+        let demands = &member.world.seen.demands;
+        let fits = demands.labels.iter().all(|label| label.key != "gpu");
+        let is_its = demands.node.as_ref().is_none_or(|own| own == node);
+        let uid = Some(&member.run.uid);
+        let mut leases = self.leases.iter();
+        let held = leases.find(|lease| lease.holder.as_ref() == uid);
+        let is_stuck = held.is_none_or(|one| {
+            let world = &member.world;
+            !self.nodes.takes_pods(&one.node) && !world.has_pods() && !world.has_left()
+        });
+        let is_active = member.end.is_none() && !member.run.spec.suspend;
+        fits && is_its && is_stuck && is_active
+    }
+
+    fn assert_ended_well(&self) {
+        let held: Vec<&LeaseSeen> = self
+            .leases
+            .iter()
+            .filter(|lease| lease.holder.is_some())
+            .collect();
+        assert!(held.is_empty(), "{held:?}");
+        assert!(
+            self.leases.iter().all(|lease| lease.node != "spot"),
+            "it is gone"
+        );
+        for Member {
+            run, world, end, ..
+        } in &self.members
+        {
+            let records = &world.seen.records;
+            let all_measured = records.values().all(|ended| *ended == Ended::Measured);
+            assert!(all_measured, "{}: {records:?}", run.uid);
+            assert!(
+                world.stored.values().all(|count| *count == 1),
+                "recorded twice"
+            );
+            let is_whole = records.len() == run.order.len();
+            match end {
+                Some(Stage::Done) => assert!(is_whole, "{} is not whole", run.uid),
+                Some(Stage::GaveUp { message }) => {
+                    assert!(!is_whole && world.seen.report, "{message}");
+                    let began = world.seen.demands.node.as_ref();
+                    let gone = &self.nodes.long_gone;
+                    let is_lost = began.map_or(gone.len() == 2, |node| gone.contains(node));
+                    assert!(is_lost || message.contains("gpu"), "{}: {message}", run.uid);
+                }
+                other => panic!("{} has not ended: {other:?}, {:?}", run.uid, world.seen),
+            }
+        }
+        assert!(matches!(self.members[4].end, Some(Stage::GaveUp { .. })));
+    }
+}
+
+fn in_queue(member: &Member) -> RunSeen {
+    let mut seen = member.seen.clone();
+    seen.demands
+        .node
+        .clone_from(&member.world.seen.demands.node);
+    seen.standing = match (&member.end, member.run.spec.suspend) {
+        (Some(_), _) => Standing::Ended,
+        (None, true) => Standing::Suspended,
+        (None, false) => Standing::Active,
+    };
+    seen
+}
+
+fn says_what_it_waits_for(plan: &Plan) {
+    if let Stage::Queued { message } | Stage::NoNode { message } = &plan.stage {
+        let names_it = ["node", "gpu"].iter().any(|word| message.contains(word));
+        assert!(names_it, "{message}");
+        assert!(plan.wake != Wake::OnChange, "nothing wakes it: {message}");
+    }
+}
+
+fn simulate(seed: u64) {
+    let mut fleet = Fleet::new(seed);
+    for _ in 0..EVENTFUL {
+        fleet.step(true);
+    }
+    fleet.nodes.calm();
+    for _ in 0..CALM {
+        fleet.step(false);
+        if fleet.members.iter().all(|one| one.end.is_some()) {
+            break;
+        }
+    }
+    fleet.assert_ended_well();
+}
+
+/// `WASMBENCH_FLEETS` sets how many fleets there are, and `WASMBENCH_FLEET` names one alone, by the
+/// seed that a failure printed.
+#[test]
+fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seeds = match number("WASMBENCH_FLEET") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("WASMBENCH_FLEETS").unwrap_or(500),
+    };
+    for seed in seeds {
+        let result = std::panic::catch_unwind(|| simulate(seed));
+        if let Err(reason) = result {
+            let text = reason.downcast_ref::<String>().cloned();
+            panic!("fleet {seed}: {}", text.unwrap_or_default());
+        }
+    }
+}
+
+/// Cold starts create pods themselves, and what a node does to them may spoil a trial; but the run
+/// goes on.
+#[test]
+fn cold_starts_on_nodes_that_come_and_go_end_like_others() {
+    for seed in 0..50 {
+        let mut run = common::validated_cold();
+        let mut world = World::new(&run, seed, FRIENDLY);
+        world.nodes.chance = 3;
+        let mut ended = None;
+        for step in 0..6_000 {
+            if step == 1_000 {
+                world.nodes.calm();
+            }
+            run.spec.suspend = false;
+            let plan = plan(&run, &world.seen, world.now);
+            if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
+                ended = Some(plan.stage);
+                break;
+            }
+            for step in &plan.steps {
+                world.carry_out(&run, step);
+            }
+            world.note(&plan);
+            world.pass_time();
+        }
+        assert!(ended.is_some(), "fleet of one {seed} does not end");
+        assert_eq!(world.held(), None);
+    }
+}

@@ -1,0 +1,348 @@
+//! What befalls nodes, and the pods on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use wasmbench_core::observed::{
+    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, TaintSeen, Waiting,
+};
+use wasmbench_core::plan::{Plan, Stage};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+use super::time::ended;
+use super::{Likeness, World};
+
+/// What may befall a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blow {
+    /// It takes no new pods.
+    Cordon,
+    /// The same, by a taint that nobody tolerates.
+    Taint,
+    /// It is cordoned, and its pods are evicted.
+    Drain,
+    /// Its kubelet is cut off, and nothing changes until it is back.
+    CutOff,
+    /// The same, and its pods have ended once it is back.
+    Reboot,
+    /// It is deleted with its pods.
+    Deletion,
+}
+
+const BLOWS: [Blow; 6] = [
+    Blow::Cordon,
+    Blow::Taint,
+    Blow::Drain,
+    Blow::CutOff,
+    Blow::Reboot,
+    Blow::Deletion,
+];
+
+/// Half of the steps for which a run waits for a node that is gone: two such waits in a row may look
+/// like one.
+const LONG: u32 = 60;
+
+impl Blow {
+    /// Whether it hits pods when it begins.
+    fn is_felt_at_once(self) -> bool {
+        matches!(self, Self::Drain | Self::Deletion)
+    }
+}
+
+/// The nodes of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Nodes {
+    /// Those that exist.
+    pub there: Vec<NodeSeen>,
+    /// The chance per step, in percent, that something befalls a node.
+    pub chance: u32,
+    /// What has befallen which node, and for how many more steps.
+    struck: BTreeMap<String, (Blow, u32)>,
+    deleted: BTreeMap<String, NodeSeen>,
+    /// Those that were once gone for long, whether or not they came back.
+    pub long_gone: BTreeSet<String>,
+}
+
+impl Nodes {
+    /// These nodes, to each of which something happens with this chance per step, in percent.
+    pub fn new(there: Vec<NodeSeen>, chance: u32) -> Self {
+        Self {
+            there,
+            chance,
+            ..Self::default()
+        }
+    }
+
+    /// One step: what begins and what ends now, by node.
+    pub fn step(&mut self, random: &mut ChaCha8Rng, now: Timestamp) -> Vec<(String, Blow)> {
+        let mut felt = vec![];
+        for (name, (blow, left)) in std::mem::take(&mut self.struck) {
+            if left > 0 {
+                self.struck.insert(name, (blow, left - 1));
+                continue;
+            }
+            self.recover(&name, blow, now);
+            felt.extend((blow == Blow::Reboot).then_some((name, blow)));
+        }
+        if self.chance > 0 {
+            let names = self.there.iter().map(|node| node.name.clone());
+            for name in names.collect::<Vec<_>>() {
+                let is_struck = self.struck.contains_key(&name);
+                if is_struck || random.random_range(0..100) >= self.chance {
+                    continue;
+                }
+                let blow = BLOWS[random.random_range(0..BLOWS.len())];
+                // At times for longer than a run waits for a node that is gone.
+                let long = random.random_range(0..10) == 0;
+                let steps = random.random_range(0..if long { 150 } else { 15 });
+                // Whoever drains a node does something with it before it takes pods again.
+                let steps = steps.max(if blow == Blow::Drain { 10 } else { 0 });
+                self.strike(&name, blow, steps, now);
+                felt.extend(blow.is_felt_at_once().then_some((name, blow)));
+            }
+        }
+        felt
+    }
+
+    /// Lets something befall a node for so many steps.
+    pub fn strike(&mut self, name: &str, blow: Blow, steps: u32, now: Timestamp) {
+        self.struck.insert(name.into(), (blow, steps));
+        let index = self.there.iter().position(|node| node.name == name);
+        let node = &mut self.there[index.expect("it is there")];
+        match blow {
+            Blow::Cordon | Blow::Drain => node.cordoned = true,
+            Blow::Taint => node.taints.push(TaintSeen {
+                key: "passing".into(),
+                value: String::new(),
+                effect: "NoSchedule".into(),
+            }),
+            Blow::CutOff | Blow::Reboot => {
+                node.ready = false;
+                node.ready_changed = Some(now);
+            }
+            Blow::Deletion => {
+                let node = self.there.remove(index.expect("it is there"));
+                self.deleted.insert(name.into(), node);
+                if steps >= LONG {
+                    self.long_gone.insert(name.into());
+                }
+            }
+        }
+    }
+
+    fn recover(&mut self, name: &str, blow: Blow, now: Timestamp) {
+        self.there.extend(self.deleted.remove(name));
+        let mut there = self.there.iter_mut();
+        let node = there.find(|node| node.name == name).expect("it is there");
+        node.cordoned = false;
+        node.taints.retain(|taint| taint.key != "passing");
+        node.ready = true;
+        if matches!(blow, Blow::CutOff | Blow::Reboot | Blow::Deletion) {
+            node.ready_changed = Some(now);
+        }
+    }
+
+    /// Ends whatever has befallen a node with the next step.
+    pub fn calm(&mut self) {
+        self.chance = 0;
+        for (_, left) in self.struck.values_mut() {
+            *left = 0;
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&NodeSeen> {
+        self.there.iter().find(|node| node.name == name)
+    }
+
+    /// Whether anything keeps pods off a node.
+    pub fn is_struck(&self) -> bool {
+        !self.struck.is_empty()
+    }
+
+    /// Whether a node takes pods of the runs of the fixtures.
+    pub fn takes_pods(&self, name: &str) -> bool {
+        let passing = |node: &NodeSeen| node.taints.iter().any(|taint| taint.key == "passing");
+        self.get(name)
+            .is_some_and(|node| node.ready && !node.cordoned && !passing(node))
+    }
+
+    /// Whether the pod's node was lost after the pod was deleted.
+    pub fn was_lost(&self, pod: &PodSeen) -> bool {
+        let node = pod.node.as_ref().and_then(|name| self.get(name));
+        node.is_some_and(|node| node.ready_changed > pod.deleting)
+    }
+
+    /// Whether a node's kubelet works.
+    pub fn is_ready(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|node| node.ready)
+    }
+}
+
+impl World {
+    /// The node that the run holds.
+    pub fn held(&self) -> Option<String> {
+        let mut leases = self.seen.leases.iter();
+        let mine = leases.find(|lease| lease.holder.as_ref() == Some(&self.uid));
+        mine.map(|lease| lease.node.clone())
+    }
+
+    /// The node on which a trial is tried: the one that the run holds, or the one on which the trial
+    /// has ended.
+    pub fn node_of(&self, trial: &TrialId) -> Option<String> {
+        let is_its = |of: &TrialId| of == trial;
+        let probes = self.seen.probes.iter().filter(|one| is_its(&one.trial));
+        let subjects = self.seen.subjects.iter().filter(|one| is_its(&one.trial));
+        let pods = probes.filter_map(|one| one.pod.as_ref());
+        let mut pods = pods.chain(subjects.map(|one| &one.pod));
+        self.held()
+            .or_else(|| pods.find_map(|pod| pod.node.clone()))
+    }
+
+    /// What an operator reads of the nodes.
+    pub fn look_at_nodes(&mut self) {
+        let held = self.held();
+        self.seen.nodes.clone_from(&self.nodes.there);
+        self.seen
+            .nodes
+            .retain(|node| held.as_ref().is_none_or(|name| *name == node.name));
+    }
+
+    /// What the status keeps of a plan.
+    pub fn note(&mut self, plan: &Plan) {
+        let now = self.now;
+        let stalls = matches!(plan.stage, Stage::NoNode { .. });
+        let since = self.seen.unmatched_since.unwrap_or(now);
+        self.seen.unmatched_since = stalls.then_some(since);
+    }
+
+    pub fn claim(&mut self, run: &ValidatedRun, node: &str) {
+        let mut leases = self.seen.leases.iter();
+        let taken = leases.any(|lease| lease.node == node && lease.holder.is_some());
+        assert!(!taken, "{node} is taken twice");
+        assert!(self.nodes.takes_pods(node), "{node} takes no pods");
+        self.claimed = Some(node.to_owned());
+        self.seen.leases.retain(|lease| lease.node != node);
+        self.seen.leases.push(LeaseSeen {
+            node: node.to_owned(),
+            holder: Some(run.uid.clone()),
+            resource_version: None,
+        });
+    }
+
+    pub fn release(&mut self, node: &str) {
+        let mut leases = self.seen.leases.iter_mut();
+        let lease = leases.find(|lease| lease.node == node).expect("a Lease");
+        assert_eq!(lease.holder.as_ref(), Some(&self.uid), "not its own");
+        lease.holder = None;
+    }
+
+    pub fn forget(&mut self, lease: &LeaseSeen) {
+        assert_eq!(lease.holder, None, "somebody holds it");
+        assert_eq!(self.nodes.get(&lease.node), None, "the node is there");
+        self.seen.leases.retain(|other| other.node != lease.node);
+    }
+
+    /// New pods go to a node that takes them.
+    pub fn assert_node_takes_pods(&self) {
+        let node = self.held().expect("a run with pods holds a node");
+        assert!(self.nodes.takes_pods(&node), "{node} takes no pods");
+    }
+
+    /// Whether the pod cannot change, because its node keeps it from that. One that waits for its
+    /// node says so.
+    pub fn is_kept(nodes: &Nodes, pod: &mut PodSeen) -> bool {
+        let node = pod.node.clone().unwrap_or_default();
+        if !nodes.is_ready(&node) {
+            return true;
+        }
+        let waits = |why: &Waiting| why.reason == "Unschedulable";
+        match &pod.state {
+            PodState::Pending(None) if !nodes.takes_pods(&node) => {
+                pod.state = PodState::Pending(Some(Waiting {
+                    reason: "Unschedulable".into(),
+                    message: "1 node(s) were unschedulable".into(),
+                }));
+                true
+            }
+            PodState::Pending(Some(why)) if waits(why) => {
+                if nodes.takes_pods(&node) {
+                    pod.state = PodState::Pending(None);
+                }
+                true
+            }
+            PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => false,
+        }
+    }
+
+    /// Lets something befall the node `bench-1` for so many steps.
+    pub fn strike(&mut self, blow: Blow, steps: u32) {
+        self.nodes.strike("bench-1", blow, steps, self.now);
+        if blow.is_felt_at_once() {
+            self.feel("bench-1", blow);
+        }
+        self.look_at_nodes();
+    }
+
+    /// What a blow to a node does to the run's pods on it.
+    pub fn feel(&mut self, node: &str, blow: Blow) {
+        let is_on = |pod: &PodSeen| pod.node.as_deref() == Some(node);
+        let seen = &mut self.seen;
+        match blow {
+            Blow::Cordon | Blow::Taint | Blow::CutOff => {}
+            Blow::Drain | Blow::Deletion => {
+                seen.subjects.retain(|one| !is_on(&one.pod));
+                seen.cold_subjects.retain(|one| !is_on(&one.pod));
+                seen.upstreams.retain(|pod| !is_on(pod));
+                let probes = seen.probes.iter_mut();
+                for probe in probes.filter(|one| one.pod.as_ref().is_some_and(is_on)) {
+                    lose_pod(probe);
+                }
+            }
+            Blow::Reboot => {
+                let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
+                let pods = subjects.map(|one| &mut one.pod).chain(&mut seen.upstreams);
+                let probes = seen.probes.iter_mut().filter_map(|one| one.pod.as_mut());
+                for pod in pods.chain(probes).filter(|pod| is_on(pod)) {
+                    if !matches!(pod.state, PodState::Ended { .. }) {
+                        pod.state = ended(137);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the run has a probe on the node that may put load on it.
+    pub fn loads(&self, node: &str) -> bool {
+        let pods = self.seen.probes.iter().filter_map(|one| one.pod.as_ref());
+        let mut on_it = pods.filter(|pod| pod.node.as_deref() == Some(node));
+        on_it.any(|pod| pod.works() && pod.likeness == Likeness::AsAsked)
+    }
+
+    /// Whether pods of the run are left on a node that is not ready.
+    pub fn has_left(&self) -> bool {
+        let subjects = self.seen.subjects.iter().chain(&self.seen.cold_subjects);
+        let mut nodes = subjects.filter_map(|one| one.pod.node.as_deref());
+        nodes.any(|node| !self.nodes.is_ready(node))
+    }
+
+    /// Whether anything of the run may still work, wherever it is.
+    pub fn has_pods(&self) -> bool {
+        let seen = &self.seen;
+        let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+        let mut pods = subjects.map(|one| &one.pod).chain(&seen.upstreams);
+        !seen.probes.is_empty() || pods.any(PodSeen::works)
+    }
+}
+
+/// The pod of a probe is removed: one that had ended well has completed its Job.
+fn lose_pod(probe: &mut ProbeSeen) {
+    let pod = probe.pod.take();
+    probe.end = Some(if pod.is_some_and(|pod| pod.state == ended(0)) {
+        JobEnd::Completed
+    } else {
+        JobEnd::Failed("BackoffLimitExceeded".into())
+    });
+}
