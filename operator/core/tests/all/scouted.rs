@@ -141,6 +141,7 @@ fn a_failed_request_is_not_compared_where_some_may_fail() {
 fn the_status_says_what_is_not_measured_as_long_as_the_run_lasts() {
     let run = run();
     let mut seen = seen(&[("hare", wrong("greet", "WrongAnswer"))]);
+    seen.nodes = vec![common::node("bench-1")];
     seen.leases = vec![LeaseSeen {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),

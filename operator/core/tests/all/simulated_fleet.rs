@@ -1,20 +1,21 @@
 //! Several runs in a simulated cluster of two nodes, of which now and then one is cordoned, tainted,
-//! drained, cut off, rebooted or deleted, while users suspend and resume, and the operator dies.
-//! Whatever happens: no node has two loads, no node idles while a run could use it, no record is lost
-//! or taken twice, every trial is measured in the end, and every run ends or says what it waits for.
+//! drained, cut off, rebooted or deleted, while users suspend, resume and delete runs, and the operator
+//! dies. In every other fleet, objects are hostile too: refused, altered, late, lost. Whatever happens:
+//! no node has two loads, no node idles while a run could use it, no record is lost or taken twice,
+//! every run ends or says what it waits for, and where only nodes are hostile, every trial is measured.
 
 use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunSeen, Standing};
-use wasmbench_core::plan::{Plan, Stage, Wake, plan};
+use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunName, RunSeen, Standing};
+use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::{ValidatedRun, validate};
 
 use crate::common;
 use crate::simulated_run::FRIENDLY;
-use crate::simulated_world::{Nodes, World, later};
+use crate::simulated_world::{Hostility, Nodes, Objects, World, later};
 
 /// Steps in which things happen, and steps after which every run must have ended.
 const EVENTFUL: u32 = 400;
@@ -29,9 +30,18 @@ struct Member {
     world: World,
     seen: RunSeen,
     end: Option<Stage>,
+    /// Its user has deleted it, and perhaps nobody removes what it has left.
+    deleted: Option<Leftovers>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leftovers {
+    Collected,
+    Orphaned,
 }
 
 struct Fleet {
+    is_hostile: bool,
     random: ChaCha8Rng,
     nodes: Nodes,
     leases: Vec<LeaseSeen>,
@@ -41,7 +51,27 @@ struct Fleet {
     idle: [u32; 2],
 }
 
-fn member(index: u32, world: u64) -> Member {
+/// Any of these, but none so often that runs would end before much has happened.
+const HOSTILE: Hostility = Hostility {
+    pod_crashes: 1,
+    pod_vanishes: 2,
+    probe_fails: 3,
+    pod_altered: 1,
+    probe_altered: 1,
+    report_refused: 30,
+    objects: Objects {
+        job_without_pod: 1,
+        result_removed: 5,
+        upstream_refused: 3,
+        records_refused: 10,
+        upstream_ends: 2,
+        write_is_late: 10,
+        leftovers: 0,
+    },
+    ..FRIENDLY
+};
+
+fn member(index: u32, world: u64, hostility: Hostility) -> Member {
     let mut run = common::parse(common::RUN);
     run.metadata.uid = Some(format!("run-{index}"));
     run.spec.variants.truncate(2);
@@ -51,7 +81,7 @@ fn member(index: u32, world: u64) -> Member {
     run.spec.sweeps.throughput = None;
     run.spec.noise_floor = Some(false);
     let run = validate(&run, &common::config()).expect("the run is valid");
-    let mut world = World::new(&run, world, FRIENDLY);
+    let mut world = World::new(&run, world, hostility);
     if index == 4 {
         // No node fits this one.
         world.seen.demands.labels.push(LabelDemand {
@@ -71,6 +101,22 @@ fn member(index: u32, world: u64) -> Member {
         world,
         seen,
         end: None,
+        deleted: None,
+    }
+}
+
+impl Member {
+    fn lives(&self) -> bool {
+        self.deleted.is_none()
+    }
+
+    fn name(&self) -> RunName {
+        let (namespace, name) = self.seen.name.split_once('/').expect("a namespace");
+        RunName {
+            uid: self.run.uid.clone(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
     }
 }
 
@@ -84,11 +130,14 @@ impl Fleet {
             holder: None,
             resource_version: None,
         };
+        let is_hostile = seed % 2 == 1;
+        let hostility = if is_hostile { HOSTILE } else { FRIENDLY };
         Self {
+            is_hostile,
             random: ChaCha8Rng::seed_from_u64(seed),
             nodes,
             leases: vec![spot],
-            members: (0..5).map(|index| member(index, seed)).collect(),
+            members: (0..5).map(|index| member(index, seed, hostility)).collect(),
             now: Timestamp::UNIX_EPOCH,
             idle: [0; 2],
         }
@@ -103,11 +152,9 @@ impl Fleet {
         self.now = later(self.now);
         let felt = self.nodes.step(&mut self.random, self.now);
         for index in 0..self.members.len() {
-            if is_eventful && self.happens(1) {
-                let run = &mut self.members[index].run;
-                run.spec.suspend = !run.spec.suspend;
-            }
-            if !is_eventful {
+            if is_eventful {
+                self.users_act(index);
+            } else {
                 self.members[index].run.spec.suspend = false;
             }
             self.members[index].world.now = self.now;
@@ -119,17 +166,45 @@ impl Fleet {
             let index = (first + offset) % self.members.len();
             // What happens to pods wakes their run; others sleep at times.
             let is_awake = self.happens(70) || self.nodes.is_struck();
-            if self.members[index].end.is_none() && is_awake {
+            let member = &self.members[index];
+            if member.end.is_none() && member.lives() && is_awake {
                 self.look_after(index, is_eventful);
             }
         }
         self.assert_well();
     }
 
+    fn users_act(&mut self, index: usize) {
+        if self.happens(1) {
+            let run = &mut self.members[index].run;
+            run.spec.suspend = !run.spec.suspend;
+        }
+        let deletes = self.is_hostile && self.random.random_range(0..2_000) == 0;
+        if deletes && self.members[index].lives() {
+            let is_orphaned = self.happens(50);
+            self.members[index].deleted = Some(if is_orphaned {
+                Leftovers::Orphaned
+            } else {
+                Leftovers::Collected
+            });
+        }
+        if self.members[index].deleted == Some(Leftovers::Collected) && self.happens(10) {
+            self.members[index].world.is_swept();
+        }
+    }
+
     /// What the run's next pass reads.
     fn show(&mut self, index: usize) {
-        let runs: Vec<RunSeen> = self.members.iter().map(in_queue).collect();
+        let living = self.members.iter().filter(|one| one.lives());
+        let runs: Vec<RunSeen> = living.map(in_queue).collect();
+        let holds = self.members[index].world.held().is_some();
+        let mut others: Vec<&Member> = self.members.iter().collect();
+        others.remove(index);
+        let occupants = others.iter();
+        let occupants = occupants.flat_map(|one| one.world.occupants(&one.name(), holds));
+        let occupants = occupants.collect();
         let member = &mut self.members[index];
+        member.world.seen.occupants = occupants;
         member.world.nodes = self.nodes.clone();
         member.world.seen.leases.clone_from(&self.leases);
         member.world.seen.runs = runs;
@@ -160,14 +235,33 @@ impl Fleet {
             *end = Some(plan.stage);
         }
         self.leases.clone_from(&world.seen.leases);
+        for step in &plan.steps[..steps] {
+            if let Step::Sweep(over) = step {
+                self.sweep(&over.uid);
+            }
+        }
+    }
+
+    fn sweep(&mut self, uid: &str) {
+        let mut members = self.members.iter_mut();
+        let over = members.find(|one| one.run.uid == uid).expect("a run");
+        assert!(!over.lives() || over.end.is_some(), "{uid} still measures");
+        over.world.is_swept();
+    }
+
+    /// Who holds the node. What a deleted run holds is free.
+    fn holder(&self, node: &str) -> Option<&Member> {
+        let mut leases = self.leases.iter();
+        let holder = leases.find(|lease| lease.node == node)?.holder.as_ref()?;
+        let mut living = self.members.iter().filter(|one| one.lives());
+        living.find(|one| one.run.uid == *holder)
     }
 
     fn assert_well(&mut self) {
         for (index, name) in ["bench-1", "bench-2"].into_iter().enumerate() {
             let loads = self.members.iter().filter(|one| one.world.loads(name));
             assert!(loads.count() <= 1, "two loads on {name}");
-            let mut leases = self.leases.iter();
-            let is_free = !leases.any(|lease| lease.node == name && lease.holder.is_some());
+            let is_free = self.holder(name).is_none();
             let is_wanted = is_free
                 && self.nodes.takes_pods(name)
                 && self.members.iter().any(|one| self.wants(one, name));
@@ -188,28 +282,27 @@ impl Fleet {
             let world = &member.world;
             !self.nodes.takes_pods(&one.node) && !world.has_pods() && !world.has_left()
         });
-        let is_active = member.end.is_none() && !member.run.spec.suspend;
-        fits && is_its && is_stuck && is_active
+        let is_active = member.end.is_none() && member.lives() && !member.run.spec.suspend;
+        // One whose records find no room takes no node.
+        let has_room = member.world.hostility.objects.records_refused == 0;
+        fits && is_its && is_stuck && is_active && has_room
     }
 
     fn assert_ended_well(&self) {
-        let held: Vec<&LeaseSeen> = self
-            .leases
-            .iter()
-            .filter(|lease| lease.holder.is_some())
-            .collect();
-        assert!(held.is_empty(), "{held:?}");
+        let mut leases = self.leases.iter();
+        let is_held = leases.any(|lease| self.holder(&lease.node).is_some());
+        assert!(!is_held, "{:?}", self.leases);
         assert!(
             self.leases.iter().all(|lease| lease.node != "spot"),
             "it is gone"
         );
-        for Member {
-            run, world, end, ..
-        } in &self.members
-        {
+        for member in self.members.iter().filter(|one| one.lives()) {
+            let Member {
+                run, world, end, ..
+            } = member;
             let records = &world.seen.records;
             let all_measured = records.values().all(|ended| *ended == Ended::Measured);
-            assert!(all_measured, "{}: {records:?}", run.uid);
+            assert!(all_measured || self.is_hostile, "{}: {records:?}", run.uid);
             assert!(
                 world.stored.values().all(|count| *count == 1),
                 "recorded twice"
@@ -227,7 +320,8 @@ impl Fleet {
                 other => panic!("{} has not ended: {other:?}, {:?}", run.uid, world.seen),
             }
         }
-        assert!(matches!(self.members[4].end, Some(Stage::GaveUp { .. })));
+        let misfit = &self.members[4];
+        assert!(matches!(misfit.end, Some(Stage::GaveUp { .. })) || !misfit.lives());
     }
 }
 
@@ -258,9 +352,13 @@ fn simulate(seed: u64) {
         fleet.step(true);
     }
     fleet.nodes.calm();
+    for member in &mut fleet.members {
+        member.world.hostility = FRIENDLY;
+    }
     for _ in 0..CALM {
         fleet.step(false);
-        if fleet.members.iter().all(|one| one.end.is_some()) {
+        let is_over = |one: &Member| one.end.is_some() || !one.lives();
+        if fleet.members.iter().all(is_over) {
             break;
         }
     }

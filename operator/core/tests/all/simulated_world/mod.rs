@@ -2,6 +2,7 @@
 
 mod nodes;
 mod objects;
+mod others;
 mod steps;
 mod time;
 
@@ -66,6 +67,8 @@ pub struct World {
     pub scouts: BTreeMap<String, Vec<Scouted>>,
     /// Creations that have not taken effect yet, although the operator was told that they failed.
     pub late: Vec<Step>,
+    /// Uids of the probes' Jobs that appeared in this way.
+    pub came_late: BTreeSet<String>,
     /// How many times the probe of each trial was launched.
     pub launched: BTreeMap<TrialId, u32>,
     /// Names of the run's echo server, by how many times it was started before.
@@ -107,6 +110,7 @@ impl World {
             staying: BTreeSet::new(),
             scouts: BTreeMap::new(),
             late: vec![],
+            came_late: BTreeSet::new(),
             launched: BTreeMap::new(),
             upstream_names: (0..4).map(|again| names::upstream(run, again)).collect(),
             refused: 0,

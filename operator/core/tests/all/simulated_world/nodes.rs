@@ -219,8 +219,10 @@ impl World {
     }
 
     pub fn claim(&mut self, run: &ValidatedRun, node: &str) {
+        let lives = |uid: &String| self.seen.runs.iter().any(|run| run.uid == *uid);
         let mut leases = self.seen.leases.iter();
-        let taken = leases.any(|lease| lease.node == node && lease.holder.is_some());
+        let taken =
+            leases.any(|lease| lease.node == node && lease.holder.as_ref().is_some_and(lives));
         assert!(!taken, "{node} is taken twice");
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
         self.claimed = Some(node.to_owned());
@@ -314,9 +316,14 @@ impl World {
         }
     }
 
-    /// Whether the run has a probe on the node that may put load on it.
+    /// Whether the run has a probe on the node that may put load on it. One that appears late has no
+    /// subject any more.
     pub fn loads(&self, node: &str) -> bool {
-        let pods = self.seen.probes.iter().filter_map(|one| one.pod.as_ref());
+        let mut probes = self.seen.probes.iter();
+        let probes = probes
+            .by_ref()
+            .filter(|one| !self.came_late.contains(&one.uid));
+        let pods = probes.filter_map(|one| one.pod.as_ref());
         let mut on_it = pods.filter(|pod| pod.node.as_deref() == Some(node));
         on_it.any(|pod| pod.works() && pod.likeness == Likeness::AsAsked)
     }
