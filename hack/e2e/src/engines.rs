@@ -3,9 +3,9 @@
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Variant;
-use wasmbench_core::variants::engine::contradiction;
-use wasmbench_core::wire::instrument::EngineFacts;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::variants::engine::contradiction;
+use wasmbench_model::wire::instrument::EngineFacts;
+use wasmbench_model::wire::record::Record;
 
 /// The field that says how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";

@@ -2,7 +2,8 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
-use wasmbench_core::config::{Images, OperatorConfig};
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_model::images::Images;
 
 use crate::kubectl::kubectl;
 use crate::{operator_namespace, processes};

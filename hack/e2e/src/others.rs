@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wasmbench_core::wire::document::{LoadDocument, TimedWindow, Warmup};
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::document::{LoadDocument, TimedWindow, Warmup};
+use wasmbench_model::wire::request::REQUEST_ENV;
 use wasmbench_results::fortio::{self, Load};
 
 /// A command that runs on one CPU alone, if one is given. taskset is part of util-linux.

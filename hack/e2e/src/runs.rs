@@ -9,9 +9,9 @@ use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
-use wasmbench_core::progress_message;
-use wasmbench_core::store;
-use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_model::progress_message;
+use wasmbench_model::store;
+use wasmbench_model::wire::record::{Outcome, Record};
 
 use crate::answered;
 

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::record::Record;
 
 /// Start and end of the timed window of a trial under load, in nanoseconds since the Unix epoch.
 pub fn whole(record: &Record) -> (i128, i128) {

@@ -1,7 +1,7 @@
 //! What is compared, and in which units documents and runs have it.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::measure::{Measured as _, Metric};
 
 /// What is compared.

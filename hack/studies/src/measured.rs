@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
-use wasmbench_core::wire::record::Point as CellPoint;
+use wasmbench_model::wire::record::Point as CellPoint;
 use wasmbench_results::Summary;
 use wasmbench_results::cell::{AnyCell, Detail};
 use wasmbench_results::comparison::Comparison;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use wasmbench_core::units::ratio_number;
+use wasmbench_model::units::ratio_number;
 use wasmbench_report::table::{Align, Table, ascii, lines};
 
 use crate::beside::{Row, Value, rows};

@@ -30,6 +30,7 @@ pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
+use crate::conditions;
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
 
@@ -242,6 +243,14 @@ pub struct BenchmarkRunSpec {
     pub ttl_seconds_after_finished: Option<u32>,
 }
 
+impl BenchmarkRun {
+    /// Returns whether the run has finished.
+    pub fn is_finished(&self) -> bool {
+        let conditions = self.status.as_ref().map(|status| &*status.conditions);
+        conditions.is_some_and(|all| conditions::is_true(all, conditions::FINISHED))
+    }
+}
+
 impl BenchmarkRunSpec {
     /// Returns the minimum number of blocks of the run.
     pub fn fewest_blocks(&self) -> u32 {
@@ -256,6 +265,12 @@ impl BenchmarkRunSpec {
     pub fn baseline_name(&self) -> &str {
         let first = self.variants.first().map(|variant| variant.name.as_str());
         self.baseline.as_deref().or(first).unwrap_or_default()
+    }
+
+    /// Returns the network of the subjects.
+    pub fn network(&self) -> Network {
+        let placement = self.placement.as_ref();
+        placement.map_or_else(Network::default, |placement| placement.network)
     }
 
     /// Returns the CPU limit of every subject, if the run sets one.

@@ -1,7 +1,8 @@
 //! The operator's configuration, as far as it can be assumed without a cluster.
 
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
-use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
+use wasmbench_model::images::{Images, RuntimeClasses};
+use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 
 /// A configuration with the limits of the CRD and without images, which no plan shows.
 pub fn config() -> OperatorConfig {

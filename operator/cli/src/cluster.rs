@@ -13,7 +13,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, Config, Resource as _, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, labels};
-use wasmbench_core::build::{component_selector, names};
+use wasmbench_core::build::component_selector;
+use wasmbench_model::names;
 
 use crate::args::ClusterArgs;
 use crate::error::{Error, root_cause};

@@ -9,8 +9,8 @@ use kube::ResourceExt;
 use kube::runtime::watcher;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
-use wasmbench_core::units;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_model::units;
+use wasmbench_model::wire::document::ProbeFailureReason;
 use wasmbench_report::table::{Align, Table};
 use wasmbench_report::terminal::status_text;
 

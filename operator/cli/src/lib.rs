@@ -32,7 +32,7 @@ use std::sync::LazyLock;
 
 use args::Command;
 use error::Error;
-use wasmbench_core::version;
+use wasmbench_model::version;
 
 /// Tag of this build, if it has one.
 pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");

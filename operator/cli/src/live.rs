@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_report::table::ascii;
 
 /// The width of the progress bar in characters.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_results::Summary;
 
 use crate::args::ClusterArgs;
@@ -18,7 +17,7 @@ pub type Read = (BenchmarkRun, Summary);
 
 /// Returns an error unless `run` is finished.
 pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
-    if is_finished(run) {
+    if run.is_finished() {
         return Ok(());
     }
     Err(Error::NotFinished {

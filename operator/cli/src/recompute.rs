@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::store;
+use wasmbench_model::store;
 use wasmbench_results::{Collector, RunInput, Summary};
 
 use crate::error::Error;

@@ -6,7 +6,7 @@ use std::path::Path;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::version::{self, VERSION};
+use wasmbench_model::version::{self, VERSION};
 use wasmbench_report::across::Versus;
 use wasmbench_report::export::benchstat::benchstat;
 use wasmbench_report::export::bmf;

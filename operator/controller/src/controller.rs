@@ -17,7 +17,6 @@ use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::labels;
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::PodState;
 
 use crate::context::{Context, GuardedRun, GuardedSchedule};
@@ -207,7 +206,7 @@ fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<Guarde
     let active = runs
         .iter()
         .filter_map(|run| run.0.as_ref().ok())
-        .filter(|run| !is_finished(run));
+        .filter(|run| !run.is_finished());
     active
         .filter_map(|run| Some(Context::reference(&run.namespace()?, &run.name_any())))
         .collect()

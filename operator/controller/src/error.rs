@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use wasmbench_core::store;
+use wasmbench_model::store;
 use wasmbench_report::files;
 use wasmbench_results::history::stored;
 

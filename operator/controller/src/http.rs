@@ -21,7 +21,6 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use wasmbench_api::{BenchmarkRun, conditions};
-use wasmbench_core::lifetime::is_finished;
 
 use crate::context::Context;
 use crate::exported;
@@ -103,7 +102,7 @@ fn count_runs(context: &Context) {
     let runs = context.known_runs();
     let finished = runs
         .iter()
-        .filter(|run| run.0.as_ref().is_ok_and(is_finished))
+        .filter(|run| run.0.as_ref().is_ok_and(BenchmarkRun::is_finished))
         .count();
     let set = |state, count: usize| {
         let count = i64::try_from(count).unwrap_or(i64::MAX);

@@ -25,6 +25,7 @@ mod remove;
 pub mod report;
 mod runs_in_memory;
 pub mod schedules;
+pub mod status;
 pub mod sweep;
 
 use std::sync::LazyLock;
@@ -34,4 +35,4 @@ pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 
 /// Version and build, for people.
 pub static VERSION: LazyLock<String> =
-    LazyLock::new(|| wasmbench_core::version::words(wasmbench_core::version::VERSION, BUILD));
+    LazyLock::new(|| wasmbench_model::version::words(wasmbench_model::version::VERSION, BUILD));

@@ -8,7 +8,7 @@ use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
-use wasmbench_core::lifetime::{expires_at, is_finished};
+use wasmbench_core::lifetime::expires_at;
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 
 use crate::context::{Context, GuardedRun, meta_of};
@@ -77,7 +77,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
             .await
             .map(|()| Action::await_change());
     }
-    if is_finished(run) {
+    if run.is_finished() {
         return finished(run, context).await;
     }
     let valid = match admit(run, &context.config) {

@@ -1,5 +1,6 @@
 //! The status, written only when it says something new, and Events on transitions.
 
+use crate::status;
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use kube::core::NamespaceResourceScope;
@@ -14,7 +15,6 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION, conditions
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
-use wasmbench_report::status;
 
 use crate::act;
 use crate::context::Context;

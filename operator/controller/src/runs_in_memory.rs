@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::labels;
-use wasmbench_core::lifetime::is_finished;
 
 use crate::context::GuardedRun;
 
@@ -20,7 +19,7 @@ pub fn slim(run: &mut GuardedRun) {
     let asks = run.metadata.labels.take().unwrap_or_default();
     let asks = asks.into_iter().filter(|(key, _)| key == labels::METRICS);
     run.metadata.labels = Some(asks.collect()).filter(|labels: &BTreeMap<_, _>| !labels.is_empty());
-    if !is_finished(run) {
+    if !run.is_finished() {
         return;
     }
     // A finished run only expires; its metrics read it again.
@@ -92,7 +91,7 @@ mod tests {
         let run = kept("True");
         let text = serde_json::to_string(&run).unwrap();
         assert!(text.len() < 1000, "{text}");
-        assert!(is_finished(&run));
+        assert!(run.is_finished());
         assert_eq!(run.spec.ttl_seconds_after_finished, Some(60));
     }
 }

@@ -12,7 +12,6 @@ use kube::api::{ListParams, ObjectMeta};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::{component_selector, selector};
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::RunName;
 
 use crate::context::{Context, meta_of};
@@ -108,7 +107,7 @@ pub async fn leftovers(context: &Context, run: &RunName) -> Result<(), Error> {
         Some(known) => known
             .0
             .as_ref()
-            .is_ok_and(|known| !is_finished(known) && known.metadata.deletion_timestamp.is_none()),
+            .is_ok_and(|known| !known.is_finished() && known.metadata.deletion_timestamp.is_none()),
         None => lives(context, run).await?,
     };
     if !may_measure {

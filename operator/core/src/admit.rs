@@ -2,10 +2,10 @@
 //! administrator allows.
 
 use wasmbench_api::BenchmarkRun;
+use wasmbench_model::units::duration;
 
 use crate::config::OperatorConfig;
 use crate::plan::expected_trial_seconds;
-use crate::units::duration;
 use crate::validate::{Invalid, ValidatedRun, validate};
 
 /// Checks `run` against all rules, including the limit on its duration: a run holds its node

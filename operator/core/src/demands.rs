@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use crate::config::OperatorConfig;
 use crate::observed::{Demands, LabelDemand};
-use crate::variants;
+use crate::subject;
 
 /// Labels that every kubelet sets by itself.
 const ARCHITECTURE: &str = "kubernetes.io/arch";
@@ -55,7 +55,7 @@ fn used<'a>(
     classes: &'a RuntimeClassLabels,
 ) -> BTreeMap<&'a String, &'a BTreeMap<String, String>> {
     let variants = spec.variants.iter();
-    let named = variants.filter_map(|variant| variants::subject(variant, config)?.runtime_class);
+    let named = variants.filter_map(|variant| subject::subject(variant, config)?.runtime_class);
     named
         .filter_map(|class| classes.get_key_value(&class))
         .collect()

@@ -1,17 +1,9 @@
-//! What a run's status says about its past: since when it waits in vain, whether it has ended, and
-//! how long it is kept.
+//! What a run's status says about its past: since when it waits in vain, and how long it is kept.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::{BenchmarkRun, conditions};
 
 use crate::config::Limits;
-
-/// Whether a run has finished.
-pub fn is_finished(run: &BenchmarkRun) -> bool {
-    run.status
-        .as_ref()
-        .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
-}
 
 /// Since when no node has met the demands of a run, as its status says. An operator that starts anew
 /// must not begin to count again.

@@ -7,9 +7,10 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use wasmbench_api::run::Toleration;
 
-use crate::store::Ended;
-use crate::wire::record::TrialId;
-use crate::wire::scout::Scouted;
+use wasmbench_model::altered::Likeness;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
+use wasmbench_model::wire::scout::Scouted;
 
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
@@ -208,19 +209,6 @@ impl PodSeen {
     pub fn works(&self) -> bool {
         !matches!(self.state, PodState::Ended { .. })
     }
-}
-
-/// Whether a pod is what was asked for. Of pods that a cold-start or density probe created, only
-/// the probe knows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Likeness {
-    /// As far as is known.
-    #[default]
-    AsAsked,
-    /// Something changed it on its way: what, and what to do about it.
-    Altered(String),
-    /// The operator would ask for another pod now: it was updated, or configured otherwise.
-    AskedOtherwise,
 }
 
 /// How far a pod has got.

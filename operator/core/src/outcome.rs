@@ -2,16 +2,16 @@
 //! the subject's answers, so it is parsed with care and never assumed to be well-formed.
 
 use serde::de::DeserializeOwned;
+use wasmbench_model::waiting::not_executable;
+use wasmbench_model::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
+use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument};
+use wasmbench_model::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::evidence::Evidence;
+use wasmbench_model::wire::record::{Outcome, Point};
+use wasmbench_model::wire::scout::{SCOUT_SCHEMA, ScoutDocument};
 
 use crate::observed::PodState;
 use crate::plan::{Failure, FailureReason};
-use crate::waiting::not_executable;
-use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
-use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
-use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
-use crate::wire::evidence::Evidence;
-use crate::wire::record::{Outcome, Point};
-use crate::wire::scout::{SCOUT_SCHEMA, ScoutDocument};
 
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;
@@ -194,9 +194,9 @@ fn no_document(last: &str, probe: &PodState) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::cold_start::ColdSample;
-    use crate::wire::document::LOAD_SCHEMA;
-    use crate::wire::document::TimedWindow;
+    use wasmbench_model::wire::cold_start::ColdSample;
+    use wasmbench_model::wire::document::LOAD_SCHEMA;
+    use wasmbench_model::wire::document::TimedWindow;
 
     fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
         LoadDocument {
@@ -207,7 +207,7 @@ mod tests {
                 reason,
                 message: "as it was".into(),
             }),
-            readiness: crate::wire::document::Readiness::default(),
+            readiness: wasmbench_model::wire::document::Readiness::default(),
             answer_before: None,
             answer_after: None,
             warmup: None,
@@ -215,7 +215,7 @@ mod tests {
             cpus: None,
             generator_ceiling: None,
             engine: None,
-            environment: crate::wire::document::Environment::default(),
+            environment: wasmbench_model::wire::document::Environment::default(),
             absent: std::collections::BTreeMap::new(),
             is_duet: false,
         }
@@ -289,7 +289,7 @@ mod tests {
             floor_failure: None,
             answer: None,
             added: vec![],
-            environment: crate::wire::document::Environment::default(),
+            environment: wasmbench_model::wire::document::Environment::default(),
         };
         serde_json::to_string(&document).unwrap()
     }

@@ -18,12 +18,11 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{
     BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Throughput, Workload, share_of,
 };
+use wasmbench_model::twin;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::config::OperatorConfig;
-use crate::twin;
-pub use crate::validate::order::cells_of;
-use crate::variants::SubjectSpec;
-use crate::wire::record::TrialId;
+use crate::subject::SubjectSpec;
 
 /// The spec cannot be carried out; nothing was started.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -150,14 +149,8 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     })
 }
 
-/// The network of the subjects.
-pub fn network_of(spec: &BenchmarkRunSpec) -> Network {
-    let placement = spec.placement.as_ref();
-    placement.map_or_else(Network::default, |placement| placement.network)
-}
-
 fn check_network(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
-    if network_of(spec) == Network::Host && !config.host_network {
+    if spec.network() == Network::Host && !config.host_network {
         return Err(invalid(
             "spec.placement.network",
             "the administrator does not allow the node's network: set Pod, leave it out, or have \

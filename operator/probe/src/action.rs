@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
-use wasmbench_core::wire::action::ActionCall;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::action::ActionCall;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};

@@ -1,7 +1,7 @@
 //! Is it the right answer? A response and an expectation in, a judgement out. Pure.
 
 use wasmbench_api::run::Expectation;
-use wasmbench_core::wire::document::Answer;
+use wasmbench_model::wire::document::Answer;
 
 use crate::digest::sha256;
 use crate::http::Response;

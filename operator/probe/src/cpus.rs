@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wasmbench_core::cpu_list::CpuList;
-use wasmbench_core::wire::instrument::CpuLists;
+use wasmbench_model::cpu_list::CpuList;
+use wasmbench_model::wire::instrument::CpuLists;
 
 use crate::meter::find;
 

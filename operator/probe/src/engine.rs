@@ -2,8 +2,8 @@
 //! cannot change what was measured.
 
 use serde_json::Value;
-use wasmbench_core::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
-use wasmbench_core::wire::instrument::EngineFacts;
+use wasmbench_model::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
+use wasmbench_model::wire::instrument::EngineFacts;
 
 use crate::output::progress;
 use crate::target::Target;

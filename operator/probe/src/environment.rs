@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use wasmbench_core::noise;
-use wasmbench_core::wire::document::Environment;
+use wasmbench_model::noise;
+use wasmbench_model::wire::document::Environment;
 
 use crate::digest::sha256;
 use crate::settings::Settings;

@@ -40,8 +40,8 @@ use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 use listen_address::everywhere;
-use wasmbench_core::variants::GATEWAY_PORT;
-use wasmbench_core::version;
+use wasmbench_model::variants::presets::GATEWAY_PORT;
+use wasmbench_model::version;
 
 /// Version and build, for people.
 static VERSION: LazyLock<String> =

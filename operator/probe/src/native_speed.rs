@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
-use wasmbench_core::wire::instrument::EngineFacts;
+use wasmbench_model::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
+use wasmbench_model::wire::instrument::EngineFacts;
 
 /// The number of steps, the same as in the guest.
 const STEPS: u32 = 200_000;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use wasmbench_core::wire::cold_start::NodeSpan;
-use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_model::wire::cold_start::NodeSpan;
+use wasmbench_model::wire::document::NodeCpu;
 
 use crate::meter::{USER_HZ_NANOSECONDS, stalled};
 

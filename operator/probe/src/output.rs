@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
-use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 
 /// Largest document that is printed, in bytes: a container log and a record must hold it.
 pub const MAX_DOCUMENT: usize = 400_000;
@@ -82,7 +82,7 @@ fn without_load(document: &LoadDocument, size: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use wasmbench_core::wire::document::TimedWindow;
+    use wasmbench_model::wire::document::TimedWindow;
 
     use super::*;
     use crate::testing::document;

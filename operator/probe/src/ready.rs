@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::document::{Answer, ProbeFailure, ProbeFailureReason, Readiness};
 
 use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
+use wasmbench_model::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
 
 /// Path of the load generator in the probe's image.
 const GENERATOR: &str = "/generator";

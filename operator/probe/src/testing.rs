@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use wasmbench_core::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
+use wasmbench_model::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
 
 /// Returns a loopback port on which nothing listens yet. It lies below the kernel's ephemeral
 /// ports, where a free port may be taken a moment later.

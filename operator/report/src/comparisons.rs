@@ -6,7 +6,7 @@ mod of_summary;
 mod row;
 
 use wasmbench_api::status::SummaryRow;
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::summary::Summary;
 
 pub use self::of_status::of_status;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::cost::{Cost, Costs};
 use wasmbench_results::measure::{Measured as _, Metric};

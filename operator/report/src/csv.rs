@@ -3,8 +3,8 @@
 //! not be measured is an empty field.
 
 use strum::IntoEnumIterator as _;
-use wasmbench_core::wire::evidence::Kind;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::evidence::Kind;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartDetail;
 use wasmbench_results::density::DensityDetail;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::collect::{RunInput, summarize};
 use wasmbench_results::summary::Summary;
 

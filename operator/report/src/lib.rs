@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
 //! `comparisons` (the ratios of all sweeps), [`tables`] (tables of loads), [`coldstart`],
-//! [`density`] and [`open_loop`] (what these add), [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`]
+//! [`density`] and [`open_loop`] (what these add), [`terminal`]
 //! (`kubectl wasmbench get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]),
 //! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
 //! [`cost`] (what a run's numbers cost).
@@ -24,12 +24,9 @@ pub mod markdown;
 pub mod open_loop;
 mod sentences;
 mod sheet;
-pub mod status;
-pub mod status_rows;
-pub mod status_size;
 pub mod table;
 pub mod tables;
 pub mod terminal;
-mod validity;
+pub mod validity;
 
 pub use files::{report_files, report_files_of};

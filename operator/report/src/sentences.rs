@@ -1,6 +1,6 @@
 //! What the run found, in one sentence for each variant and workload, and how it was measured.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Measured as _;

@@ -1,7 +1,7 @@
 //! Tables as lists of columns: each column defines in one place its title and what it shows of a
 //! row. The writers for terminals, Markdown, HTML and CSV know nothing about the contents.
 
-use wasmbench_core::units::NOTHING;
+use wasmbench_model::units::NOTHING;
 
 use crate::table::{Align, Table};
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use wasmbench_core::units::{self, NOTHING, cut, marked};
+use wasmbench_model::units::{self, NOTHING, cut, marked};
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
 use wasmbench_results::doubt::Reason;

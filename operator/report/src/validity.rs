@@ -1,6 +1,6 @@
 //! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 

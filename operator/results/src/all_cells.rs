@@ -1,7 +1,7 @@
 //! The cells of all sweeps of a run.
 
 use strum::IntoEnumIterator as _;
-use wasmbench_core::wire::evidence::Kind;
+use wasmbench_model::wire::evidence::Kind;
 
 use crate::cell::AnyCell;
 use crate::coldstart::ColdStartCell;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observation::Observation;
 use crate::statistics::Spread;

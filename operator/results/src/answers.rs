@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::bodies::Bodies;
 use crate::observation::Observation;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::document::Answer;
-use wasmbench_core::wire::evidence::Evidence;
+use wasmbench_model::wire::document::Answer;
+use wasmbench_model::wire::evidence::Evidence;
 
 /// Response bodies: the digest of each, with its beginning for people.
 pub type Bodies = BTreeMap<String, String>;

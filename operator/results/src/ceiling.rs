@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::instrument::GeneratorCeiling;
-use wasmbench_core::wire::record::{Point, TrialId};
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::instrument::GeneratorCeiling;
+use wasmbench_model::wire::record::{Point, TrialId};
 
 /// From this share of the CPUs on, generator and responder are assumed to be CPU-bound. The share
 /// is below 1 because others may use a fifth of a node before it counts as noisy, and wake-ups take

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::wire::record::{Cell, Point};
+use wasmbench_model::wire::record::{Cell, Point};
 
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;

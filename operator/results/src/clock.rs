@@ -1,6 +1,6 @@
 //! Whether time was measured finely enough for the numbers that are reported.
 
-use wasmbench_core::wire::document::Environment;
+use wasmbench_model::wire::document::Environment;
 
 use crate::histogram::Histogram;
 

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
-use wasmbench_core::points::points_of;
-use wasmbench_core::store::entry_key;
-use wasmbench_core::twin;
-use wasmbench_core::variants::{engine, not_applicable};
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::points::points_of;
+use wasmbench_model::store::entry_key;
+use wasmbench_model::twin;
+use wasmbench_model::variants::{engine, not_applicable};
+use wasmbench_model::wire::document::LoadDocument;
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 
 use crate::all_cells::Cells;
 use crate::answer_sizes::answer_sizes;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
-use wasmbench_core::rounding::{P_DIGITS, round_number, round_significant};
+use wasmbench_model::rounding::{P_DIGITS, round_number, round_significant};
 
 use crate::all_cells::Cells;
 use crate::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};

@@ -3,9 +3,9 @@
 mod words;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::units;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::units;
+use wasmbench_model::wire::record::Point;
 
 use crate::doubt::Reason;
 use crate::judge::Verdict;

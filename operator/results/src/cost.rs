@@ -3,8 +3,8 @@
 //! ratio. Pure.
 
 use serde::Serialize;
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::AnyCell;
 use crate::comparison::Comparison;

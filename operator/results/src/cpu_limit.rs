@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observation::Observation;
 

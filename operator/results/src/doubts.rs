@@ -24,7 +24,7 @@ mod unequal_answers;
 mod unequal_cpus;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 
 use crate::all_cells::Cells;
 use crate::answer_sizes::AnswerSizes;

@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 use wasmbench_api::run::Variant;
-use wasmbench_core::store::hex;
+use wasmbench_model::store::hex;
 
 /// Hex digits of a digest: enough to see a change, too few to be sure of a guessed value.
 const DIGITS: usize = 8;

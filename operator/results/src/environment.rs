@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::store::hex;
-use wasmbench_core::units::cut;
-use wasmbench_core::variants::engine::MEASURED;
-use wasmbench_core::wire::evidence::Evidence;
-use wasmbench_core::wire::instrument::{CpuLists, EngineFacts};
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_model::store::hex;
+use wasmbench_model::units::cut;
+use wasmbench_model::variants::engine::MEASURED;
+use wasmbench_model::wire::evidence::Evidence;
+use wasmbench_model::wire::instrument::{CpuLists, EngineFacts};
+use wasmbench_model::wire::record::{Record, TrialId};
 
 use crate::env_values::digested;
 use crate::observation::Observation;

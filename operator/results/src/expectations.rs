@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::RatioExpectation;
-use wasmbench_core::units;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::units;
+use wasmbench_model::wire::record::Point;
 
 use crate::comparison::{Comparison, Estimate};
 use crate::measure::Measured as _;

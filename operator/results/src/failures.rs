@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::SkippedVariant;
-use wasmbench_core::units::cut;
-use wasmbench_core::wire::record::{Outcome, TrialId};
+use wasmbench_model::units::cut;
+use wasmbench_model::wire::record::{Outcome, TrialId};
 
 use crate::observation::Observation;
 use crate::summary::{FailureGroup, Named, Summary};

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_model::wire::document::TimedWindow;
 
 use crate::histogram::{Bucket, Histogram};
 use crate::traffic::{Seen, Traffic};

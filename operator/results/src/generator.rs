@@ -1,9 +1,9 @@
 //! How close the load generator came to its own limit, for any load: a window in, shares of CPU
 //! time out.
 
-use wasmbench_core::noise;
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::instrument::CpuLists;
+use wasmbench_model::noise;
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::instrument::CpuLists;
 
 /// CPU time of the generator as a share of the CPU time available to it: in the window or at the
 /// peak before it, whichever is larger. `cpus` is the number of CPUs of the node.

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::store::hex;
+use wasmbench_model::store::hex;
 
 use crate::comparison::Comparison;
 use crate::history::lasting_change::LastingChange;

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 pub use wasmbench_api::run::Metric;
-use wasmbench_core::units;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::units;
+use wasmbench_model::wire::record::Point;
 
 /// The sweeps that load a subject.
 #[derive(

@@ -1,7 +1,7 @@
 //! What a summary needs from one record: a record in, an observation out.
 
 use jiff::Timestamp;
-use wasmbench_core::wire::record::{Outcome, Point, Record};
+use wasmbench_model::wire::record::{Outcome, Point, Record};
 
 use crate::bodies::{Bodies, bodies};
 use crate::ceiling;

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::observation::Observation;
 

@@ -1,7 +1,7 @@
 //! What a pod and its runtime shim used over one timed window, apart from the numbers by which
 //! variants are compared.
 
-use wasmbench_core::wire::document::{Meter, TimedWindow};
+use wasmbench_model::wire::document::{Meter, TimedWindow};
 
 /// What the shim used over one timed window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,8 +94,8 @@ fn system_share(meter: &Meter) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wasmbench_core::wire::document::Processes;
-    use wasmbench_core::wire::document::Switches;
+    use wasmbench_model::wire::document::Processes;
+    use wasmbench_model::wire::document::Switches;
 
     fn window(subject: Option<Meter>) -> TimedWindow {
         TimedWindow {

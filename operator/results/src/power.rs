@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::MOST_BLOCKS;
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::comparison::{Comparison, factor};
 use crate::measure::{Measured as _, Metric};

@@ -16,9 +16,9 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
 pub use width::{DifferenceWidth, Width};
 
-use wasmbench_core::rounding::round_significant;
-use wasmbench_core::validate::cells_of;
-use wasmbench_core::wire::record::{Outcome, TrialId};
+use wasmbench_model::cells::cells_of;
+use wasmbench_model::rounding::round_significant;
+use wasmbench_model::wire::record::{Outcome, TrialId};
 
 use crate::comparison::Comparison;
 use crate::observation::Observation;

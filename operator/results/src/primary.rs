@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Metric, TWIN};
-use wasmbench_core::points::{measured_at, points_of};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::points::{measured_at, points_of};
+use wasmbench_model::wire::record::Point;
 
 /// A measure of a variant under a workload at a point.
 pub type Place<'a> = (&'a str, &'a str, Point, Metric);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 
 use crate::all_cells::Cells;
 use crate::cell::{AnyCell, ByBlock};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::Variant;
-use wasmbench_core::validate::cells_of;
-use wasmbench_core::wire::record::{Cell, Outcome, TrialId};
+use wasmbench_model::cells::cells_of;
+use wasmbench_model::wire::record::{Cell, Outcome, TrialId};
 
 use crate::counts::TrialCounts;
 use crate::observation::Observation;

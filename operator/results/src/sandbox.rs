@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::round_number;
+use wasmbench_model::rounding::round_number;
 
 use crate::load::LoadCell;
 use crate::pod_use::SandboxUse;

@@ -2,10 +2,10 @@
 //! be compared, how its answers arrive, and how quiet the node was.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::noise::{self, Noise};
-use wasmbench_core::units::cut;
-use wasmbench_core::wire::record::Record;
-use wasmbench_core::wire::scout::{ANSWERS, AfterAnswer, BodyFraming, ScoutDocument, Scouted};
+use wasmbench_model::noise::{self, Noise};
+use wasmbench_model::units::cut;
+use wasmbench_model::wire::record::Record;
+use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, BodyFraming, ScoutDocument, Scouted};
 
 /// The most workloads of a run.
 const MAX_WORKLOADS: usize = 16;

@@ -1,6 +1,6 @@
 //! What kind of machine a run was measured on, where that limits what its numbers are good for.
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 
 use crate::environment::Environment;
 

@@ -1,7 +1,7 @@
 //! The far tail of a point. A p99.9 needs more requests than most trials have, so the histograms of
 //! all trials are merged. It only describes: comparisons use trials, which are independent.
 
-use wasmbench_core::rounding::round_time;
+use wasmbench_model::rounding::round_time;
 
 use crate::histogram::{Histogram, Merged};
 use crate::trial::{Trial, carries, valid};

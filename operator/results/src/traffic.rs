@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::wire::request::REQUEST_TIMEOUT;
+use wasmbench_model::wire::request::REQUEST_TIMEOUT;
 
 use crate::statistics::Spread;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::noise::{self, Noise};
-use wasmbench_core::rounding::{round_number, round_time};
-use wasmbench_core::wire::document::{DiscardedWindow, LoadDocument, Meter};
-use wasmbench_core::wire::open_loop::Quantiles;
+use wasmbench_model::noise::{self, Noise};
+use wasmbench_model::rounding::{round_number, round_time};
+use wasmbench_model::wire::document::{DiscardedWindow, LoadDocument, Meter};
+use wasmbench_model::wire::open_loop::Quantiles;
 
 use crate::histogram::Histogram;
 use crate::measure::Metric;

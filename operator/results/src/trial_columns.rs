@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use wasmbench_core::noise::Noise;
+use wasmbench_model::noise::Noise;
 
 use crate::open_loop;
 use crate::open_loop::trial::OpenLoopTrial;

@@ -1,7 +1,7 @@
 //! How far to trust the numbers: what follows from the reasons for doubt. The rules that raise
 //! doubts are in [`crate::doubts`].
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 
 use crate::comparison::Comparison;
 use crate::counts::TrialCounts;

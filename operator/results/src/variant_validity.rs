@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_core::wire::record::{Cell, TrialId};
+use wasmbench_model::wire::record::{Cell, TrialId};
 
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;

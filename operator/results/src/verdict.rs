@@ -3,7 +3,7 @@
 mod statement;
 
 use strum::EnumCount as _;
-use wasmbench_core::units::{self, cut};
+use wasmbench_model::units::{self, cut};
 
 use crate::cell::{AnyCell, ranked};
 use crate::comparison::Comparison;

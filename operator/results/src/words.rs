@@ -2,9 +2,8 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
-use wasmbench_core::units::cut;
-use wasmbench_core::validate::network_of;
-use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_model::units::cut;
+use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
 use crate::counts::TrialCounts;
 use crate::summary::{Compared, Named};
@@ -57,7 +56,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
 /// A sentence for each sweep.
 fn sweeps(spec: &BenchmarkRunSpec) -> Vec<String> {
     let cold = spec.sweeps.cold_start.as_ref();
-    let cold = cold.map(|sweep| coldstart::sweep(sweep, network_of(spec)));
+    let cold = cold.map(|sweep| coldstart::sweep(sweep, spec.network()));
     let dense = spec.sweeps.density.as_ref().map(density::sweep);
     let warm = spec.sweeps.warm_latency.map(|w| {
         let least = w.requests.unwrap_or(DEFAULT_REQUESTS);

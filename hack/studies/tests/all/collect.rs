@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_report::json::pretty;
 use wasmbench_results::Summary;
 use wasmbench_results::doubt::Reason;

@@ -1,8 +1,8 @@
 //! Judges what was read of an installation: the API, the operator, its policies and namespace, and
 //! the user's rights. Pure.
 
-use wasmbench_core::version::VERSION;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_model::version::VERSION;
+use wasmbench_model::wire::request::MeterLevel;
 
 use crate::check::finding::{Finding, State};
 use crate::check::reach::in_the_way;

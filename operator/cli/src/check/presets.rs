@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strum::IntoEnumIterator as _;
 use wasmbench_api::run::{Preset, Variant};
-use wasmbench_core::variants::{SubjectSpec, subject};
+use wasmbench_core::subject::{SubjectSpec, subject};
 
 use crate::assumed;
 use crate::check::finding::{Finding, State};

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
-use wasmbench_core::store::hex;
+use wasmbench_model::store::hex;
 
 use crate::error::Error;
 

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::progress_message;
-use wasmbench_core::store::{self, Ended};
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::progress_message;
+use wasmbench_model::store::{self, Ended};
+use wasmbench_model::wire::record::TrialId;
 use wasmbench_results::Summary;
 
 use crate::cluster::Cluster;
@@ -23,7 +22,7 @@ pub fn begun(run: &BenchmarkRun) -> Option<TrialId> {
 
 /// What an unfinished run reports that it is doing.
 fn doing(run: &BenchmarkRun) -> Option<&str> {
-    if is_finished(run) {
+    if run.is_finished() {
         return None;
     }
     let progress = run.status.as_ref()?.progress.as_ref()?;
@@ -67,7 +66,7 @@ impl Followed {
     /// What the records of `run` say. Reads again if there are more records and nothing is being
     /// measured right now.
     pub async fn of(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
-        let now = (completed(run), is_finished(run));
+        let now = (completed(run), run.is_finished());
         let is_read = self.read_at == Some(now);
         if is_read || now.0 == 0 || doing(run).is_some_and(progress_message::is_measuring) {
             return self.read.clone();
@@ -127,7 +126,7 @@ mod tests {
     use serde_json::{Value, json};
     use tower_test::mock;
     use wasmbench_api::labels;
-    use wasmbench_core::wire::record::Record;
+    use wasmbench_model::wire::record::Record;
 
     use super::*;
 

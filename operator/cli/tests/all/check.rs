@@ -14,7 +14,7 @@ use kubectl_wasmbench::cluster::Cluster;
 use kubectl_wasmbench::error::Error;
 use serde_json::{Value, json};
 use tower_test::mock;
-use wasmbench_core::version::VERSION;
+use wasmbench_model::version::VERSION;
 
 /// A cluster that responds to each path with the result of `answer`.
 fn cluster(answer: impl Fn(&str) -> (u16, Value) + Send + 'static) -> Cluster {
@@ -320,7 +320,7 @@ fn what_the_administrator_switched_off_is_no_failure() {
     let found = installation(|seen| {
         let config = seen.config.as_mut().unwrap();
         config.admission_policies = false;
-        config.meter = wasmbench_core::wire::request::MeterLevel::None;
+        config.meter = wasmbench_model::wire::request::MeterLevel::None;
         seen.policies = Ok(BTreeSet::new());
         seen.pod_security = Ok(Some("restricted".into()));
     });

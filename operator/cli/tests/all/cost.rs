@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 
 use crate::report_from_files::{
     everything, kubectl_wasmbench, record_maps, save, saved_run, stderr, stdout,

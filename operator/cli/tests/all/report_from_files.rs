@@ -9,9 +9,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wasmbench_api::labels;
-use wasmbench_core::store::{self, Ended};
-use wasmbench_core::version::VERSION;
-use wasmbench_core::wire::record::{Outcome, Record, TrialId};
+use wasmbench_model::store::{self, Ended};
+use wasmbench_model::version::VERSION;
+use wasmbench_model::wire::record::{Outcome, Record, TrialId};
 use wasmbench_report::files::report_files;
 
 use crate::results_support::{UID, all_measured, failed, fortio, replace, run};

@@ -1,15 +1,16 @@
 //! The report: computed from the records alone, so that it can be computed again at any time.
 
+use crate::status::Conclusion;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::PostParams;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::owner::belongs_to;
-use wasmbench_core::build::{config_map, names};
+use wasmbench_core::build::config_map;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::names;
 use wasmbench_report::across::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_report::files::report_files_of;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::Summary;
 
 use super::{failed, not_written};

@@ -9,8 +9,8 @@ use kube::runtime::reflector::Store;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, labels};
-use wasmbench_core::build::names;
 use wasmbench_core::schedule::SeenRun;
+use wasmbench_model::names;
 use wasmbench_report::files::SUMMARY_JSON;
 use wasmbench_results::Summary;
 

@@ -11,18 +11,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::altered::{against, likeness};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::asked_subject;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::config::Images;
-use wasmbench_core::containers;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen,
-    Waiting,
+    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::altered::{Likeness, against, likeness};
+use wasmbench_model::containers;
+use wasmbench_model::images::Images;
+use wasmbench_model::wire::record::TrialId;
 
 /// Taints that Kubernetes sets by itself while a node cannot take pods.
 const STATE_TAINTS: [&str; 3] = [

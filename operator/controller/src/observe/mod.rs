@@ -21,12 +21,12 @@ use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::selector;
 use wasmbench_core::demands::{RuntimeClassLabels, demands};
-use wasmbench_core::lifetime::{is_finished, recorded_node, unmatched_since};
+use wasmbench_core::lifetime::{recorded_node, unmatched_since};
 use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
 use wasmbench_core::plan::may_take;
-use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::scout::Scouted;
+use wasmbench_model::store;
+use wasmbench_model::wire::scout::Scouted;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -140,7 +140,7 @@ async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::Lease
 /// What is stored for a run.
 #[derive(Default)]
 struct Records {
-    index: BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
+    index: BTreeMap<wasmbench_model::wire::record::TrialId, store::Ended>,
     scouted: BTreeMap<String, Vec<Scouted>>,
     bytes: u64,
     /// The node that the records come from.
@@ -253,7 +253,7 @@ fn run_seen(
     let meta = &run.metadata;
     let uid = meta.uid.as_ref()?;
     let ended =
-        is_finished(run) || meta.deletion_timestamp.is_some() || context.has_left_queue(uid);
+        run.is_finished() || meta.deletion_timestamp.is_some() || context.has_left_queue(uid);
     Some(RunSeen {
         uid: uid.clone(),
         name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),

@@ -8,8 +8,8 @@ use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
-use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::store;
 use wasmbench_results::precision::Ending;
 use wasmbench_results::{Collector, RunInput, Summary};
 

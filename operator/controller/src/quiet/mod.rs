@@ -16,7 +16,7 @@ use kube::client::Body;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use wasmbench_api::labels;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::record::TrialId;
 use watches::{Answer, Watches};
 
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle

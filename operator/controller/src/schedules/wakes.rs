@@ -4,9 +4,8 @@ use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
 use kube::runtime::reflector::{ObjectRef, Store};
-use wasmbench_api::BenchmarkSchedule;
 use wasmbench_api::owner::owners;
-use wasmbench_core::lifetime::is_finished;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
 use crate::context::{GuardedRun, ScheduleMeta};
 
@@ -25,7 +24,7 @@ impl Wakes {
 
     /// Called when a run is new or has changed. Wakes its schedule only if the run has ended.
     pub fn run_seen(&self, run: &GuardedRun) {
-        if run.0.as_ref().is_ok_and(is_finished) {
+        if run.0.as_ref().is_ok_and(BenchmarkRun::is_finished) {
             self.run_gone(run.meta());
         }
     }

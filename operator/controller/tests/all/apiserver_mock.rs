@@ -178,7 +178,7 @@ fn outcome_of(request: &Value) -> String {
     let map: k8s_openapi::api::core::v1::ConfigMap =
         serde_json::from_value(request.clone()).unwrap();
     let entry = map.binary_data.unwrap().into_values().next().unwrap();
-    let record = wasmbench_core::store::decode(&entry.0).unwrap();
+    let record = wasmbench_model::store::decode(&entry.0).unwrap();
     serde_json::to_string(&record.outcome).unwrap()
 }
 
@@ -327,8 +327,8 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
     let valid = valid();
     let trial = valid.order[0].clone();
     let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
-    let ended = wasmbench_core::store::Ended::Measured;
-    wasmbench_core::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
+    let ended = wasmbench_model::store::Ended::Measured;
+    wasmbench_model::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
     let calls = vec![
         ("GET", "", 404, status(404, "NotFound", "none")),
         (
@@ -534,7 +534,7 @@ async fn nothing_is_written_when_the_status_says_nothing_new() {
         .await
         .unwrap();
     let now = jiff::Timestamp::now();
-    run.status = Some(wasmbench_report::status::status_of(
+    run.status = Some(wasmbench_controller::status::status_of(
         &run, &valid, &seen, &plan, None, now,
     ));
     report::report(&context, &run, &valid, &seen, &plan, None)

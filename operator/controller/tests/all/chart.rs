@@ -94,7 +94,7 @@ fn the_operator_reads_the_configuration_that_the_chart_writes() {
     let restricted = config(&render(&["--values", &file.to_string_lossy()]));
     assert_eq!(
         restricted.meter,
-        wasmbench_core::wire::request::MeterLevel::None
+        wasmbench_model::wire::request::MeterLevel::None
     );
     assert_eq!(restricted.limits.connections, 200);
     assert!(!restricted.limits.own_containers);

@@ -11,11 +11,12 @@ use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
+use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::schedule::{check, run_of};
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+use wasmbench_model::images::{Images, RuntimeClasses};
+use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 
 use crate::support::structural;
 

@@ -9,19 +9,19 @@ use k8s_openapi::api::core::v1::{
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
+use wasmbench_model::wire::cold_start::{
+    ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
+};
+use wasmbench_model::wire::record::{Point, TrialId};
+use wasmbench_model::wire::request::CONTAINERD_MOUNT;
 
 use crate::build::probe_job::{self, COLD_START_COMMAND};
 use crate::build::subject_pod::{cold_subject, floor_subject};
 use crate::build::{component_selector, pod};
 use crate::config::OperatorConfig;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
+use crate::subject;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::variants;
-use crate::wire::cold_start::{
-    ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
-};
-use crate::wire::record::{Point, TrialId};
-use crate::wire::request::CONTAINERD_MOUNT;
 
 /// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;
@@ -110,7 +110,7 @@ pub(super) fn request(
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
         path: workload.path.clone(),
-        action: variants::action_call(&variant.subject, workload),
+        action: subject::action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         containerd: false,
@@ -127,7 +127,7 @@ fn floor(
     measured: &ColdStartRequest,
     config: &OperatorConfig,
 ) -> ColdStartRequest {
-    let subject = variants::floor(&config.images);
+    let subject = subject::floor(&config.images);
     ColdStartRequest {
         selector: measured.selector.clone(),
         samples: FLOOR_SAMPLES,

@@ -5,15 +5,15 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::density::Density;
 use wasmbench_api::run::Workload;
+use wasmbench_model::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
+use wasmbench_model::wire::density::{DensityRequest, LOAD_SECONDS};
+use wasmbench_model::wire::record::TrialId;
 
 use crate::build::probe_job::{self, DENSITY_COMMAND, host_mounts};
 use crate::build::subject_pod::cold_subject;
 use crate::build::{cold_start_job, pod};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
-use crate::wire::density::{DensityRequest, LOAD_SECONDS};
-use crate::wire::record::TrialId;
 
 /// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;

@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use wasmbench_api::{GROUP, VERSION, labels};
+use wasmbench_model::wire::record::TrialId;
 
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
 
 /// Version of the operator, set on every object.
-pub const OPERATOR_VERSION: &str = crate::version::VERSION;
+pub const OPERATOR_VERSION: &str = wasmbench_model::version::VERSION;
 
 /// The label selector that finds every object of a run, in any namespace. Its labels are a subset
 /// of those that objects carry.

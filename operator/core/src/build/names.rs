@@ -2,11 +2,10 @@
 //! with the first object instead of adding a second one. A hash of the run's uid distinguishes runs
 //! of the same name.
 
-use sha2::{Digest, Sha256};
+use wasmbench_model::names::{OBJECT, fit, plain};
+use wasmbench_model::wire::record::{Cell, TrialId};
 
-use crate::store::hex;
 use crate::validate::ValidatedRun;
-use crate::wire::record::{Cell, TrialId};
 
 /// A pod's name is also its host name, whose length Linux limits.
 const POD: usize = 63;
@@ -14,10 +13,6 @@ const POD: usize = 63;
 const JOB: usize = 57;
 /// Cold subjects append two numbers with dashes: sample 0 to 200 and pod 0 to 63.
 const COLD_SUBJECT: usize = POD - "-200-63".len();
-/// Everything else.
-const OBJECT: usize = 253;
-/// Characters of the hash.
-const HASH: usize = 8;
 
 /// Name of a trial's subject.
 pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
@@ -68,16 +63,6 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
     )
 }
 
-/// Name of the report: the one name that people type.
-pub fn report(run_name: &str) -> String {
-    plain(format!("{run_name}-report"), OBJECT, run_name)
-}
-
-/// Name of the history of a schedule, whose own name is short enough.
-pub fn history(schedule_name: &str) -> String {
-    format!("{schedule_name}-history")
-}
-
 /// Name of the claim on a node.
 pub fn node_lease(node: &str) -> String {
     plain(format!("wasmbench-node-{node}"), OBJECT, node)
@@ -100,55 +85,4 @@ fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
         point,
     } = &trial.cell;
     format!("{}-{variant}-{workload}-{point}-b{}", run.name, trial.block)
-}
-
-/// `words` as they are if they fit into `limit`, else with a hash.
-fn plain(words: String, limit: usize, identity: &str) -> String {
-    if words.len() <= limit {
-        words
-    } else {
-        fit(&words, limit, identity)
-    }
-}
-
-/// `words` cut to `limit`, with a hash of `identity` at the end.
-fn fit(words: &str, limit: usize, identity: &str) -> String {
-    let hash = hex(&Sha256::digest(identity.as_bytes()))[..HASH].to_owned();
-    // Dots are legal in object names but not in pod names that become host names.
-    let words: String = words
-        .chars()
-        .map(|c| if c == '.' { '-' } else { c })
-        .collect();
-    let cut = words.len().min(limit - HASH - 1);
-    format!("{}-{hash}", words[..cut].trim_end_matches('-'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_never_longer_than_its_limit() {
-        for length in 1..300 {
-            let name = fit(&"x".repeat(length), POD, "identity");
-            assert!(name.len() <= POD, "{name}");
-        }
-    }
-
-    #[test]
-    fn two_long_names_with_a_common_beginning_stay_apart() {
-        let words = "x".repeat(200);
-        assert_ne!(fit(&words, POD, "one"), fit(&words, POD, "two"));
-    }
-
-    #[test]
-    fn a_cut_never_leaves_two_dashes() {
-        let words = format!("{}-----", "x".repeat(50));
-        assert!(!fit(&words, POD, "identity").contains("--"));
-    }
-
-    #[test]
-    fn the_report_of_a_short_run_has_a_plain_name() {
-        assert_eq!(report("gateway-overhead"), "gateway-overhead-report");
-    }
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 use wasmbench_api::run::{CpuAndMemory, Placement};
 
-use crate::store::hex;
+use wasmbench_model::store::hex;
 
 /// Seconds between SIGTERM and SIGKILL. A subject has nothing to save, and the next trial is
 /// waiting.

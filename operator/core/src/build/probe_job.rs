@@ -12,14 +12,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
+use wasmbench_model::containers;
+use wasmbench_model::points;
+use wasmbench_model::wire::record::{Point, TrialId};
+use wasmbench_model::wire::request::{
+    CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
+};
 
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
-use crate::containers;
+use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::wire::record::{Point, TrialId};
-use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
-use crate::{points, variants};
 
 /// Annotation of the Job: uid of the pod that it measures.
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
@@ -123,7 +126,7 @@ fn request(
         address: target.address,
         port: variant.subject.port,
         path: workload.path.clone(),
-        action: variants::action_call(&variant.subject, workload),
+        action: action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),
         body_prefix: variant.subject.body_prefix.to_owned(),

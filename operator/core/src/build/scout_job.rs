@@ -4,14 +4,14 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::run::Workload;
+use wasmbench_model::wire::record::TrialId;
+use wasmbench_model::wire::scout::{ScoutRequest, ScoutWorkload};
 
 use crate::build::pod;
 use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
 use crate::config::OperatorConfig;
+use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::variants;
-use crate::wire::record::TrialId;
-use crate::wire::scout::{ScoutRequest, ScoutWorkload};
 
 /// Seconds allowed for everything except waiting and asking.
 const MARGIN_SECONDS: u32 = 60;
@@ -58,7 +58,7 @@ fn request(
     let of = |workload: &&Workload| ScoutWorkload {
         name: workload.name.clone(),
         path: workload.path.clone(),
-        action: variants::action_call(subject, workload),
+        action: action_call(subject, workload),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),
     };

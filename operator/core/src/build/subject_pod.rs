@@ -6,12 +6,12 @@ use k8s_openapi::api::core::v1::{
 };
 use wasmbench_api::labels;
 use wasmbench_api::run::{Network, Placement, SubjectResources};
+use wasmbench_model::containers;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::build::{names, owned_meta, pod, with_trial};
-use crate::containers;
+use crate::subject::SubjectSpec;
 use crate::validate::{ValidatedRun, ValidatedVariant};
-use crate::variants::SubjectSpec;
-use crate::wire::record::TrialId;
 
 /// The environment variable that holds the echo server's address.
 pub const UPSTREAM_ENV: &str = "WASMBENCH_UPSTREAM";

@@ -3,12 +3,12 @@
 
 use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec};
 use wasmbench_api::labels;
+use wasmbench_model::containers;
+use wasmbench_model::images::Images;
+use wasmbench_model::variants::presets::GATEWAY_PORT;
 
 use crate::build::{names, owned_meta, pod};
-use crate::config::Images;
-use crate::containers;
 use crate::validate::ValidatedRun;
-use crate::variants::GATEWAY_PORT;
 
 /// The echo server of `run` on `node`, after so many `restarts`.
 pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str, restarts: usize) -> Pod {

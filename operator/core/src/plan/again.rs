@@ -3,12 +3,12 @@
 //! measured once more, by a Job of another name; the first Job stays until then, to remember it.
 
 use jiff::Timestamp;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{Next, fail, on_its_way_out, subject_of};
 use crate::plan::{Step, Wake};
-use crate::wire::record::TrialId;
 
 /// How many results of a trial may be lost.
 const MOST: usize = 2;

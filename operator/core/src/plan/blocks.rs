@@ -2,9 +2,10 @@
 //! are read only at the end of a block, between two trials: if anything of a block exists, that
 //! block has been decided on.
 
+use wasmbench_model::wire::record::TrialId;
+
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
 
 /// How many blocks a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,9 @@
 //! operator only cleans up after a probe that could not.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::progress_message;
+use wasmbench_model::wire::action::Instances;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::pods::{
@@ -9,10 +12,7 @@ use crate::plan::pods::{
     stays,
 };
 use crate::plan::{Step, Wake, again};
-use crate::progress_message;
 use crate::validate::ValidatedRun;
-use crate::wire::action::Instances;
-use crate::wire::record::TrialId;
 
 /// How often to check whether leftovers are gone. Cold subjects are not watched: their creation and
 /// removal would wake the operator in the middle of every sample.

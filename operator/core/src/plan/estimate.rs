@@ -8,14 +8,15 @@
 
 use std::ops::RangeInclusive;
 
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::{Point, TrialId};
+use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
+use wasmbench_model::wire::scout::IDLE_SECONDS;
+
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
-use crate::store::Ended;
 use crate::validate::ValidatedRun;
-use crate::wire::record::{Point, TrialId};
-use crate::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
-use crate::wire::scout::IDLE_SECONDS;
 
 /// Seconds that a trial takes besides its load: two pods start and go away, on a small node.
 const OVERHEAD_SECONDS: u64 = 2;

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::document::ProbeFailureReason;
+use wasmbench_model::wire::record::TrialId;
+
 use crate::observed::Observed;
 use crate::plan::failure::{Failure, FailureReason, Scope, scope};
 use crate::plan::incomparable::{Incomparable, incomparable};
-use crate::store::Ended;
 use crate::validate::ValidatedRun;
-use crate::wire::document::ProbeFailureReason;
-use crate::wire::record::TrialId;
 
 /// After this many strikes of a variant under a workload, and no successful trial, the rest are
 /// skipped: a single failure may be chance.

@@ -1,9 +1,5 @@
 //! Why a trial has no measurement, in the operator's words. The probe has reasons of its own
-//! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
-
-/// What the API server says when a namespace's quota currently leaves no room. It has no separate
-/// reason code for that.
-pub const OVER_QUOTA: &str = "exceeded quota";
+//! ([`wasmbench_model::wire::document::ProbeFailureReason`]); both end up in records.
 
 /// Why a trial has no measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]

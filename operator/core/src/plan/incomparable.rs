@@ -1,13 +1,13 @@
 //! What follows from what scouts saw: under which workloads a variant is not measured.
 
 use wasmbench_api::run::{TWIN, Workload};
+use wasmbench_model::units::short_digests;
+use wasmbench_model::wire::document::{Answer, ProbeFailureReason};
+use wasmbench_model::wire::scout::Scouted;
 
 use crate::observed::Observed;
 use crate::plan::failure::{Failure, FailureReason};
-use crate::units::short_digests;
 use crate::validate::ValidatedRun;
-use crate::wire::document::{Answer, ProbeFailureReason};
-use crate::wire::scout::Scouted;
 
 /// What a variant cannot be compared under, as its scout saw.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! nothing about the service: the trial has no record, and is measured again.
 
 use jiff::Timestamp;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
 use crate::plan::fit::Obstacle;
@@ -10,7 +11,6 @@ use crate::plan::{
     NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, pods_of, remove_everything,
 };
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
 
 type Next = (Vec<Step>, Stage, Wake);
 

@@ -40,19 +40,19 @@ mod upstream;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::run::TWIN;
+use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks};
 pub use cold_start::{FLOOR_SAMPLES, has_floor};
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
-pub use failure::{Failure, FailureReason, OVER_QUOTA};
+pub use failure::{Failure, FailureReason};
 pub use incomparable::{Incomparable, incomparable};
 pub use node::may_take;
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
 
 /// How often to check whether a node takes pods again, or a new one meets a run's demands: nodes
 /// report their state all the time, and watching them all would wake the operator for nothing.

@@ -2,13 +2,13 @@
 //! and what follows if one does not start, ends, or does not go away.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::progress_message;
+use wasmbench_model::waiting::{self, Hopeless};
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{JobEnd, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake, target};
-use crate::progress_message;
-use crate::waiting::{self, Hopeless};
-use crate::wire::record::TrialId;
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
 const DEADLINE: &str = "DeadlineExceeded";

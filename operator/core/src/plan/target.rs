@@ -3,7 +3,9 @@
 //! that changes them nor anybody who creates them where that rule is switched off may redirect the
 //! load or have something else measured as the service.
 
-use crate::observed::{Likeness, PodSeen};
+use wasmbench_model::altered::Likeness;
+
+use crate::observed::PodSeen;
 use crate::plan::failure::{Failure, FailureReason};
 
 /// Why no load may go to a subject.

@@ -2,6 +2,9 @@
 //! removed, but only once that trial's record has been seen.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::progress_message;
+use wasmbench_model::waiting::no_image;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
@@ -11,10 +14,7 @@ use crate::plan::pods::{
     on_its_way_out, others_work, probe_running, removals, since, subject_of,
 };
 use crate::plan::{Stage, Step, Wake, again, cold_start, target, upstream};
-use crate::progress_message;
 use crate::validate::ValidatedRun;
-use crate::waiting::no_image;
-use crate::wire::record::TrialId;
 
 /// What to do for the first trial without a record.
 pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {

@@ -2,6 +2,7 @@
 //! is started again, because a node may kill any pod once; a trial that used it is lost.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::wire::record::TrialId;
 
 use crate::build::names;
 use crate::observed::{Observed, PodSeen, PodState};
@@ -9,7 +10,6 @@ use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{Next, POD_GOES, because, fail, later, since, subject_of};
 use crate::plan::{Step, Wake, again, target};
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
 
 /// How long the echo server may take to start running.
 const START: SignedDuration = SignedDuration::from_secs(120);

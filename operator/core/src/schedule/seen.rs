@@ -5,8 +5,6 @@ use kube::ResourceExt as _;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 
-use crate::lifetime::is_finished;
-
 /// A run of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenRun {
@@ -54,7 +52,7 @@ pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
         uid: run.uid().unwrap_or_default(),
         due,
         started: created.unwrap_or(due),
-        ended: is_finished(run).then(|| ended(run)),
+        ended: run.is_finished().then(|| ended(run)),
         completed: completed.map(|time| time.0),
     })
 }

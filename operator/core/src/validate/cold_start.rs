@@ -7,8 +7,8 @@ use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
 use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
 use crate::config::OperatorConfig;
-use crate::validate::{Invalid, invalid, network_of};
-use crate::variants;
+use crate::subject;
+use crate::validate::{Invalid, invalid};
 
 /// Most pods of one trial, as in the CRD.
 const MAX_PODS: u32 = 1000;
@@ -80,7 +80,7 @@ fn pullable(
         return Ok(());
     }
     for (index, variant) in spec.variants.iter().enumerate() {
-        let Some(subject) = variants::subject(variant, config) else {
+        let Some(subject) = subject::subject(variant, config) else {
             continue;
         };
         let field = match variant.container {
@@ -115,7 +115,7 @@ fn pullable(
 
 /// Pods on the node's network cannot listen on the same port.
 fn host_ports(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
-    if network_of(spec) == Network::Host && sweep.concurrency.iter().any(|pods| *pods > 1) {
+    if spec.network() == Network::Host && sweep.concurrency.iter().any(|pods| *pods > 1) {
         return Err(invalid(
             CONCURRENCY,
             "with spec.placement.network Host all pods share the node's ports: set concurrency to [1], \

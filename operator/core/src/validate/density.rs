@@ -7,7 +7,7 @@ use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
 use crate::config::OperatorConfig;
 use crate::validate::cold_start::sizes;
-use crate::validate::{Invalid, invalid, network_of};
+use crate::validate::{Invalid, invalid};
 
 const INSTANCES: &str = "spec.sweeps.density.instances";
 
@@ -18,7 +18,7 @@ pub(super) fn check(
 ) -> Result<(), Invalid> {
     // A preset on the node's network has no density cell (variants::not_applicable); with this
     // setting, no variant has one.
-    if network_of(spec) == Network::Host {
+    if spec.network() == Network::Host {
         return Err(invalid(
             "spec.sweeps.density",
             "with spec.placement.network Host all pods share the node's ports, so that a second instance \

@@ -1,14 +1,14 @@
 //! The rules of `spec.expectations`: what they name must exist and be compared.
 
 use wasmbench_api::run::{BenchmarkRunSpec, RatioExpectation, TWIN, Workload};
+use wasmbench_model::points::{measured_at, points_of};
+use wasmbench_model::variants;
+use wasmbench_model::wire::record::Point;
 
 use crate::config::OperatorConfig;
-use crate::points::{measured_at, points_of};
 use crate::validate::metrics;
 use crate::validate::names::unique;
 use crate::validate::{Invalid, invalid};
-use crate::variants;
-use crate::wire::record::Point;
 
 /// Checks that every expectation is about something that the run compares, so that none is bound to
 /// be still undecided after hours of measuring.

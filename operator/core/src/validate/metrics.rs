@@ -1,11 +1,11 @@
 //! Which sweeps measure what: a run cannot decide what it does not measure.
 
 use wasmbench_api::run::{BenchmarkRunSpec, Metric, Workload};
+use wasmbench_model::points::{measured_at, points_of};
+use wasmbench_model::wire::request::MeterLevel;
 
 use crate::config::OperatorConfig;
-use crate::points::{measured_at, points_of};
 use crate::validate::{Invalid, invalid};
-use crate::wire::request::MeterLevel;
 
 /// Checks that every primary measure is measured.
 pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {

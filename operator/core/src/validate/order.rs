@@ -6,35 +6,15 @@ use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload};
 
-use crate::points::points_of;
-use crate::variants::not_applicable;
-use crate::wire::record::{Cell, Point, TrialId};
-use crate::wire::scout::EVERY_WORKLOAD;
+use wasmbench_model::cells::cells_of;
+use wasmbench_model::wire::record::{Cell, Point, TrialId};
+use wasmbench_model::wire::scout::EVERY_WORKLOAD;
 
 /// The seed of a run that sets none: it need not be stored, because the uid never changes.
 pub(super) fn seed_of(uid: &str) -> i64 {
     let digest = Sha256::digest(uid.as_bytes());
     let bytes: [u8; 4] = [digest[0], digest[1], digest[2], digest[3]];
     i64::from(u32::from_be_bytes(bytes))
-}
-
-/// Every cell of a block, unshuffled. What a variant cannot do is left out.
-pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
-    let points = points_of(spec);
-    let mut cells = vec![];
-    for variant in &spec.variants {
-        for workload in &spec.workloads {
-            let applicable = points
-                .iter()
-                .filter(|point| not_applicable::reason(variant, workload, **point).is_none());
-            cells.extend(applicable.map(|&point| Cell {
-                variant: variant.name.clone(),
-                workload: workload.name.clone(),
-                point,
-            }));
-        }
-    }
-    cells
 }
 
 /// The workloads under which anything of `variant` is measured, in the order of the spec.

@@ -1,10 +1,11 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{BenchmarkRunSpec, Variant};
+use wasmbench_model::variants::{not_applicable, presets};
 
 use crate::config::OperatorConfig;
+use crate::subject;
 use crate::validate::{Invalid, ValidatedVariant, invalid};
-use crate::variants::{self, not_applicable, presets};
 
 const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve, \
     wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server \
@@ -28,7 +29,7 @@ pub(super) fn resolve(
         if !engine_fits(variant) {
             return Err(invalid(format!("{field}.engine"), ENGINE_MESSAGE));
         }
-        let subject = variants::subject(variant, config)
+        let subject = subject::subject(variant, config)
             .ok_or_else(|| invalid(field, "set either preset or container"))?;
         Ok(ValidatedVariant {
             name: variant.name.clone(),

@@ -3,12 +3,11 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
-use wasmbench_core::altered::{against, compare, likeness};
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::{asked_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::observed::Likeness;
-use wasmbench_core::wire::record::{Cell, Point, SubjectFacts, TrialId};
+use wasmbench_model::altered::{Likeness, against, compare, likeness};
+use wasmbench_model::wire::record::{Cell, Point, SubjectFacts, TrialId};
 
 use crate::common;
 

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Step, plan};
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 

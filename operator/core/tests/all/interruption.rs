@@ -1,11 +1,10 @@
 //! What counts of a trial whose node was taken away, and what is measured again.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{
-    JobEnd, Likeness, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen,
-};
+use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::altered::Likeness;
 
 use crate::common;
 use crate::nodes::{holding, seen};

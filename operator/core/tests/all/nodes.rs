@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::demands::demands;
 use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::store::Ended;
 
 use crate::common::{self, node, run_seen};
 

@@ -13,9 +13,9 @@ use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_core::wire::cold_start::ColdStartRequest;
-use wasmbench_core::wire::record::{Cell, Point, TrialId};
-use wasmbench_core::wire::scout::ScoutRequest;
+use wasmbench_model::wire::cold_start::ColdStartRequest;
+use wasmbench_model::wire::record::{Cell, Point, TrialId};
+use wasmbench_model::wire::scout::ScoutRequest;
 
 use crate::common;
 
@@ -301,7 +301,7 @@ fn the_names_of_a_run_at_one_glance() {
     let probes = run.order.iter().map(|trial| names::probe(&run, trial));
     let mut all: Vec<String> = subjects.chain(probes).collect();
     all.push(names::upstream(&run, 0));
-    all.push(names::report(&run.name));
+    all.push(wasmbench_model::names::report(&run.name));
     all.sort();
     let mut once = all.clone();
     once.dedup();

@@ -6,7 +6,8 @@ use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Step, plan};
-use wasmbench_core::validate::{Invalid, ValidatedRun, cells_of, validate};
+use wasmbench_core::validate::{Invalid, ValidatedRun, validate};
+use wasmbench_model::cells::cells_of;
 
 use crate::common;
 

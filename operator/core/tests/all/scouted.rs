@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Stage, incomparable, plan};
-use wasmbench_core::progress_message;
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_core::wire::document::{Answer, ProbeFailure};
-use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming, Scouted, ScoutedAnswer};
+use wasmbench_model::progress_message;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::document::{Answer, ProbeFailure};
+use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming, Scouted, ScoutedAnswer};
 
 use crate::common;
 

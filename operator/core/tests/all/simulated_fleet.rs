@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunName, RunSeen, Standing};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_model::store::Ended;
 
 use crate::common;
 use crate::simulated_run::FRIENDLY;

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 use wasmbench_core::observed::{JobEnd, PodState, RunSeen, Standing};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 use crate::simulated_run::{FRIENDLY, check_end, ends, simulate};

@@ -7,11 +7,12 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 use rand::RngExt;
-use wasmbench_core::observed::{Likeness, Observed, Standing};
+use wasmbench_core::observed::{Observed, Standing};
 use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::altered::Likeness;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};

@@ -2,7 +2,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 
-use wasmbench_core::wire::action::Instances;
+use wasmbench_model::wire::action::Instances;
 
 use super::*;
 use crate::testing::free_port;

@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::ListParams;
 use tokio::time::{Instant, sleep, timeout};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{CompileCache, EVENT_SECONDS, ImagePull};
+use wasmbench_model::wire::cold_start::{CompileCache, EVENT_SECONDS, ImagePull};
 
 use super::pull::{PullEvents, told};
 use super::sample::{Course, Pods};

@@ -6,9 +6,9 @@ use futures::StreamExt;
 use futures::future::join_all;
 use kube::api::{DeleteParams, LogParams};
 use tokio::time::{Instant, sleep, timeout_at};
-use wasmbench_core::containers;
-use wasmbench_core::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::containers;
+use wasmbench_model::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use super::log::{LOG_BYTES, listening};

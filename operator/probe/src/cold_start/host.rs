@@ -4,8 +4,8 @@
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use wasmbench_core::wire::cold_start::ColdStartRequest;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::cold_start::ColdStartRequest;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 

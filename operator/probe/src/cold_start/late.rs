@@ -1,7 +1,7 @@
 //! Whether late pods leave a trial anything to tell. Samples in, a reason to give up out. Pure.
 
-use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest};
-use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest};
+use wasmbench_model::wire::document::ProbeFailure;
 
 /// Samples, the discarded one included, after which a trial without any pod in time is given up: a
 /// service that never answers must not cost a timeout for every sample.
@@ -36,8 +36,8 @@ pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(),
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use wasmbench_core::wire::cold_start::{ColdPod, LateStart};
-    use wasmbench_core::wire::document::ProbeFailureReason;
+    use wasmbench_model::wire::cold_start::{ColdPod, LateStart};
+    use wasmbench_model::wire::document::ProbeFailureReason;
 
     use super::*;
 

@@ -30,11 +30,11 @@ use std::time::Duration;
 
 use kube::{Api, Client};
 use runtime::{Runtime, patiently};
-use wasmbench_core::wire::cold_start::{
+use wasmbench_model::wire::cold_start::{
     COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
 };
-use wasmbench_core::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::request::REQUEST_ENV;
 
 use crate::environment;
 use crate::output::progress;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::containers;
-use wasmbench_core::wire::cold_start::CompileCache;
-use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_model::containers;
+use wasmbench_model::wire::cold_start::CompileCache;
+use wasmbench_model::wire::document::ProbeFailure;
 
 use super::runtime::{patiently, unavailable};
 use super::sample::Course;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_core::wire::cold_start::{ImagePull, PulledLayers};
+use wasmbench_model::wire::cold_start::{ImagePull, PulledLayers};
 
 use super::sample::Course;
 use crate::containerd::events::{Happened, RuntimeEvent};

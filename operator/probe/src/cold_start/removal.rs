@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use wasmbench_core::wire::cold_start::IMAGE_REMOVAL_SECONDS;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::cold_start::IMAGE_REMOVAL_SECONDS;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use super::runtime::unavailable;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use crate::containerd::events::RuntimeEvent;

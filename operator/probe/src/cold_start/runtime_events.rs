@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
-use wasmbench_core::wire::cold_start::{Clock, ColdStep};
+use wasmbench_model::wire::cold_start::{Clock, ColdStep};
 
 use super::pull::PullEvents;
 use super::sample::{Course, Pods};
@@ -121,7 +121,7 @@ fn note(event: &RuntimeEvent, places: &Places, timelines: &mut [Timeline]) -> Op
 
 #[cfg(test)]
 mod tests {
-    use wasmbench_core::wire::cold_start::ColdPod;
+    use wasmbench_model::wire::cold_start::ColdPod;
 
     use super::*;
 

@@ -12,11 +12,11 @@ use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::PostParams;
 use tokio::time::{Instant, sleep, timeout_at};
-use wasmbench_core::altered;
-use wasmbench_core::plan::OVER_QUOTA;
-use wasmbench_core::wire::addition::Addition;
-use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
-use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::altered;
+use wasmbench_model::waiting::OVER_QUOTA;
+use wasmbench_model::wire::addition::Addition;
+use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
+use wasmbench_model::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
 use super::runtime::Runtime;
 use super::timeline::Timeline;

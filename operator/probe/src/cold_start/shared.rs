@@ -7,8 +7,8 @@ use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout_at};
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::sample::{Course, Pods};
 use super::timeline::Timeline;

@@ -6,7 +6,7 @@ use http::{Request, Response};
 use kube::client::Body;
 use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
+use wasmbench_model::wire::cold_start::{ColdPod, ColdStep};
 
 use self::world::{Fate, Shared, serve, service};
 use super::*;

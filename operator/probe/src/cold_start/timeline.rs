@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::containers;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
-use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_model::containers;
+use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
+use wasmbench_model::wire::document::ProbeFailure;
 
 use crate::action::Initialised;
 

@@ -1,10 +1,10 @@
 //! Pods not worth waiting for. A pod in, the reason out. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
-use wasmbench_core::containers;
-use wasmbench_core::waiting::{self, Hopeless, not_executable};
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason as Reason;
+use wasmbench_model::containers;
+use wasmbench_model::waiting::{self, Hopeless, not_executable};
+use wasmbench_model::wire::document::ProbeFailure;
+use wasmbench_model::wire::document::ProbeFailureReason as Reason;
 
 /// Longest text from elsewhere that is passed on, in characters.
 const QUOTE: usize = 300;

@@ -1,7 +1,7 @@
 //! Pods that were not up in time: what was seen of them last.
 
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use super::sample::{Course, Pods, QUOTA_PAUSE};

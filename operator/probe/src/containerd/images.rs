@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use wasmbench_core::wire::cold_start::CompileCache;
+use wasmbench_model::wire::cold_start::CompileCache;
 
 use super::messages::{
     Content, Contents, DeleteContent, Empty, FieldMask, Filters, Image, Images, ReadContent,

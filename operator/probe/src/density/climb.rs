@@ -1,8 +1,8 @@
 //! The ladder: instances are added and never removed until the end.
 
 use kube::{Api, Client};
-use wasmbench_core::wire::density::{DensityDocument, DensityRequest, DensityStopped};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::density::{DensityDocument, DensityRequest, DensityStopped};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::{step, stop};
 use crate::cold_start::{Course, Pods, failure};

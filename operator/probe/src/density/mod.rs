@@ -9,9 +9,9 @@ mod climb;
 mod step;
 mod stop;
 
-use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
-use wasmbench_core::wire::document::{Environment, ProbeFailure, ProbeFailureReason};
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
+use wasmbench_model::wire::document::{Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::request::REQUEST_ENV;
 
 use crate::cold_start::{connect, failure, unavailable};
 use crate::environment;

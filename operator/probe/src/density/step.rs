@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
-use wasmbench_core::wire::request::{Load as Amount, MeterLevel, NoiseRule};
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_model::wire::request::{Load as Amount, MeterLevel, NoiseRule};
 
 use super::stop;
 use crate::cold_start::{Pods, failure};

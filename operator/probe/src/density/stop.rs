@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use wasmbench_core::wire::density::{DensityStopReason, DensityStopped};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::density::{DensityStopReason, DensityStopped};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 /// Memory of the node, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

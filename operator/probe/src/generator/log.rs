@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::Deserialize;
-use wasmbench_core::open_loop::Sent;
+use wasmbench_model::open_loop::Sent;
 
 /// The log of one run.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Serialize;
 use wasmbench_api::run::ConnectionReuse;
-use wasmbench_core::open_loop::Schedule;
-use wasmbench_core::wire::request::REQUEST_TIMEOUT;
+use wasmbench_model::open_loop::Schedule;
+use wasmbench_model::wire::request::REQUEST_TIMEOUT;
 
 use crate::buckets::Buckets;
 use crate::target::{Sender, Target};

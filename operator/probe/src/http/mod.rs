@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub use response::Response;
 use response::{Framing, Malformed, Progress};
 use wasmbench_api::run::ConnectionReuse;
-use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming};
+use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
 
 use crate::target::{Sender, Target};
 

@@ -2,7 +2,7 @@
 //! by itself.
 
 use httparse::Status;
-use wasmbench_core::wire::scout::BodyFraming;
+use wasmbench_model::wire::scout::BodyFraming;
 
 /// Largest body that is read: answers are compared here, not downloads.
 pub const MAX_BODY: usize = 1024 * 1024;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::instrument::CpuLists;
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::instrument::CpuLists;
 
 use super::timed::Bench;
 

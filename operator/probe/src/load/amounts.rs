@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wasmbench_core::wire::request::{
+use wasmbench_model::wire::request::{
     DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS, REQUEST_TIMEOUT,
 };
 

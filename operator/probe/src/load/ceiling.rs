@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use wasmbench_core::cpu_list::CpuList;
-use wasmbench_core::wire::instrument::GeneratorCeiling;
+use wasmbench_model::cpu_list::CpuList;
+use wasmbench_model::wire::instrument::GeneratorCeiling;
 
 use super::timed::Bench;
 use crate::generator::task::Load;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use wasmbench_core::wire::document::{ProbeFailure, TimedWindow};
+use wasmbench_model::wire::document::{ProbeFailure, TimedWindow};
 
 use super::amounts::Amounts;
 use super::timed::{Bench, Warm};

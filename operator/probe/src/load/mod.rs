@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_core::wire::document::{
+use wasmbench_model::wire::document::{
     Answer, Environment, LOAD_SCHEMA, LoadDocument, ProbeFailure, ProbeFailureReason, Readiness,
 };
-use wasmbench_core::wire::request as wire;
-use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
+use wasmbench_model::wire::request as wire;
+use wasmbench_model::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
 use crate::action::{Action, Endpoint};
 use crate::answer::Judged;

@@ -1,7 +1,7 @@
 //! The parts of a window, one run of the generator each, and what they add up to.
 
 use serde_json::Value;
-use wasmbench_core::wire::document::{
+use wasmbench_model::wire::document::{
     Meter, NodeCpu, NodeServices, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
 };
 

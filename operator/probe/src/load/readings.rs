@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use wasmbench_core::wire::document::{Meter, NodeCpu, Processes};
+use wasmbench_model::wire::document::{Meter, NodeCpu, Processes};
 
 use crate::generator::child::Edge;
 use crate::meter::{Counters, Memory, PodMeter, Threads};

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use wasmbench_core::open_loop::{self, Schedule};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
-use wasmbench_core::wire::open_loop::Peak;
-use wasmbench_core::wire::request::REQUEST_TIMEOUT;
+use wasmbench_model::open_loop::{self, Schedule};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_model::wire::open_loop::Peak;
+use wasmbench_model::wire::request::REQUEST_TIMEOUT;
 
 use super::failure;
 use super::timed::{Bench, Warm};
@@ -113,7 +113,7 @@ impl Bench<'_> {
             .and_then(|sent| open_loop::measured(schedule, sent).map_err(|error| error.to_string()))
             .map_err(|error| load_failed(format!("the log of requests is of no use: {error}")))?;
         window.timed.open_loop =
-            Some(wasmbench_core::wire::open_loop::OpenLoopWindow { peak, ..measured });
+            Some(wasmbench_model::wire::open_loop::OpenLoopWindow { peak, ..measured });
         Ok(window)
     }
 }

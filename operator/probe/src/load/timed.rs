@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::noise::Noise;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
-use wasmbench_core::wire::request::{NoiseRule, REQUEST_TIMEOUT};
+use wasmbench_model::noise::Noise;
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
+use wasmbench_model::wire::request::{NoiseRule, REQUEST_TIMEOUT};
 
 use super::amounts::{Amounts, limit, parts_of};
 use super::failure;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use wasmbench_core::noise::Noise;
-use wasmbench_core::wire::document::{DiscardedWindow, TimedWindow};
-use wasmbench_core::wire::open_loop::Peak;
+use wasmbench_model::noise::Noise;
+use wasmbench_model::wire::document::{DiscardedWindow, TimedWindow};
+use wasmbench_model::wire::open_loop::Peak;
 
 use crate::buckets::{Buckets, Seen};
 use crate::generator::result::Run;

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wasmbench_core::wire::document::Pressure;
+use wasmbench_model::wire::document::Pressure;
 
 use super::parse::{keyed, number, stalled};
 use super::{Cpu, Memory, find};

@@ -22,7 +22,7 @@ pub use parse::stalled;
 pub use processes::Threads;
 use services::Services;
 use shim::Shims;
-use wasmbench_core::wire::document::{
+use wasmbench_model::wire::document::{
     Meter, NodeServices, Outside, Pause, Pressure, Processes, TimedWindow,
 };
 

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wasmbench_core::wire::document::Switches;
+use wasmbench_model::wire::document::Switches;
 
 use super::find;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::wire::document::NodeServices;
+use wasmbench_model::wire::document::NodeServices;
 
 use super::{find, shim};
 use crate::output::progress;

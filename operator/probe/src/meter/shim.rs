@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wasmbench_core::wire::document::Outside;
+use wasmbench_model::wire::document::Outside;
 
 use super::USER_HZ_NANOSECONDS;
 

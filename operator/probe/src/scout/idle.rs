@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use wasmbench_core::wire::request::MeterLevel;
-use wasmbench_core::wire::scout::{IDLE_SECONDS, IdleNode, ScoutRequest};
+use wasmbench_model::wire::request::MeterLevel;
+use wasmbench_model::wire::scout::{IDLE_SECONDS, IdleNode, ScoutRequest};
 
 use crate::meter::{Counters, PodMeter};
 use crate::node::Span;

@@ -1,8 +1,8 @@
 //! Looks at one workload: waits for a correct answer, then asks twice over one connection, as far
 //! as the subject keeps it.
 
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, Readiness};
-use wasmbench_core::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
 
 use crate::answer::{self, Judged};
 use crate::http::{Answered, Error, KeptConnection};

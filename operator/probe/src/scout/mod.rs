@@ -6,9 +6,9 @@ mod look;
 
 use std::time::Duration;
 
-use wasmbench_core::wire::document::{Environment, ProbeFailure, ProbeFailureReason, Readiness};
-use wasmbench_core::wire::request::REQUEST_ENV;
-use wasmbench_core::wire::scout::{
+use wasmbench_model::wire::document::{Environment, ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::scout::{
     SCOUT_SCHEMA, ScoutDocument, ScoutRequest, ScoutWorkload, Scouted,
 };
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde_json::json;
-use wasmbench_core::wire::document::ProbeFailureReason as Reason;
+use wasmbench_model::wire::document::ProbeFailureReason as Reason;
 
 use crate::support::server::{Server, answer};
 use crate::support::{Run, probe, probe_with, request};

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::document::LOAD_SCHEMA;
+use wasmbench_model::wire::document::LOAD_SCHEMA;
 use wasmbench_results::figures::FIGURES;
 
 use crate::support::node::{Proc, ticks_stolen_at_once};

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::document::ProbeFailureReason as Reason;
-use wasmbench_core::wire::request::REQUEST_ENV;
-use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming, ScoutDocument, Scouted};
+use wasmbench_model::wire::document::ProbeFailureReason as Reason;
+use wasmbench_model::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming, ScoutDocument, Scouted};
 
 use crate::support::UID;
 use crate::support::server::{Server, answer};

@@ -3,9 +3,8 @@
 
 use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::twin::without_twin;
-use wasmbench_core::units::cut;
+use wasmbench_model::twin::without_twin;
+use wasmbench_model::units::cut;
 use wasmbench_results::across::{Across, CellRatio, Side, across};
 use wasmbench_results::collect::RunInput;
 use wasmbench_results::summary::Summary;
@@ -36,7 +35,7 @@ pub fn earlier(name: &str, found: Option<&BenchmarkRun>) -> Result<RunInput, Str
             "there is no BenchmarkRun '{name}' in this namespace; it may have been deleted"
         ));
     };
-    if !is_finished(run) {
+    if !run.is_finished() {
         return Err(format!("BenchmarkRun '{name}' was not finished"));
     }
     match run.status.as_ref().and_then(|status| status.seed) {

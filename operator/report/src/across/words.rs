@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, cut, judged_ratio};
+use wasmbench_model::units::{self, cut, judged_ratio};
 use wasmbench_results::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Judged, Measured as _};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::terminal::{late_of, p90_of};
 use strum::IntoEnumIterator as _;
-use wasmbench_core::units;
-use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
+use wasmbench_model::units;
+use wasmbench_model::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::cell::under;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor, InTime};
 use wasmbench_results::statistics::{self, Spread};

@@ -1,7 +1,7 @@
 //! Cold starts for a terminal.
 
 use wasmbench_api::status::{ColdStartPoint, ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
-use wasmbench_core::units::{self, marked};
+use wasmbench_model::units::{self, marked};
 use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;

@@ -2,7 +2,7 @@
 
 use heck::ToSnakeCase as _;
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::comparison::Difference;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Judged, Measured as _, Metric, Unit};

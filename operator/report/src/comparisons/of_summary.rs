@@ -1,6 +1,6 @@
 //! The ratios of a summary.
 
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;

@@ -1,6 +1,6 @@
 //! A row of the table.
 
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::measure::Metric;
 
 /// A ratio to the baseline, and what follows from it.

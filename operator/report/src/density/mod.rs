@@ -1,9 +1,7 @@
 //! Density: a section of `report.md`, rows of the status, lines for a terminal.
 
 mod report;
-mod status;
 mod terminal;
 
 pub use report::{section, tables};
-pub use status::status;
 pub use terminal::terminal;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::cell::under;
 use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;

@@ -1,7 +1,7 @@
 //! Density for a terminal.
 
 use wasmbench_api::status::SummaryRow;
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::sheet::Sheet;
 use crate::table::Table;

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::{Better, Measured as _, Metric, Unit};

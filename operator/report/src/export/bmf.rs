@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use heck::ToKebabCase as _;
 use serde::Serialize;
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::units::cut;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::units::cut;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};

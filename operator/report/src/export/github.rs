@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, cut};
+use wasmbench_model::units::{self, cut};
 use wasmbench_results::across::CellRatio;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Doubt;

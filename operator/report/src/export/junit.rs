@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::expectations::{Decision, Fulfilment};
 use wasmbench_results::summary::Summary;

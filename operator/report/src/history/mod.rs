@@ -5,7 +5,7 @@ mod plot;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::history::History;
 use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
 use wasmbench_results::measure::{Measured as _, Unit};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::history::History;
 use wasmbench_results::history::lasting_change::LastingChange;
 use wasmbench_results::history::line::{Ends, Line};

@@ -1,6 +1,6 @@
 //! Axes that several plots share.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::html::marks::{line, text, tick};
 use crate::html::scale::Scale;

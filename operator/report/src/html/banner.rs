@@ -107,7 +107,7 @@ fn action(summary: &Summary) -> String {
 /// Where to find every number.
 pub fn files(summary: &Summary) -> String {
     let (name, namespace) = (&summary.run.name, &summary.run.namespace);
-    let report = wasmbench_core::build::names::report(name);
+    let report = wasmbench_model::names::report(name);
     format!(
         "<p class=\"note\">Every number: <code>summary.json</code> and <code>summary.csv</code> of ConfigMap {} in {}. \
          Every trial: the records, in ConfigMaps {}-records-... beside it.</p>\n",

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use strum::IntoEnumIterator as _;
-use wasmbench_core::units;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_model::units;
+use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_results::cell::under;
 use wasmbench_results::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
 use wasmbench_results::summary::Summary;

@@ -1,6 +1,6 @@
 //! The plot of density: what each climb of the ladder found for one more instance.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::cell::under;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::summary::Summary;

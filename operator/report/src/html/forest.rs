@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::html::axis;
 use crate::html::marks::{self, Dot, Look, Points, jitter, line, px, text};

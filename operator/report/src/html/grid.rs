@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use wasmbench_api::run::Metric;
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::summary::Summary;

@@ -1,7 +1,7 @@
 //! Turns cells into points: what is drawn of them, and how it is labelled.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::units;
+use wasmbench_model::units;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::load::LoadCell;

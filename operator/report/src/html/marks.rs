@@ -1,7 +1,7 @@
 //! The smallest parts of a plot: escaped text, coordinates, points and intervals.
 
 pub use crate::table::escape_html as escape;
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 
 /// How single trials are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::units::{self, cut};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::units::{self, cut};
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;

@@ -189,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use wasmbench_core::units;
+    use wasmbench_model::units;
 
     const PLACE: (f64, f64) = (100.0, 500.0);
 

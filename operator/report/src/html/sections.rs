@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
-use wasmbench_core::wire::record::AnySweep;
+use wasmbench_model::wire::record::AnySweep;
 use wasmbench_results::curve::knee;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;

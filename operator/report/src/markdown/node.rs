@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 use wasmbench_results::environment::Environment;
 use wasmbench_results::summary::Summary;
 

@@ -1,8 +1,8 @@
 //! Two sections: resources that the pods used inside, and those that the runtime used for them
 //! outside.
 
-use wasmbench_core::rounding::round_significant;
-use wasmbench_core::units;
+use wasmbench_model::rounding::round_significant;
+use wasmbench_model::units;
 use wasmbench_results::statistics::Range;
 use wasmbench_results::summary::Summary;
 

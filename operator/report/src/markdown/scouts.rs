@@ -1,7 +1,7 @@
 //! The section on what scouts saw before the first block, as far as it says something.
 
-use wasmbench_core::units;
-use wasmbench_core::wire::scout::{AfterAnswer, BodyFraming};
+use wasmbench_model::units;
+use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
 use wasmbench_results::scout::{Arrived, LookedAt, ScoutSummary};
 use wasmbench_results::summary::Summary;
 

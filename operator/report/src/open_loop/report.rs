@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, marked};
+use wasmbench_model::units::{self, marked};
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::open_loop::{OpenLoopSummary, achieved};

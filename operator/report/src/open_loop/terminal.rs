@@ -1,7 +1,7 @@
 //! Loads on a schedule for a terminal.
 
 use wasmbench_api::status::SummaryRow;
-use wasmbench_core::units::{self, marked};
+use wasmbench_model::units::{self, marked};
 use wasmbench_results::open_loop::achieved;
 
 use crate::sheet::Sheet;

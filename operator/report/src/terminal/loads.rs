@@ -2,8 +2,8 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::{PointSummary, SummaryRow};
-use wasmbench_core::units::{self, cut, marked};
-use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_model::units::{self, cut, marked};
+use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 use wasmbench_results::trial;
 
 use crate::sheet::Sheet;

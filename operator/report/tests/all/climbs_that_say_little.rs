@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::report_files_of;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::{RunInput, Summary, summarize};

@@ -281,7 +281,7 @@ fn long(runs: usize) -> History {
             variant: format!("variant-{}", number % 2),
             workload: format!("workload-{}", number / 2),
             metric: Metric::CpuPerRequest,
-            point: wasmbench_core::wire::record::Point::Throughput { connections: 50 },
+            point: wasmbench_model::wire::record::Point::Throughput { connections: 50 },
         });
     }
     history.settings.push(Setting {

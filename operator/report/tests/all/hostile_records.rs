@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use wasmbench_core::store;
+use wasmbench_model::store;
 use wasmbench_results::Collector;
 
 use crate::memory::{shape, taken, taken_alone};

@@ -3,11 +3,10 @@
 
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::store;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::document::ProbeFailureReason;
-use wasmbench_core::wire::record::{Cell, Outcome, Record, TrialId};
+use wasmbench_model::store;
+use wasmbench_model::wire::document::ProbeFailureReason;
+use wasmbench_model::wire::record::{Cell, Outcome, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_results::trial::{Trial, TrialState};
 use wasmbench_results::{RunInput, Summary, summarize};
@@ -147,7 +146,7 @@ status:
   - {type: Finished, status: "True", reason: Complete, message: "", lastTransitionTime: "2026-01-05T10:00:00Z"}
 "#;
     let run: BenchmarkRun = serde_yaml::from_str(&(text + status)).expect("an old run reads");
-    assert!(is_finished(&run));
+    assert!(run.is_finished());
     validate(&run, &common::config()).expect("its reports can be computed again");
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point, TrialId};
+use wasmbench_model::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::cost::cost_text;
 use wasmbench_results::cost::{Cost, Costs};
 use wasmbench_results::node_price::NodePrice;

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use wasmbench_api::run::TWIN;
-use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
-use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
-use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
+use wasmbench_model::wire::document::{NodeCpu, TimedWindow};
+use wasmbench_model::wire::record::{Cell, Point, Record, TrialId};
 use wasmbench_report::cost::cost_text;
 use wasmbench_report::files::report_files;
-use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::cost::Costs;
 use wasmbench_results::density::DensityCell;

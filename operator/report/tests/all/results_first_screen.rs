@@ -1,6 +1,6 @@
 //! The first screen of `report.html`: whether the run decides, what was found, what to do next.
 
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::html::report_html;
 use wasmbench_results::{Summary, summarize};
 

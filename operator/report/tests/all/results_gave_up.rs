@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use wasmbench_api::conditions;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
+use wasmbench_controller::status::{Conclusion, status_of};
 use wasmbench_core::lifetime::unmatched_since;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::validate;
-use wasmbench_report::status::{Conclusion, status_of};
 use wasmbench_results::summarize;
 
 use crate::common;

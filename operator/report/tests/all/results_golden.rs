@@ -2,9 +2,9 @@
 
 use wasmbench_api::status::{MeasuredNode, Progress};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::files::report_files;
-use wasmbench_report::status_rows::status_rows;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};

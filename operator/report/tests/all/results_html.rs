@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::html::report_html;
 use wasmbench_results::{RunInput, Summary, summarize};
 

@@ -2,9 +2,10 @@
 //! the numbers appear.
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::open_loop::OpenLoopWindow;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
-use wasmbench_report::{html, markdown, status_rows};
+use wasmbench_controller::status::rows;
+use wasmbench_model::wire::open_loop::OpenLoopWindow;
+use wasmbench_model::wire::record::{Point, Record, TrialId};
+use wasmbench_report::{html, markdown};
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;
@@ -215,7 +216,7 @@ fn a_p99_of_too_few_requests_is_not_compared() {
 fn the_status_has_one_small_entry_per_rate_and_no_ratio_twice() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
-    let rows = status_rows::status_rows(&summary);
+    let rows = rows::status_rows(&summary);
     let embedded = rows.iter().find(|row| row.variant == "embedded").unwrap();
     assert!(
         embedded.versus_baseline.is_empty(),

@@ -1,7 +1,7 @@
 //! When a run was measured, according to its records.
 
 use jiff::Timestamp;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::period::Period;
 use wasmbench_results::{Summary, summarize};

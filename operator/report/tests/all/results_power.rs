@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::status::Power;
+use wasmbench_controller::status::{Conclusion, status_of};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::validate;
-use wasmbench_report::status::{Conclusion, status_of};
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::summarize;
 

@@ -1,8 +1,8 @@
 //! From records to the decision whether another block is needed, and what reports say about it.
 
 use serde_json::json;
-use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::density::DensityMemory;
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::comparison::{Comparison, Difference, Estimate};
 use wasmbench_results::judge::Verdict;

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use wasmbench_core::store::{decode, encode};
-use wasmbench_core::wire::document::DiscardedWindow;
-use wasmbench_core::wire::open_loop::Quantiles;
-use wasmbench_core::wire::record::{Outcome, Point, Record};
+use wasmbench_model::store::{decode, encode};
+use wasmbench_model::wire::document::DiscardedWindow;
+use wasmbench_model::wire::open_loop::Quantiles;
+use wasmbench_model::wire::record::{Outcome, Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Sweep;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 
-use wasmbench_report::status_rows::status_rows;
+use wasmbench_controller::status::rows::status_rows;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::summarize;
 

@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, conditions};
+use wasmbench_controller::status::{Conclusion, status_of};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
-use wasmbench_core::store::entry_key;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::record::{Cell, Outcome, Point, Record, TrialId};
-use wasmbench_core::wire::scout::ScoutDocument;
+use wasmbench_model::store::entry_key;
+use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
+use wasmbench_model::wire::scout::ScoutDocument;
 use wasmbench_report::markdown::report_md;
-use wasmbench_report::status::{Conclusion, status_of};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::{Collector, summarize};

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
 use wasmbench_report::markdown::report_md;
-use wasmbench_report::status_rows::status_rows;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::open_loop::statement;
 use wasmbench_results::summary::Summary;

@@ -6,11 +6,11 @@ use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, JudgedRatio, SkippedVariant, SummaryRow,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
+use wasmbench_controller::status::{Conclusion, status_of};
 use wasmbench_core::build::names;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_report::status::{Conclusion, status_of};
 use wasmbench_results::{Trust, summarize};
 
 use crate::common;

@@ -1,6 +1,6 @@
 //! One difference between two runs.
 
-use wasmbench_core::units::cut;
+use wasmbench_model::units::cut;
 
 use crate::across::{Difference, Weight};
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::wire::record::AnySweep;
+use wasmbench_model::wire::record::AnySweep;
 
 use crate::across::difference::{ABSENT, difference};
 use crate::across::variant_facts::{self, joined};

@@ -2,7 +2,7 @@
 //! valid number for them. Ratios cannot show this, since there are none.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::wire::record::Cell;
+use wasmbench_model::wire::record::Cell;
 
 use crate::across::Lost;
 use crate::across::ratios::Sample;

@@ -20,7 +20,7 @@ mod variant_facts;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::round_number;
+use wasmbench_model::rounding::round_number;
 
 use crate::history::History;
 use crate::judge::Verdict;

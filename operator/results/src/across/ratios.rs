@@ -6,8 +6,8 @@
 //! ([`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS)), which show how far runs scatter.
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
-use wasmbench_core::rounding::{P_DIGITS, round_significant};
-use wasmbench_core::wire::record::{Cell, Point};
+use wasmbench_model::rounding::{P_DIGITS, round_significant};
+use wasmbench_model::wire::record::{Cell, Point};
 
 use crate::across::{CellRatio, Side, Unjudged, VersusBaseline};
 use crate::cell::AnyCell;

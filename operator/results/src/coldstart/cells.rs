@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::variants::engine;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::variants::engine;
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::CellSummary;
 use crate::coldstart::noise::{self, NodeUse};

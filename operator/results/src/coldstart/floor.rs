@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::{Point, TrialId};
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::coldstart::ColdTrial;
 use crate::observation::Observation;

@@ -2,9 +2,9 @@
 //! longer than the limit, and thus than every start that was in time.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::units::cut;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::units::cut;
+use wasmbench_model::wire::cold_start::ColdStep;
 
 use crate::coldstart::ColdTrial;
 

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::absent::is_zero;
-use wasmbench_core::wire::cold_start::{Clock, ColdStep, CompileCache};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::cold_start::{Clock, ColdStep, CompileCache};
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::{ByBlock, CellSummary, Detail};
 use crate::measure::Metric;

@@ -2,8 +2,8 @@
 //! kubelet and containerd included. A sample is therefore compared with what starts of its point
 //! usually take: a system that is always busy is not noise, but a neighbour that comes and goes is.
 
-use wasmbench_core::noise::{self, Noise};
-use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, NodeSpan};
+use wasmbench_model::noise::{self, Noise};
+use wasmbench_model::wire::cold_start::{ColdSample, ColdStartDocument, NodeSpan};
 
 use crate::statistics::median;
 
@@ -69,7 +69,7 @@ pub fn noisy(samples: &[NodeUse]) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wasmbench_core::wire::document::NodeCpu;
+    use wasmbench_model::wire::document::NodeCpu;
 
     const MILLISECOND: u64 = 1_000_000;
 

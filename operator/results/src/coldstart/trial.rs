@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::cold_start::{
+use wasmbench_model::wire::cold_start::{
     Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, CompileCache,
 };
 

@@ -1,6 +1,6 @@
 //! Which points of cold starts are invalid, and what speaks against the numbers.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::cell::Detail as _;
 use crate::coldstart::{ColdStartCell, ColdStartDetail};

@@ -1,6 +1,6 @@
 //! A comparison in words.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use super::{Comparison, Difference, Estimate};
 use crate::cell::place;

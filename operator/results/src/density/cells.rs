@@ -1,8 +1,8 @@
 //! Climbs to cells: medians over blocks.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::CellSummary;
 use crate::density::blocks::{Blocks, by_instances};

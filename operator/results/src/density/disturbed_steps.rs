@@ -1,8 +1,8 @@
 //! Disturbed steps: requests failed, or something other than the variant was measured too, such as
 //! a noisy node or a CPU limit.
 
-use wasmbench_core::noise::Noise;
-use wasmbench_core::units;
+use wasmbench_model::noise::Noise;
+use wasmbench_model::units;
 
 use crate::density::blocks::{Blocks, by_instances};
 use crate::density::trial::Reached;

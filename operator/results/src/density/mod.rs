@@ -13,8 +13,8 @@ mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::wire::density::DensityStopReason;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::density::DensityStopReason;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::{ByBlock, CellSummary, Detail};
 use crate::doubt::Reason;

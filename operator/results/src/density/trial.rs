@@ -1,7 +1,7 @@
 //! The numbers of one climb: a document in, steps and slopes out.
 
-use wasmbench_core::noise::{self, Noise};
-use wasmbench_core::wire::density::{DensityDocument, DensityStep, DensityStopped};
+use wasmbench_model::noise::{self, Noise};
+use wasmbench_model::wire::density::{DensityDocument, DensityStep, DensityStopped};
 
 use crate::{fortio, generator, pod_use};
 

@@ -1,8 +1,8 @@
 //! Density in words: the sweep, and where climbs ended.
 
 use wasmbench_api::density::Density;
-use wasmbench_core::units::cut;
-use wasmbench_core::wire::density::DensityStopReason;
+use wasmbench_model::units::cut;
+use wasmbench_model::wire::density::DensityStopReason;
 
 use crate::density::{DensityCell, DensityEnd};
 

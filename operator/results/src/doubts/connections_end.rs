@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::units;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::units;
+use wasmbench_model::wire::record::Point;
 
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::load::LoadCell;

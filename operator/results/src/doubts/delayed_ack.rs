@@ -2,7 +2,7 @@
 //! of its response until the receiver has sent its delayed acknowledgement. The service looks slow
 //! but is not.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 use crate::load::LoadDetail;

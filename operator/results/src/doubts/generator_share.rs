@@ -1,6 +1,6 @@
 //! Throughput that depends on the load generator as much as on the subject.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, note};
 use crate::load::{LoadCell, LoadDetail};

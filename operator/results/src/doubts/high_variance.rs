@@ -2,7 +2,7 @@
 //! would narrow.
 
 use wasmbench_api::run::MOST_BLOCKS;
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::comparison::Comparison;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};

@@ -1,6 +1,6 @@
 //! Connections = rate x latency: in a closed loop every connection waits for a response.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 use crate::measure::Sweep;

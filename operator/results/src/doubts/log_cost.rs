@@ -1,7 +1,7 @@
 //! Variants whose logs keep the node's services busy: a cost of the variant that none of its numbers
 //! holds.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 

@@ -1,6 +1,6 @@
 //! A node that the run did not have to itself.
 
-use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
+use wasmbench_model::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 use crate::cell::Detail as _;
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};

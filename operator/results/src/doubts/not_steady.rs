@@ -1,7 +1,7 @@
 //! Loads that still became faster or slower within the timed windows, because compilers, caches or
 //! the node had not settled.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, places};
 use crate::ratios::minimum_effect;

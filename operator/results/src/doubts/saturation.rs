@@ -1,6 +1,6 @@
 //! Points at which the load generator limits the rate and not the subject.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, places};
 use crate::load::LoadDetail;

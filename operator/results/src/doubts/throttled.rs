@@ -1,7 +1,7 @@
 //! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
 //! stand, and how much of the time it stopped the subject is noted. Any other makes points void.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::cpu_limit::CpuLimit;
 use crate::doubts::{self, Doubt, Evidence, Reason, note, places};

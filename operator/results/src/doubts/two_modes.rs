@@ -2,7 +2,7 @@
 //! between.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::points::measured_at;
+use wasmbench_model::points::measured_at;
 
 use crate::cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};

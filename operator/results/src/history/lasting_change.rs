@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::history::line::{Ends, Series};
 use crate::measure::{Better, Measured as _};

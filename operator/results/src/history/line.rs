@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::{AnyCell, place};
 use crate::comparison::factor;

@@ -1,6 +1,6 @@
 //! A history as the bytes of a `ConfigMap` entry.
 
-use wasmbench_core::store::{self, Bounds};
+use wasmbench_model::store::{self, Bounds};
 
 use crate::history::document::{HISTORY_SCHEMA, History, MOST_SETTINGS};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{ConnectionReuse, Workload};
-use wasmbench_core::points::connections_of;
-use wasmbench_core::rounding::round_number;
-use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
+use wasmbench_model::points::connections_of;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::{Cell, Outcome, Point, TrialId};
 
 use crate::ceiling::Ceilings;
 use crate::cell::CellSummary;

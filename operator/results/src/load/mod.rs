@@ -9,8 +9,8 @@ mod validity;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::points::measured_at;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::points::measured_at;
+use wasmbench_model::wire::record::Point;
 
 use crate::cell::{ByBlock, CellSummary, Detail};
 use crate::measure::{Measured as _, Metric, Sweep};

@@ -9,8 +9,8 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 use trial::OpenLoopTrial;
-use wasmbench_core::open_loop::LEAST_ACHIEVED;
-use wasmbench_core::rounding::round_number;
+use wasmbench_model::open_loop::LEAST_ACHIEVED;
+use wasmbench_model::rounding::round_number;
 
 use crate::statistics::Spread;
 use crate::trial::{Trial, TrialState};

@@ -1,8 +1,8 @@
 //! The numbers of one trial on a schedule.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::{round_number, round_time};
-use wasmbench_core::wire::open_loop::OpenLoopWindow;
+use wasmbench_model::rounding::{round_number, round_time};
+use wasmbench_model::wire::open_loop::OpenLoopWindow;
 
 /// What one trial measured from its schedule; its service times are stored as the latencies that
 /// every load has.

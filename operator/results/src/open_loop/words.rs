@@ -1,7 +1,7 @@
 //! Loads on a schedule in words: the sweep, the statement of a verdict, and doubts.
 
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_core::units::{self, marked};
+use wasmbench_model::units::{self, marked};
 
 use crate::doubt::{Doubt, Reason};
 use crate::doubts::{Evidence, doubt, note, places};

@@ -1,7 +1,7 @@
 //! The width of an interval, and how wide it may be.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::comparison::{Comparison, Difference};
 use crate::measure::{Measured as _, Metric};

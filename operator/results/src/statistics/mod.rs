@@ -29,8 +29,8 @@ pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
 pub use spread::{Spread, median, median_with_larger};
-pub use wasmbench_core::rounding::P_DIGITS;
-pub use wasmbench_core::rounding::round_significant;
+pub use wasmbench_model::rounding::P_DIGITS;
+pub use wasmbench_model::rounding::round_significant;
 
 /// The level of all intervals, as the share of cases in which they miss the truth.
 pub const LEVEL: f64 = 0.05;

@@ -1,6 +1,6 @@
 //! A comparison as a statement in the line of the verdict.
 
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::comparison::Comparison;
 use crate::measure::Measured as _;

@@ -4,10 +4,10 @@
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::status::SummaryRow;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::{at_least, at_most, missing};
+use wasmbench_model::wire::record::Record;
 
 /// Length of a timed window, in seconds.
 const WINDOW: u32 = 10;

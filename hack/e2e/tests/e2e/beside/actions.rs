@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{engines, runs};
+use wasmbench_model::wire::cold_start::{ColdPod, ColdStep};
+use wasmbench_model::wire::record::Record;
 
 /// The engines whose images are always built.
 const USUAL: &str = "\

@@ -5,10 +5,10 @@ use k8s_openapi::api::core::v1::LimitRange;
 use kube::Api;
 use kube::api::PostParams;
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::injector::{CONTAINER, inject};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::record::{Outcome, Record};
 
 /// Two blocks of a variant into whose pods a container is injected, and of one that is left alone.
 /// The injected container never starts: whoever waited for the pods would wait for ten minutes.

@@ -2,13 +2,13 @@
 
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
+use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
+use wasmbench_model::wire::record::Record;
 
 const BOTH: &str = r"
 blocks: 2

@@ -2,10 +2,10 @@
 //! much of an image as requested, and containerd's events are in their proper places.
 
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
+use wasmbench_model::wire::record::Record;
 
 fn spec(class: &str) -> String {
     format!(

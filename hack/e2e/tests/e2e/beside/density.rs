@@ -1,13 +1,13 @@
 //! Density: a ladder is climbed and measured, a ladder that the node has no room for ends properly,
 //! and nothing is left behind.
 
-use wasmbench_core::wire::density::{DensityDocument, DensityStopReason};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::density::{DensityDocument, DensityStopReason};
+use wasmbench_model::wire::record::Record;
 
 /// The planted difference: the additional memory of each instance of the second variant.
 const BALLAST_MIB: f64 = 20.0;

@@ -1,12 +1,12 @@
 //! Faults are marked with their reason, and the rest of the run continues.
 
 use wasmbench_api::conditions;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::{images, pulled_image};
 use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
+use wasmbench_model::wire::record::Record;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;

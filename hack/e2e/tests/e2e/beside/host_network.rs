@@ -1,10 +1,10 @@
 //! On the node's network the service is requested before it exists. `make selftest` measures how
 //! exact the first response is then.
 
-use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace_of;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::cold_start::{ColdPod, ColdStep};
 
 const ON_HOST: &str = "
 blocks: 1

@@ -7,13 +7,13 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use wasmbench_api::conditions;
 use wasmbench_api::status::{SummaryRow, ThroughputSummary};
-use wasmbench_core::variants::engine::contradiction;
-use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
+use wasmbench_model::variants::engine::contradiction;
+use wasmbench_model::wire::record::{Point, Record};
 
 fn all_workloads(own_image: &str) -> String {
     format!(

@@ -5,10 +5,10 @@ mod shown;
 
 use kube::Client;
 use serde_json::Value;
-use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::record::{Point, Record};
 
 use shown::{Cell, compared_rates, of_schedule, opened_connections, report, said, summary};
 

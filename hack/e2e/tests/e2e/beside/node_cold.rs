@@ -6,12 +6,12 @@ use kube::Client;
 use kube::api::{Api, PostParams};
 use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, with_refills};
-use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::operator::pulled_image;
 use wasmbench_e2e::{PATIENCE, answered, eventually, runs};
+use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, with_refills};
+use wasmbench_model::wire::record::{Outcome, Record};
 
 /// A run of an image whose user is a name, at a port that only root had in former times.
 fn spec(concurrency: &str) -> String {

@@ -1,11 +1,11 @@
 //! A load on a schedule: the requested rate, latencies from the schedule beside the service times,
 //! and a point for which the subject is too slow.
 
-use wasmbench_core::wire::record::Point;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::record::Point;
 
 /// The peak of a service that sleeps is limited by its connections rather than by the CPU, which
 /// others use too.

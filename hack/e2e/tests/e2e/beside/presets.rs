@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
 use wasmbench_e2e::{engines, runs};
+use wasmbench_model::wire::record::Record;
 
 const IN_PROCESS: &str = r"
 - {name: bare, preset: native-host-network}

@@ -2,11 +2,11 @@
 //! measured.
 
 use kube::Client;
-use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
+use wasmbench_model::wire::record::{Outcome, Record};
 
 /// A runtime that the local cluster's containerd knows but whose shim does not exist.
 const BROKEN: &str = "wasmbench-broken";

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::engines::{self, told};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
+use wasmbench_model::wire::record::Record;
 
 const WASMTIME: &str = r"
 - {name: shim, preset: wasmtime-shim}

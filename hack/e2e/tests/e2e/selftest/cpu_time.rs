@@ -1,12 +1,12 @@
 //! The meter checked against the subjects' own accounts of their CPU time. Prints what it found.
 //! Needs a quiet node, so it runs only by `make selftest`.
 
-use wasmbench_core::wire::document::Meter;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::accounts::{self, Entry};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::{runs, windows};
+use wasmbench_model::wire::document::Meter;
+use wasmbench_model::wire::record::Record;
 
 /// Two subjects that print their account; one starts a process for each response.
 fn accountants(image: &str) -> String {

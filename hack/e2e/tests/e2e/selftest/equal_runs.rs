@@ -3,12 +3,12 @@
 
 use kube::Client;
 use serde_json::Value;
-use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
+use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_results::fortio;
 
 /// Three variants including the twin, with two points each: 36 trials.

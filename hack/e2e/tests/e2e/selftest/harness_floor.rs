@@ -1,9 +1,9 @@
 //! The harness's part of a cold start, compared with a service that only listens.
 
-use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, ColdStep};
-use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{runs, selftest};
+use wasmbench_model::wire::cold_start::{ColdSample, ColdStartDocument, ColdStep};
+use wasmbench_model::wire::record::{Point, Record};
 
 const NATIVE: &str = r"
 blocks: 3

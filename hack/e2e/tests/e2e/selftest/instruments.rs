@@ -1,13 +1,13 @@
 //! The instruments themselves: what measuring costs, and how precise it is. Each test prints what
 //! it found. Run only by `make selftest`.
 
-use wasmbench_core::wire::cold_start::{ColdPod, ColdSample, ColdStep};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::audit::{self, Call};
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::others::{Gateway, Task, exact_quantile};
 use wasmbench_e2e::{operator_namespace, runs, selftest, windows};
+use wasmbench_model::wire::cold_start::{ColdPod, ColdSample, ColdStep};
+use wasmbench_model::wire::record::Record;
 
 /// Windows of a minute in total, so that watches, which live for 200 s, end in some of them.
 const WINDOWS: &str = r"

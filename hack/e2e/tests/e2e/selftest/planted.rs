@@ -11,12 +11,12 @@ use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::TRUSTWORTHY;
 use wasmbench_api::status::{JudgedRatio, SummaryRow};
-use wasmbench_core::noise::{self, Noise, OTHERS_CPU_LIMIT};
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::{images, test_image};
 use wasmbench_e2e::selftest::found;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
+use wasmbench_model::noise::{self, Noise, OTHERS_CPU_LIMIT};
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::fortio;
 
 /// Six equals: five comparisons of four metrics.

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found as tell;
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Metric, Unit};
 use wasmbench_results::{RunInput, summarize};

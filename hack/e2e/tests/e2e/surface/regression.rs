@@ -6,7 +6,6 @@ use std::time::Duration;
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
@@ -175,7 +174,7 @@ async fn the_page_about_regressions_finds_the_image_that_costs_more() {
         let finished = async |count: usize| {
             eventually(EACH, "the next run ends", || async {
                 let runs = started(&client, &namespace).await;
-                (runs.iter().filter(|run| is_finished(run)).count() >= count).then_some(runs)
+                (runs.iter().filter(|run| run.is_finished()).count() >= count).then_some(runs)
             })
             .await
         };

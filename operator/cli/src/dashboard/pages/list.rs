@@ -6,8 +6,7 @@ use maud::{Markup, html};
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::Progress;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::units;
+use wasmbench_model::units;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
@@ -40,7 +39,7 @@ pub fn regions(dashboard: &Dashboard) -> Regions {
     // First the running and queued runs, oldest first, then the ended ones, newest first.
     runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
     let (mut ended, mut runs): (Vec<_>, Vec<_>) =
-        runs.into_iter().partition(|run| is_finished(run));
+        runs.into_iter().partition(|run| run.is_finished());
     ended.reverse();
     let left_out = ended.len().saturating_sub(MOST);
     ended.truncate(MOST);
@@ -87,7 +86,7 @@ fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     html! {
         tr data-run=(place) {
             td {
-                @if is_finished(run) {
+                @if run.is_finished() {
                     input type="checkbox" name="run" value=(place) aria-label={ "Compare " (place) };
                 }
             }
@@ -104,7 +103,7 @@ fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
             td { span class={ "state " (live::state(run).to_lowercase()) } { (live::state(run)) } }
             td { (progress(run)) }
             td { (truth(run, TRUSTWORTHY)) }
-            td.words { (verdict.or(doing.filter(|_| !is_finished(run))).unwrap_or_default()) }
+            td.words { (verdict.or(doing.filter(|_| !run.is_finished())).unwrap_or_default()) }
             td { (truth(run, PASSED)) }
             td.n { (age(run)) }
         }

@@ -3,7 +3,6 @@
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_report::files;
 use wasmbench_report::html::{HATCH, plots, report_body};
 use wasmbench_results::doubt::{Doubt, Reason};
@@ -69,7 +68,7 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
             span class={ "state " (live::state(run).to_lowercase()) } { (live::state(run)) }
             @if let Some(node) = node { " on node " (node.name) }
         }
-        @if !is_finished(run) {
+        @if !run.is_finished() {
             p role="status" {
                 @if let Some(progress) = progress {
                     @let (done, all) = (progress.completed_trials, progress.total_trials);
@@ -98,7 +97,7 @@ fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     let again = dashboard.access.path(&format!("new?like={place}"));
     html! {
         p.links {
-            @if !is_finished(run) {
+            @if !run.is_finished() {
                 (to(if run.spec.suspend { Change::Resume } else { Change::Suspend }))
             }
             a.button #again href=(again) { "Start one like it" } " "
@@ -115,7 +114,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
             p.error { "The records cannot be read: " (trouble) }
         }
     };
-    if is_finished(run) {
+    if run.is_finished() {
         let trusted = live::condition_is(run, TRUSTWORTHY);
         return html! {
             (trouble)
@@ -157,12 +156,12 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
 fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let Some(summary) = &recorded.summary else {
         return html! {
-            @if !is_finished(run) {
+            @if !run.is_finished() {
                 p.hint { "Points appear between trials: while one is measured nothing is read." }
             }
         };
     };
-    if !is_finished(run) {
+    if !run.is_finished() {
         return html! {
             h2 { "So far" }
             p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is said at its end." }

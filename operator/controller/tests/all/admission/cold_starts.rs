@@ -1,7 +1,7 @@
 //! What a cold-start probe may do with its token, its pods and containerd's socket.
 
 use serde_json::json;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_model::wire::request::MeterLevel;
 
 use super::support::{ways_out, with};
 use crate::support::chart::NAMESPACE;

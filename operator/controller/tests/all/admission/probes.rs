@@ -1,7 +1,7 @@
 //! Jobs that measure.
 
 use serde_json::json;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_model::wire::request::MeterLevel;
 
 use super::support::{ways_out, with};
 use crate::support::chart::NAMESPACE;

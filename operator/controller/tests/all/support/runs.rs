@@ -9,10 +9,11 @@ use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
+use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_core::wire::record::{Point, TrialId};
-use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+use wasmbench_model::images::{Images, RuntimeClasses};
+use wasmbench_model::wire::record::{Point, TrialId};
+use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 
 use super::chart::{NAMESPACE, repository};
 

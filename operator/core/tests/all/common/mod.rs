@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 
 pub fn parse(text: &str) -> BenchmarkRun {
     serde_yaml::from_str(text).expect("the fixture is a run")

@@ -14,11 +14,12 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::build::names;
-use wasmbench_core::observed::{Likeness, NodeSeen, Observed, PodSeen, PodState, TaintSeen};
+use wasmbench_core::observed::{NodeSeen, Observed, PodSeen, PodState, TaintSeen};
 use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
-use wasmbench_core::wire::scout::Scouted;
+use wasmbench_model::altered::Likeness;
+use wasmbench_model::wire::record::TrialId;
+use wasmbench_model::wire::scout::Scouted;
 
 use crate::common;
 

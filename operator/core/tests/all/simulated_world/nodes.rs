@@ -10,7 +10,7 @@ use wasmbench_core::observed::{
 };
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::record::TrialId;
 
 use super::time::ended;
 use super::{Likeness, World};

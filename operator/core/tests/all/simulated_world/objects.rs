@@ -6,8 +6,8 @@ use wasmbench_core::observed::{
     JobEnd, Occupant, PodSeen, PodState, ProbeSeen, RunName, SubjectSeen,
 };
 use wasmbench_core::plan::Step;
-use wasmbench_core::store::Ended;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
 
 use super::time::ended;
 use super::{World, altered};

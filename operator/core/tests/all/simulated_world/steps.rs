@@ -1,10 +1,11 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen};
+use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen};
 use wasmbench_core::plan::Step;
-use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::altered::Likeness;
+use wasmbench_model::store::Ended;
+use wasmbench_model::wire::record::TrialId;
 
 use super::{World, altered};
 

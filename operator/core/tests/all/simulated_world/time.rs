@@ -1,8 +1,9 @@
 //! What the kubelet, controllers and accidents do in the meantime.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{Likeness, PodSeen, PodState, SubjectSeen, Waiting};
-use wasmbench_core::wire::record::Point;
+use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen, Waiting};
+use wasmbench_model::altered::Likeness;
+use wasmbench_model::wire::record::Point;
 
 use super::{Blow, World, altered};
 

@@ -3,7 +3,7 @@
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_model::wire::request::MeterLevel;
 
 use crate::common;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use wasmbench_core::validate::{cells_of, validate};
-use wasmbench_core::wire::record::{Cell, TrialId};
+use wasmbench_core::validate::validate;
+use wasmbench_model::cells::cells_of;
+use wasmbench_model::wire::record::{Cell, TrialId};
 
 use crate::common;
 

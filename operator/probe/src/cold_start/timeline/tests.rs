@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wasmbench_core::wire::cold_start::ColdStep as S;
+use wasmbench_model::wire::cold_start::ColdStep as S;
 
 use super::*;
 

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::document::{LoadDocument, ProbeFailureReason};
+use wasmbench_model::wire::request::REQUEST_ENV;
 
 /// Uid of the pod that requests name.
 pub const UID: &str = "0f3c0a52-7f9e-4f6e-9d0a-2b0f5a3f1c11";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use wasmbench_core::noise;
+use wasmbench_model::noise;
 
 use super::{Run, probe_with};
 

@@ -1,7 +1,7 @@
 //! A shift of a whole run is no finding about a variant: shown by simulated runs with a known
 //! truth, and by runs that differ in one respect.
 
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
 use wasmbench_results::all_cells::Cells;

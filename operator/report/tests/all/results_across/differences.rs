@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_api::run::{Metric, MinimumDifference};
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
 use wasmbench_results::across::Weight;

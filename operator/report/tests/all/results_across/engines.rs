@@ -1,7 +1,7 @@
 //! Two runs of one variant with another engine or `RuntimeClass`: listed as the subject of the
 //! comparison.
 
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::RunInput;
 use wasmbench_results::across::{Difference, Weight};
 

@@ -1,9 +1,9 @@
 //! What is invalid in either run is shown in that run's report and not compared.
 
 use serde_json::json;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::document::{NodeCpu, TimedWindow};
+use wasmbench_model::wire::record::{Record, TrialId};
 use wasmbench_report::across::Versus;
 use wasmbench_results::across::CellRatio;
 use wasmbench_results::judge::Verdict;

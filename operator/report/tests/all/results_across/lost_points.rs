@@ -1,6 +1,6 @@
 //! Two runs, of which the later one lost points: what is named, and what is not a loss.
 
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
 use wasmbench_results::across::Across;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use wasmbench_api::run::TWIN;
-use wasmbench_core::twin::with_twin;
-use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_model::twin::with_twin;
+use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::RunInput;
 use wasmbench_results::across::{CellRatio, Unjudged, Weight};

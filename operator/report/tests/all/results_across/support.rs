@@ -1,7 +1,7 @@
 //! Runs to compare.
 
-use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::density::DensityMemory;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::across::{Across, Side, across};
 use wasmbench_results::{RunInput, summarize};
 

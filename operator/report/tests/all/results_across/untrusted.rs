@@ -1,8 +1,8 @@
 //! What one of the runs does not trust is shown but not judged.
 
 use serde_json::json;
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::{InWords as _, Versus};
 use wasmbench_results::across::{Across, CellRatio, Side, Unjudged, across};
 use wasmbench_results::judge::Verdict;

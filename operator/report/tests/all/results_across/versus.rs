@@ -1,7 +1,7 @@
 //! A run and the earlier run that its spec names.
 
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
-use wasmbench_core::twin::with_twin;
+use wasmbench_model::twin::with_twin;
 use wasmbench_report::across::{Versus, earlier};
 use wasmbench_results::{RunInput, summarize};
 

@@ -1,8 +1,8 @@
 //! Samples for which it is unknown whether the node was noisy.
 
-use wasmbench_core::wire::cold_start::NodeSpan;
-use wasmbench_core::wire::document::NodeCpu;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::cold_start::NodeSpan;
+use wasmbench_model::wire::document::NodeCpu;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::doubt::Reason;
 
 use super::support::{doubts_of, summary_of};

@@ -1,10 +1,10 @@
 //! Cold starts as multiples of the baseline's, and the verdicts.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::Record;
+use wasmbench_controller::status::Conclusion;
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;

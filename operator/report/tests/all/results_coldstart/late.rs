@@ -1,11 +1,11 @@
 //! Starts that were not up in time: how they count, and where people read of them.
 
-use wasmbench_core::wire::cold_start::{ColdPod, ColdStep, LateStart};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
-use wasmbench_core::wire::record::Record;
+use wasmbench_controller::status::Conclusion;
+use wasmbench_model::wire::cold_start::{ColdPod, ColdStep, LateStart};
+use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 

@@ -1,8 +1,8 @@
 //! Cold starts under a CPU limit, and cold starts without any measurement.
 
 use serde_json::json;
-use wasmbench_core::wire::addition::{AddedBy, Addition, CPU_LIMIT};
-use wasmbench_core::wire::record::Outcome;
+use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
+use wasmbench_model::wire::record::Outcome;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{RunInput, Summary, summarize};
 

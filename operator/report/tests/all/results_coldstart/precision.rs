@@ -1,9 +1,9 @@
 //! Cold starts of a run that determines by itself how many blocks it needs.
 
 use serde_json::json;
-use wasmbench_core::wire::cold_start::NodeSpan;
-use wasmbench_core::wire::document::NodeCpu;
-use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_model::wire::cold_start::NodeSpan;
+use wasmbench_model::wire::document::NodeCpu;
+use wasmbench_model::wire::record::{Cell, Point, TrialId};
 use wasmbench_results::precision::{Ending, Precision};
 use wasmbench_results::{RunInput, summarize};
 

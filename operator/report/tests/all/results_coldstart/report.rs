@@ -1,10 +1,10 @@
 //! What people see of cold starts: every file, the terminal, the plots.
 
 use proptest::prelude::*;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::Outcome;
+use wasmbench_controller::status::Conclusion;
+use wasmbench_model::wire::cold_start::ColdStep;
+use wasmbench_model::wire::record::Outcome;
 use wasmbench_report::files::report_files;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::RunInput;
 
 use super::support::{shown, summary_of};

@@ -1,9 +1,9 @@
 //! Points and trials that do not count: what the terminal and the plots show of them.
 
-use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_controller::status::Conclusion;
+use wasmbench_model::wire::record::{Outcome, Record};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 

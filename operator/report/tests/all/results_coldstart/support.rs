@@ -1,7 +1,7 @@
 //! Queries on a summary of cold starts that several tests share.
 
-use wasmbench_core::wire::record::Record;
-use wasmbench_report::status::Conclusion;
+use wasmbench_controller::status::Conclusion;
+use wasmbench_model::wire::record::Record;
 use wasmbench_report::terminal;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;

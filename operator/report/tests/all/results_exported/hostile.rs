@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use roxmltree::Document;
 use serde_json::{Value, json};
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_report::export::benchstat::benchstat;
 use wasmbench_report::export::bmf::bmf;
 use wasmbench_report::export::github::github;

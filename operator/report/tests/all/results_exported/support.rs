@@ -1,7 +1,7 @@
 //! Runs to export.
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::{

@@ -1,8 +1,8 @@
 //! What the subjects answered, and what a wrong answer does to a point.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
-use wasmbench_report::status_rows::status_rows;
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::judge::Verdict;

@@ -1,9 +1,9 @@
 //! Ratios to the baseline, its twin, expectations, and where variants are compared.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point};
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Outcome, Point};
 use wasmbench_report::files::report_files_of;
-use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;

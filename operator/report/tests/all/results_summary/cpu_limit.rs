@@ -1,8 +1,8 @@
 //! CPU limits: one that the run sets is part of its question, any other makes points void.
 
 use serde_json::json;
-use wasmbench_core::wire::addition::{AddedBy, Addition, CPU_LIMIT};
-use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
+use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::markdown::report_md;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{RunInput, Summary, summarize};

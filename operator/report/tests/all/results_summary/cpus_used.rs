@@ -1,6 +1,6 @@
 //! How many CPUs each variant used where rates are compared.
 
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_report::markdown::report_md;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{Summary, summarize};

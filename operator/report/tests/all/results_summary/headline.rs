@@ -1,7 +1,7 @@
 //! What a run's one-line verdict says if its first choice has no comparison.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, summarize};
 

@@ -1,8 +1,8 @@
 //! Load generator, limits and engines: whether the subject is what was measured.
 
 use serde_json::json;
-use wasmbench_core::wire::instrument::GeneratorCeiling;
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::instrument::GeneratorCeiling;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::{Summary, summarize};

@@ -1,6 +1,6 @@
 //! What the node's services do for a variant's log.
 
-use wasmbench_core::wire::document::NodeServices;
+use wasmbench_model::wire::document::NodeServices;
 use wasmbench_report::markdown::report_md;
 use wasmbench_results::Summary;
 use wasmbench_results::doubt::Reason;

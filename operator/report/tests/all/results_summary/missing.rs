@@ -1,8 +1,8 @@
 //! Incomplete runs: skipped, failed and missing trials, one block, one variant.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome, Point, TrialId};
-use wasmbench_report::status_rows::status_rows;
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Outcome, Point, TrialId};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::measure::Metric;

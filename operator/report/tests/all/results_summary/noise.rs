@@ -1,10 +1,10 @@
 //! A node that others use, or that changed: which trials and points this affects.
 
 use serde_json::json;
-use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
-use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
+use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::files::report_files_of;
-use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Metric;

@@ -1,8 +1,8 @@
 //! What density has in common with loads: doubts.
 
 use serde_json::json;
-use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_model::wire::density::DensityMemory;
+use wasmbench_model::wire::record::TrialId;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{RunInput, Summary, summarize};
 

@@ -1,8 +1,8 @@
 //! A generator beside a subject that has CPUs to itself: the generator's ceiling is set by the
 //! remaining CPUs.
 
-use wasmbench_core::wire::instrument::CpuLists;
-use wasmbench_core::wire::record::Record;
+use wasmbench_model::wire::instrument::CpuLists;
+use wasmbench_model::wire::record::Record;
 use wasmbench_results::Summary;
 use wasmbench_results::doubt::Reason;
 

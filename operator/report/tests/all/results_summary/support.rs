@@ -1,6 +1,6 @@
 //! Queries on a summary that several tests share.
 
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::{Doubt, Reach, Reason};
 use wasmbench_results::judge::Verdict;

@@ -1,6 +1,6 @@
 //! The far tail of a point, from the requests of all its trials.
 
-use wasmbench_core::wire::record::{Point, TrialId};
+use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::Sweep;

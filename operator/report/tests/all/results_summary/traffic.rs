@@ -2,8 +2,8 @@
 //! last longer than asked for.
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::record::{Point, Record};
-use wasmbench_report::status_rows::status_rows;
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::tables;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::summarize;

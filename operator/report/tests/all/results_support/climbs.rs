@@ -1,8 +1,8 @@
 //! Climbs of density whose memory is known.
 
-use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::record::{Cell, Outcome, Point, Record, TrialId};
+use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
 use wasmbench_results::RunInput;
 
 use super::{measured, record, trials};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{
+use wasmbench_model::wire::cold_start::{
     COLD_START_SCHEMA, Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, Moment,
 };
-use wasmbench_core::wire::document::{Answer, Environment};
-use wasmbench_core::wire::record::{
+use wasmbench_model::wire::document::{Answer, Environment};
+use wasmbench_model::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
 };
 use wasmbench_results::RunInput;

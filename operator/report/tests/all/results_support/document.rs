@@ -1,12 +1,12 @@
 //! What the probe prints of a load.
 
 use serde_json::Value;
-use wasmbench_core::wire::document::{
+use wasmbench_model::wire::document::{
     Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Pause, Processes,
     Readiness, Switches, TimedWindow,
 };
-use wasmbench_core::wire::instrument::CpuLists;
-use wasmbench_core::wire::record::{Cell, Point};
+use wasmbench_model::wire::instrument::CpuLists;
+use wasmbench_model::wire::record::{Cell, Point};
 
 use super::facts;
 

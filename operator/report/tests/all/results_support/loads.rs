@@ -1,7 +1,7 @@
 //! Measured loads: what they took, by variant, workload, point and block.
 
-use wasmbench_core::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
-use wasmbench_core::wire::record::{Cell, Outcome, Point, Record, TrialId};
+use wasmbench_model::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
+use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
 
 use super::output::{fortio, slower};
 use super::records::record;

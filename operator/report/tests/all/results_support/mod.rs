@@ -10,7 +10,7 @@ mod records;
 
 use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_model::wire::record::{Record, TrialId};
 use wasmbench_results::RunInput;
 
 pub use loads::{measured, quantiles};
@@ -54,7 +54,7 @@ pub fn run_with(spec: Value) -> RunInput {
 
 /// Every trial of a run, unshuffled.
 pub fn trials(run: &RunInput) -> Vec<TrialId> {
-    let cells = wasmbench_core::validate::cells_of(&wasmbench_core::twin::with_twin(&run.spec));
+    let cells = wasmbench_model::cells::cells_of(&wasmbench_model::twin::with_twin(&run.spec));
     (1..=run.spec.blocks)
         .flat_map(|block| {
             cells.iter().map(move |cell| TrialId {

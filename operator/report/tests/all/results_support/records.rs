@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
+use wasmbench_model::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::UID;
 use super::document::document;

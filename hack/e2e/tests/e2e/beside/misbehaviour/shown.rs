@@ -2,8 +2,8 @@
 //! formats.
 
 use serde_json::Value;
-use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_model::wire::record::Record;
 
 /// A cell of the throughput sweep in a summary.
 #[derive(Clone, Copy)]

@@ -7,7 +7,6 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, labels};
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_e2e::browser::Browser;
 use wasmbench_e2e::dashboard::with_dashboard;
 use wasmbench_e2e::{answered, eventually};
@@ -34,7 +33,7 @@ async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     let of_it = ListParams::default().labels(&format!("{}={SCHEDULE}", labels::SCHEDULE));
     let finished = eventually(TWO_RUNS, "two runs end", || async {
         let listed = answered("runs are listed", || runs.list(&of_it)).await;
-        let finished = listed.items.iter().filter(|run| is_finished(run));
+        let finished = listed.items.iter().filter(|run| run.is_finished());
         let mut names: Vec<String> = finished.map(ResourceExt::name_any).collect();
         names.sort();
         names.try_into().ok()

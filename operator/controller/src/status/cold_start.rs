@@ -10,8 +10,8 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::status_rows::judged;
-use crate::validity::invalid;
+use crate::status::rows::judged;
+use wasmbench_report::validity::invalid;
 
 /// The points of a row.
 pub fn points(summary: &Summary, cells: &[&ColdStartCell]) -> Vec<ColdStartPoint> {

@@ -4,7 +4,7 @@
 use wasmbench_api::status::{
     JudgedRatio, Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary,
 };
-use wasmbench_core::wire::record::Point;
+use wasmbench_model::wire::record::Point;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
@@ -15,8 +15,8 @@ use wasmbench_results::measure::Sweep;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::validity::invalid;
-use crate::{coldstart, density, open_loop};
+use crate::status::{cold_start, density, open_loop};
+use wasmbench_report::validity::invalid;
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
@@ -61,7 +61,7 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     Some(SummaryRow {
         variant: variant.to_owned(),
         workload: workload.to_owned(),
-        cold_start: coldstart::points(summary, &starts),
+        cold_start: cold_start::points(summary, &starts),
         open_loop: open_loop::points_of_row(summary, &loads),
         density,
         warm_latency: warm.next().and_then(|cell| point(cell)),

@@ -1,6 +1,10 @@
 //! What the kubelet says about a waiting container, whoever created its pod, and whether waiting
 //! longer can help. Pure.
 
+/// What the API server says when a namespace's quota currently leaves no room. It has no separate
+/// reason code for that.
+pub const OVER_QUOTA: &str = "exceeded quota";
+
 /// What containerd or the kubelet says when a response took too long: it retries, and a busy node
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];

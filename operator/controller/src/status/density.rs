@@ -5,8 +5,8 @@ use wasmbench_results::density::DensityCell;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
-use crate::status_rows::judged;
-use crate::validity::invalid;
+use crate::status::rows::judged;
+use wasmbench_report::validity::invalid;
 
 /// The density of a variant; `None` where nothing was measured.
 pub fn status(summary: &Summary, cell: &DensityCell) -> Option<DensityStatus> {

@@ -5,8 +5,8 @@ use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
-use crate::status_rows::judged;
-use crate::validity::invalid;
+use crate::status::rows::judged;
+use wasmbench_report::validity::invalid;
 
 /// The points of a row, by rate.
 pub fn points_of_row(summary: &Summary, cells: &[&LoadCell]) -> Vec<OpenLoopPoint> {

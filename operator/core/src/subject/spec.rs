@@ -1,14 +1,10 @@
 //! What the pod of a subject runs.
 
 use wasmbench_api::run::EnvVar;
+use wasmbench_model::images::Images;
+use wasmbench_model::variants::presets::{GATEWAY_LINE, GATEWAY_PORT};
+use wasmbench_model::wire::action::Instances;
 
-use crate::config::Images;
-use crate::wire::action::Instances;
-
-/// Port on which the presets listen.
-pub const GATEWAY_PORT: u16 = 8080;
-/// What every gateway prints once it listens: `wasmbench: native listening on [::]:8080`.
-pub(super) const GATEWAY_LINE: &str = " listening on ";
 /// The path at which every gateway says how it executes.
 const ENGINE_PATH: &str = "/engine";
 

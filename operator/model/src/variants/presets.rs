@@ -1,11 +1,10 @@
-//! The presets, a row each. Everything else about a preset follows from its row: the pod, the
-//! claims about its engine (`engine.rs`), the settings that it takes, and what it cannot do
+//! The presets, a row each. Everything else about a preset follows from its row: its pod, the claims
+//! about its engine (`engine.rs`), the settings that it takes, and what it cannot do
 //! (`not_applicable.rs`).
 
-use wasmbench_api::run::{Allocator, Compile, Engine, EnvVar, Preset, Variant};
+use wasmbench_api::run::{Allocator, Compile, Engine, Preset, Variant};
 
-use crate::config::{Images, OperatorConfig, RuntimeClasses};
-use crate::variants::subject_spec::{GATEWAY_LINE, SubjectSpec, gateway};
+use crate::images::{Images, RuntimeClasses};
 use crate::wire::action::Instances;
 
 /// Compiled code takes at most this many times as long as native code for the same work, checks of
@@ -17,18 +16,14 @@ pub const SLOWEST_COMPILED: f64 = 5.0;
 const SLOWEST_OF_V8: f64 = 15.0;
 /// The whole effect on an answer of the module through which some presets pass it.
 const BODY_PREFIX: &str = "wasm:";
+/// Port on which the presets listen.
+pub const GATEWAY_PORT: u16 = 8080;
+/// What every gateway prints once it listens: `wasmbench: native listening on [::]:8080`.
+pub const GATEWAY_LINE: &str = " listening on ";
 /// What wasmtime's own server prints once it listens.
 const SERVE_LINE: &str = "Serving HTTP on ";
 /// With this argument, the image's program becomes `wasmedge` with the gateway as its guest.
 const SERVE_WASMEDGE: &str = "serve-wasmedge";
-/// Read by the program in one of our images: how it executes Wasm.
-const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
-/// Read by the gateway when it builds its engine.
-const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
-/// Why a preset on the node's network is skipped, and what to do.
-const NOT_ALLOWED: &str = "the administrator does not allow the node's network: have hostNetwork.enabled \
-    set in the chart, or remove this variant";
-
 /// Picks one of the images; the mode matters only where each mode has an image of its own.
 type Image = fn(&Images, Option<Compile>) -> &String;
 
@@ -278,40 +273,5 @@ impl Definition {
         };
         let has_allocator = self.has_allocator || settings.allocator == Allocator::OnDemand;
         has_allocator && settings.compile.is_none_or(|mode| modes.contains(&mode))
-    }
-
-    /// What its pod runs.
-    pub(super) fn subject(&self, settings: Engine, config: &OperatorConfig) -> SubjectSpec {
-        let class = self.runtime_class;
-        let is_forbidden = self.host_network && !config.host_network;
-        SubjectSpec {
-            args: self.arguments.iter().map(ToString::to_string).collect(),
-            env: self.env(settings),
-            runtime_class: class.map(|class| class(&config.runtime_classes).clone()),
-            host_network: self.host_network,
-            not_allowed: is_forbidden.then_some(NOT_ALLOWED),
-            body_prefix: self.body_prefix,
-            listening_line: Some(self.listening_line.into()),
-            actions: self.actions,
-            ..gateway(
-                (self.image)(&config.images, self.mode(settings)),
-                &config.images,
-            )
-        }
-    }
-
-    /// The settings as variables for the program in the image. Under a shim, the choice of image
-    /// expresses them instead.
-    fn env(&self, settings: Engine) -> Vec<EnvVar> {
-        let variable = |name: &str, value: &str| EnvVar {
-            name: name.into(),
-            value: value.into(),
-        };
-        let is_choice = matches!(self.mode, Mode::Choice(_)) && self.runtime_class.is_none();
-        let mode = self.mode(settings).filter(|_| is_choice);
-        let allocator = self.has_allocator.then_some(settings.allocator);
-        let allocator = allocator.map(|allocator| variable(ALLOCATOR_ENV, allocator.into()));
-        let mode = mode.map(|mode| variable(COMPILE_ENV, mode.into()));
-        allocator.into_iter().chain(mode).collect()
     }
 }

@@ -14,11 +14,23 @@ use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::ResourceExt;
 use wasmbench_api::labels;
 
-use crate::observed::Likeness;
 use crate::wire::addition::Addition;
 
 /// The most differences that a message names.
 const NAMED: usize = 4;
+
+/// Whether a pod is what was asked for. Of pods that a cold-start or density probe created, only
+/// the probe knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Likeness {
+    /// As far as is known.
+    #[default]
+    AsAsked,
+    /// Something changed it on its way: what, and what to do about it.
+    Altered(String),
+    /// The operator would ask for another pod now: it was updated, or configured otherwise.
+    AskedOtherwise,
+}
 
 /// Whether `found` is the pod that was `asked` for.
 pub fn likeness(asked: &Pod, found: &Pod) -> Likeness {

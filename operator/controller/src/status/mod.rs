@@ -2,7 +2,12 @@
 //! decide what to do, with two exceptions: a finished run stays finished, and a run that no node fits
 //! knows since when.
 
+mod cold_start;
+mod density;
 mod drafts;
+mod open_loop;
+pub mod rows;
+pub mod size;
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -12,19 +17,17 @@ use wasmbench_api::status::{
     SkippedVariant, SummaryRow, VersusRun,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
-use wasmbench_core::build::names;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Remaining, Stage, remaining};
-use wasmbench_core::rounding::round_number;
 use wasmbench_core::validate::{Invalid, ValidatedRun};
-use wasmbench_core::variants::not_applicable;
+use wasmbench_model::names;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::variants::not_applicable;
+use wasmbench_report::across::Versus;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::precision::Precision;
 use wasmbench_results::{Summary, Trust, power, trust};
-
-use crate::across::Versus;
-use crate::{coldstart, status_rows, status_size};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
@@ -70,10 +73,10 @@ impl Conclusion {
     /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn of(summary: &Summary, records: Vec<String>) -> Self {
         Self {
-            rows: status_rows::status_rows(summary),
+            rows: rows::status_rows(summary),
             verdict: summary.verdict.clone(),
             skipped: skipped_variants(summary),
-            harness_floor: coldstart::harness_floor(summary),
+            harness_floor: cold_start::harness_floor(summary),
             trust: trust(summary),
             expectations: summary.expectations.clone(),
             precision: summary.precision.as_ref().map(reached),
@@ -219,15 +222,15 @@ pub fn status_of(
         ..Status::default()
     };
     if let Some(conclusion) = conclusion {
-        let free = STATUS_BYTES.saturating_sub(status_size::json_bytes(&status));
+        let free = STATUS_BYTES.saturating_sub(size::json_bytes(&status));
         (status.summary, status.summary_omitted) =
-            status_size::fitted(conclusion.rows.clone(), &valid.baseline, free);
+            size::fitted(conclusion.rows.clone(), &valid.baseline, free);
     }
     status
 }
 
 fn results(run: &str, records: &[String]) -> Results {
-    let (records, records_omitted) = status_size::names(records, RECORD_NAMES_BYTES);
+    let (records, records_omitted) = size::names(records, RECORD_NAMES_BYTES);
     Results {
         report: names::report(run),
         records,

@@ -1,19 +1,17 @@
-//! The ways to execute a service. A variant is a preset ([`presets`] has a row for each) or the
-//! user's own container, and says what its pod runs; everything that is the same for all of them
-//! (placement, resources, security) is in [`crate::build`].
+//! What the pod of a variant runs. Everything that is the same for all variants (placement, resources,
+//! security) is in [`crate::build`].
 
-pub mod engine;
-pub mod not_applicable;
-pub(crate) mod presets;
-mod subject_spec;
+mod preset;
+mod spec;
 
 use wasmbench_api::run::{OwnContainer, Variant, Workload};
+use wasmbench_model::images::Images;
+use wasmbench_model::variants::presets;
+use wasmbench_model::wire::action::ActionCall;
 
-use crate::config::{Images, OperatorConfig};
-use crate::wire::action::ActionCall;
-
-use subject_spec::gateway;
-pub use subject_spec::{GATEWAY_PORT, SubjectSpec};
+use crate::config::OperatorConfig;
+pub use spec::SubjectSpec;
+use spec::gateway;
 
 /// The probe's command that listens.
 const LISTEN: &str = "listen";
@@ -22,7 +20,7 @@ const LISTEN: &str = "listen";
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
     let settings = variant.engine.unwrap_or_default();
     let preset = presets::of_variant(variant);
-    let preset = preset.map(|preset| preset.subject(settings, config));
+    let preset = preset.map(|row| preset::subject(&row, settings, config));
     preset.or_else(|| variant.container.as_ref().map(own_container))
 }
 

@@ -1,0 +1,54 @@
+//! The pod of a preset, by its row.
+
+use wasmbench_api::run::{Engine, EnvVar};
+use wasmbench_model::variants::presets::{Definition, Mode};
+
+use crate::config::OperatorConfig;
+use crate::subject::spec::{SubjectSpec, gateway};
+
+/// Read by the program in one of our images: how it executes Wasm.
+const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
+/// Read by the gateway when it builds its engine.
+const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
+/// Why a preset on the node's network is skipped, and what to do.
+const NOT_ALLOWED: &str = "the administrator does not allow the node's network: have hostNetwork.enabled \
+    set in the chart, or remove this variant";
+
+/// What the pod of a preset runs.
+pub(super) fn subject(
+    preset: &Definition,
+    settings: Engine,
+    config: &OperatorConfig,
+) -> SubjectSpec {
+    let class = preset.runtime_class;
+    let is_forbidden = preset.host_network && !config.host_network;
+    SubjectSpec {
+        args: preset.arguments.iter().map(ToString::to_string).collect(),
+        env: env(preset, settings),
+        runtime_class: class.map(|class| class(&config.runtime_classes).clone()),
+        host_network: preset.host_network,
+        not_allowed: is_forbidden.then_some(NOT_ALLOWED),
+        body_prefix: preset.body_prefix,
+        listening_line: Some(preset.listening_line.into()),
+        actions: preset.actions,
+        ..gateway(
+            (preset.image)(&config.images, preset.mode(settings)),
+            &config.images,
+        )
+    }
+}
+
+/// The settings as variables for the program in the image. Under a shim, the choice of image
+/// expresses them instead.
+fn env(preset: &Definition, settings: Engine) -> Vec<EnvVar> {
+    let variable = |name: &str, value: &str| EnvVar {
+        name: name.into(),
+        value: value.into(),
+    };
+    let is_choice = matches!(preset.mode, Mode::Choice(_)) && preset.runtime_class.is_none();
+    let mode = preset.mode(settings).filter(|_| is_choice);
+    let allocator = preset.has_allocator.then_some(settings.allocator);
+    let allocator = allocator.map(|allocator| variable(ALLOCATOR_ENV, allocator.into()));
+    let mode = mode.map(|mode| variable(COMPILE_ENV, mode.into()));
+    allocator.into_iter().chain(mode).collect()
+}

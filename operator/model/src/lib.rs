@@ -1,0 +1,29 @@
+//! What a run says and what is kept of it: the ground that everything else stands on. Nothing is
+//! decided here, and there is no client, no clock and no async code.
+//!
+//! [`wire`] (what passes between operator and probe, and what a record holds), [`store`] (how records
+//! are kept), [`points`], [`cells`] and [`twin`] (what a run measures), [`variants`] (the built-in ways
+//! to execute a service) and [`images`] (what they need), [`altered`] and [`containers`] (whether a pod
+//! is what was asked for), [`waiting`] (why it does not start), [`noise`] and [`cpu_list`] (whether a
+//! node was quiet), [`open_loop`] (a load on a schedule), [`progress_message`] (what a run says it is
+//! doing), [`names`] (of objects), [`units`] and [`rounding`] (numbers for people) and [`version`]
+//! (which build it was).
+
+pub mod altered;
+pub mod cells;
+pub mod containers;
+pub mod cpu_list;
+pub mod images;
+pub mod names;
+pub mod noise;
+pub mod open_loop;
+pub mod points;
+pub mod progress_message;
+pub mod rounding;
+pub mod store;
+pub mod twin;
+pub mod units;
+pub mod variants;
+pub mod version;
+pub mod waiting;
+pub mod wire;
