@@ -8,8 +8,8 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::pods::{
-    Next, PROBE_POD, altered_probe, ended_probe, fail, later, others_work, probe_running, stayed,
-    stays,
+    Next, PROBE_POD, altered_probe, ended_probe, fail, is_kept, later, others_work, probe_running,
+    stayed,
 };
 use crate::plan::{Step, Wake, again};
 use crate::validate::ValidatedRun;
@@ -61,7 +61,7 @@ pub fn leftovers<'a>(
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let pods = seen.cold_subjects.iter();
     let mut pods = pods.filter(|cold| cold.trial == *trial);
-    match pods.find(|cold| stays(seen, &cold.pod, now)) {
+    match pods.find(|cold| is_kept(seen, &cold.pod, now)) {
         Some(subject) => stayed(trial, subject, None),
         None => (None, progress_message::preparing(trial), wake(seen, now)),
     }

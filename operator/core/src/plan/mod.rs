@@ -10,8 +10,8 @@
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]). Nothing
 //!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
 //!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
-//!    recorded even without the node. A run whose demands no node meets for ten minutes ends like one
-//!    whose trials all have a record.
+//!    recorded even without the node, and what else there is, removed. A run whose demands no node
+//!    meets for ten minutes ends like one whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
 //!    ([`exclusion`]).
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
@@ -289,11 +289,9 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         next(vec![], Stage::Queued { message }, node, wake)
     };
     if node::held(run, seen).is_none()
-        && let Some((step, stage, node)) = trial::ended(run, seen, now)
+        && let Some(((steps, stage, wake), node)) = without_node(run, seen, now)
     {
-        let recording = (vec![step], stage, Wake::Now);
-        let (steps, stage, wake) = interruption::after_loss(seen, &node, recording, now);
-        return next(steps, stage, Some(node), wake);
+        return next(steps, stage, node, wake);
     }
     let (node, obstacle) = match node::claim(run, seen) {
         node::Claim::Held(node) => (node, None),
@@ -323,6 +321,26 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     let (steps, stage, wake) = on_node(run, seen, (&node, obstacle), now);
     let plan = next(steps, stage, Some(node), wake);
     occupied::held_back(plan, seen, now)
+}
+
+/// What comes before a run that holds no node asks for one, with the node that it concerns. What has
+/// ended is recorded; whatever else is there took effect late, on a node that the run may not get
+/// back.
+fn without_node(
+    run: &ValidatedRun,
+    seen: &Observed,
+    now: Timestamp,
+) -> Option<((Vec<Step>, Stage, Wake), Option<String>)> {
+    if let Some((step, stage, node)) = trial::ended(run, seen, now) {
+        let recording = (vec![step], stage, Wake::Now);
+        return Some((
+            interruption::after_loss(seen, &node, recording, now),
+            Some(node),
+        ));
+    }
+    let left = remove_everything(seen);
+    let message = "removing what it has left on a node".to_owned();
+    (!left.is_empty()).then_some(((left, Stage::Queued { message }, Wake::Now), None))
 }
 
 /// Whoever takes a node has just read all of them, and removes the claims on those that are gone.

@@ -6,7 +6,9 @@ use wasmbench_model::progress_message;
 use wasmbench_model::waiting::{self, Hopeless};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{JobEnd, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::observed::{
+    JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
+};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake, target};
 
@@ -32,16 +34,24 @@ const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 pub(super) type Next = (Option<Step>, String, Wake);
 
-/// Whether a pod was deleted and has ended, but somebody has kept it for too long. While its node is
-/// not ready, nobody can remove it.
+/// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
+/// ready does not count.
 pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
-    let mut nodes = seen.nodes.iter();
-    let node = nodes.find(|node| pod.node.as_ref() == Some(&node.name));
-    let back = node.and_then(|node| node.ready_changed);
+    let back = node_of(seen, pod).and_then(|node| node.ready_changed);
     let since = pod
         .deleting
         .map(|since| back.map_or(since, |back| back.max(since)));
     !pod.works() && since.is_some_and(|since| now >= later(since, POD_GOES))
+}
+
+/// Whether somebody keeps such a pod. While its node is not ready, nobody can remove it.
+pub(super) fn is_kept(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
+    node_of(seen, pod).is_none_or(|node| node.ready) && stays(seen, pod, now)
+}
+
+fn node_of<'a>(seen: &'a Observed, pod: &PodSeen) -> Option<&'a NodeSeen> {
+    let mut nodes = seen.nodes.iter();
+    nodes.find(|node| pod.node.as_ref() == Some(&node.name))
 }
 
 /// A pod with the trial's name exists and must go.
@@ -52,7 +62,7 @@ pub(super) fn on_its_way_out(
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    if stays(seen, &subject.pod, now) {
+    if is_kept(seen, &subject.pod, now) {
         return stayed(trial, subject, Some(subject));
     }
     let message = format!("waiting for an earlier pod of {trial} to go");

@@ -321,6 +321,7 @@ fn a_creation_that_takes_effect_after_the_run_was_suspended_is_undone() {
     let mut run = common::validated();
     let late = Objects {
         write_is_late: 100,
+        lateness: 50,
         ..Objects::default()
     };
     for seed in 0..20 {
@@ -334,4 +335,19 @@ fn a_creation_that_takes_effect_after_the_run_was_suspended_is_undone() {
             world.late.is_empty() && none && pods.upstreams.is_empty() && world.held().is_none()
         });
     }
+}
+
+#[test]
+fn what_took_effect_late_is_removed_before_a_node_is_taken() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    until(&run, &mut world, |world| world.seen.upstream().is_some());
+    let node = world.held().expect("it holds one");
+    world.release(&node);
+    let plan = step(&run, &mut world);
+    let names: Vec<&str> = plan.steps.iter().map(Into::into).collect();
+    assert_eq!(names, ["RemoveUpstream"], "{plan:?}");
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert_eq!(ends(&world), [&Ended::Measured]);
 }

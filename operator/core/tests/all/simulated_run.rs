@@ -127,6 +127,7 @@ pub const FRIENDLY: Hostility = Hostility {
         records_refused: 0,
         upstream_ends: 0,
         write_is_late: 0,
+        lateness: 0,
         leftovers: 0,
     },
 };

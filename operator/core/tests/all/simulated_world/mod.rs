@@ -76,6 +76,10 @@ pub struct World {
     pub upstream_names: Vec<String>,
     /// How many records in a row could not be written.
     pub refused: u32,
+    /// How many results of each trial were removed.
+    lost: BTreeMap<TrialId, u32>,
+    /// Reasons of failures for which something has happened.
+    causes: BTreeSet<&'static str>,
 }
 
 impl World {
@@ -115,11 +119,32 @@ impl World {
             launched: BTreeMap::new(),
             upstream_names: (0..4).map(|again| names::upstream(run, again)).collect(),
             refused: 0,
+            lost: BTreeMap::new(),
+            causes: BTreeSet::new(),
         }
     }
 
     pub fn happens(&mut self, percent: u32) -> bool {
         self.random.random_range(0..100) < percent
+    }
+
+    /// Something happens for which trials may fail with this reason.
+    pub fn cause(&mut self, reason: &'static str) {
+        self.causes.insert(reason);
+    }
+
+    /// Whether anything has happened for which trials may fail with this reason.
+    pub fn has_caused(&self, reason: &str) -> bool {
+        self.causes.contains(reason)
+    }
+
+    /// The result of a trial is removed, which may happen once.
+    pub fn result_is_lost(&mut self, trial: TrialId) {
+        let times = self.lost.entry(trial).or_default();
+        *times += 1;
+        if *times > 1 {
+            self.cause("ProbeFailed");
+        }
     }
 
     fn new_pod(&mut self, name: &str) -> PodSeen {

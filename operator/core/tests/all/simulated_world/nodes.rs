@@ -298,9 +298,14 @@ impl World {
                 seen.subjects.retain(|one| !is_on(&one.pod));
                 seen.cold_subjects.retain(|one| !is_on(&one.pod));
                 seen.upstreams.retain(|pod| !is_on(pod));
+                let mut lost = vec![];
                 let probes = seen.probes.iter_mut();
                 for probe in probes.filter(|one| one.pod.as_ref().is_some_and(is_on)) {
                     lose_pod(probe);
+                    lost.extend(probe.is_lost().then(|| probe.trial.clone()));
+                }
+                for trial in lost {
+                    self.result_is_lost(trial);
                 }
             }
             Blow::Reboot => {

@@ -31,6 +31,8 @@ pub struct Objects {
     pub upstream_ends: u32,
     /// A creation takes effect after the operator has given up waiting for it.
     pub write_is_late: u32,
+    /// Such a creation takes longer still.
+    pub lateness: u32,
     /// A run that is over has something on the node.
     pub leftovers: u32,
 }
@@ -53,6 +55,7 @@ pub fn objects() -> impl Strategy<Value = Objects> {
         records_refused: chances.3,
         upstream_ends: chances.4,
         write_is_late: chances.5,
+        lateness: 50,
         leftovers: chances.6,
     })
 }
@@ -82,6 +85,7 @@ impl World {
     pub fn start_upstream(&mut self, trial: &TrialId, restarts: usize) {
         assert!(self.seen.upstream().is_none(), "a second echo server");
         if self.happens(self.hostility.objects.upstream_refused) {
+            self.cause("UpstreamUnavailable");
             let refused = Ended::Failed("UpstreamUnavailable".into());
             self.store(trial, refused);
             return;
@@ -97,6 +101,7 @@ impl World {
         let mut pod = self.new_pod(&name);
         if self.happens(self.hostility.pod_altered) {
             pod.likeness = altered();
+            self.cause("UpstreamUnavailable");
         }
         self.seen.upstreams.push(pod);
     }
@@ -111,8 +116,12 @@ impl World {
         let mut pod = self.new_pod("probe");
         if self.happens(self.hostility.probe_altered) {
             pod.likeness = altered();
+            self.cause("ProbeAltered");
         }
         let without = self.happens(self.hostility.objects.job_without_pod);
+        if without {
+            self.cause("ProbeNotStarted");
+        }
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
             uid: format!("job-{}", pod.uid),
@@ -128,11 +137,15 @@ impl World {
     fn create_late_probe(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
         let before = self.seen.probes.len();
         self.create_probe(trial, subject_uid, again);
-        let new = self.seen.probes[before..].iter();
-        self.came_late.extend(new.map(|probe| probe.uid.clone()));
+        for probe in &self.seen.probes[before..] {
+            self.came_late.insert(probe.uid.clone());
+            // What it was created for may be gone by now.
+            self.causes.extend(["SubjectLost", "UpstreamLost"]);
+        }
     }
 
     pub fn upstreams_move_on(&mut self) {
+        let works = self.seen.upstream().is_some();
         for index in 0..self.seen.upstreams.len() {
             let ends = self.happens(self.hostility.objects.upstream_ends);
             let pod = &mut self.seen.upstreams[index];
@@ -148,11 +161,17 @@ impl World {
                 PodState::Running | PodState::Ended { .. } => {}
             }
         }
+        if works && self.seen.upstream().is_none() {
+            self.cause("UpstreamLost");
+            if self.seen.upstreams.len() == self.upstream_names.len() - 1 {
+                self.cause("UpstreamUnavailable");
+            }
+        }
     }
 
     pub fn late_writes_take_effect(&mut self) {
         for step in std::mem::take(&mut self.late) {
-            if self.happens(50) {
+            if self.happens(self.hostility.objects.lateness) {
                 self.late.push(step);
                 continue;
             }
@@ -198,6 +217,8 @@ impl World {
             if removed && probe.pod.as_ref().is_some_and(done) {
                 probe.pod = None;
                 probe.end = Some(JobEnd::Completed);
+                let trial = probe.trial.clone();
+                self.result_is_lost(trial);
             }
         }
     }

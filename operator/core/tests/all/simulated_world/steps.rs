@@ -61,6 +61,7 @@ impl World {
                 let ended = if ok {
                     Ended::Measured
                 } else {
+                    self.cause("NeverListened");
                     Ended::Failed("NeverListened".into())
                 };
                 if self.store(trial, ended) && ok && trial.is_scout() {
@@ -119,6 +120,7 @@ impl World {
         let mut pod = self.new_pod(&trial.to_string());
         if self.happens(self.hostility.pod_altered) {
             pod.likeness = altered();
+            self.cause("SubjectAltered");
         }
         let trial = trial.clone();
         self.seen.subjects.push(SubjectSeen { trial, pod });
@@ -150,6 +152,9 @@ impl World {
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::AsAsked, "load on another pod");
         }
+        let mut earlier = self.seen.probes.iter();
+        let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());
+        assert!(!was_used, "{trial} is measured again on the same pod");
         self.assert_unmeasured(trial);
         self.create_probe(trial, subject_uid, again);
     }

@@ -40,6 +40,7 @@ impl World {
         self.ended_pods_are_removed();
         if self.happens(self.hostility.pod_vanishes) {
             self.seen.subjects.pop();
+            self.cause("SubjectLost");
         }
         if self.happens(self.hostility.pod_vanishes / 2) {
             self.seen.probes.pop();
@@ -108,7 +109,10 @@ impl World {
                 pod.state = PodState::Running;
                 pod.ip = Some([10, 0, 0, 8].into());
             }
-            PodState::Running if crashes => pod.state = ended(139),
+            PodState::Running if crashes => {
+                pod.state = ended(139);
+                self.cause("SubjectCrashed");
+            }
             PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => {}
         }
     }
