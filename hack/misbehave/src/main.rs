@@ -61,6 +61,12 @@ fn listen(options: Options) -> io::Result<()> {
             }
         })?;
     }
+    if let Some((name, time)) = options.late {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname")?;
+        if host.trim_end().ends_with(&name) {
+            std::thread::sleep(time);
+        }
+    }
     let listener = TcpListener::bind(options.listen)?;
     let address = listener.local_addr()?;
     let server = Arc::new(Server::new(options.further));

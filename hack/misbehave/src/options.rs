@@ -1,15 +1,18 @@
 //! The command line: where to listen, and further paths.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use crate::behaviour::Behaviour;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
-Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--at=PATH=TARGET]...
+Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--late=NAME=SECONDS] [--at=PATH=TARGET]...
 
   --listen=ADDRESS   where to listen; all addresses, port 8080, if not given
   --burn=THREADS     keeps so many threads busy with nothing, as a noisy neighbour
+  --late=NAME=SECONDS  listens so much later where the host's name ends in NAME, so that some of
+                     many pods are late: --late=-2-0=30
   --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
                      --at=/sizes=/?bytes=50000
 ";
@@ -21,6 +24,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Threads that are busy with nothing.
     pub burn: u32,
+    /// The end of a host's name, and how much later this listens there.
+    pub late: Option<(String, Duration)>,
     /// Further paths, with their queries if they have any.
     pub further: Vec<(String, Behaviour)>,
 }
@@ -31,6 +36,7 @@ impl Options {
         let mut options = Self {
             listen: listen_address::everywhere(8080),
             burn: 0,
+            late: None,
             further: vec![],
         };
         for argument in arguments {
@@ -44,6 +50,12 @@ impl Options {
                     options.burn = threads
                         .parse()
                         .map_err(|_| format!("--burn '{threads}' is not a number of threads"))?;
+                }
+                Some(("--late", value)) => {
+                    let refusal = || format!("--late '{value}' is not NAME=SECONDS");
+                    let (name, seconds) = value.split_once('=').ok_or_else(refusal)?;
+                    let seconds = seconds.parse().map_err(|_| refusal())?;
+                    options.late = Some((name.to_owned(), Duration::from_secs(seconds)));
                 }
                 Some(("--at", value)) => {
                     let (path, target) = value
@@ -84,6 +96,7 @@ mod tests {
         for (argument, sentence) in [
             ("--at=/a=/nowhere", "there is no path /nowhere"),
             ("--at=/a", "--at '/a' is not PATH=TARGET"),
+            ("--late=30", "--late '30' is not NAME=SECONDS"),
             ("--burn=many", "--burn 'many' is not a number of threads"),
             (
                 "--listen=8080",

@@ -207,6 +207,7 @@ workloads:
 - {{name: sizes, path: /sizes}}
 - {{name: ends, path: /ends, expect: {{body: hello}}}}
 - {{name: threads, path: /threads, expect: {{body: hello}}}}
+- {{name: logs, path: /log}}
 sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
 "
     )
@@ -219,7 +220,7 @@ const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 async fn what_makes_two_sides_unequal_is_said() {
     with_namespace("unequal", |client, namespace| async move {
         let spec = unequal(&test_image(&client, "misbehave").await);
-        runs::measured(&client, &namespace, ("unequal", &spec), 300, 12).await;
+        runs::measured(&client, &namespace, ("unequal", &spec), 300, 16).await;
         let summary = summary(&namespace, "unequal").await;
         let cell = |variant, workload| Cell::of(&summary, variant, workload);
 
@@ -236,6 +237,10 @@ async fn what_makes_two_sides_unequal_is_said() {
         assert!((from..=to).contains(&served), "{served}");
         let text = report(&namespace, "unequal", "md").await;
         assert!(text.to_lowercase().contains("per connection"), "{text}");
+
+        // A line for each request is what the service costs, and nobody else.
+        let cost = said(&summary, "LogCost", "logs");
+        assert!(!cost.is_empty(), "{summary:#}");
 
         // How many CPUs a variant gets, the neighbours decide too: but more than one is not for one
         // thread, and what is said of a comparison follows from what was found.
@@ -315,4 +320,38 @@ async fn measured_tightly(client: &Client, namespace: &str) -> (Value, Vec<Recor
     let spec = tight(&test_image(client, "misbehave").await);
     let (_, records) = runs::measured(client, namespace, ("tight", &spec), 300, 8).await;
     (summary(namespace, "tight").await, records)
+}
+
+/// The third counted sample of `service` has a pod that listens after the limit.
+fn late(image: &str) -> String {
+    format!(
+        r"
+blocks: 1
+seed: 1
+noiseFloor: false
+variants:
+- {{name: service, container: {{image: '{image}', args: ['--late=-3-0=60']}}}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps: {{coldStart: {{samples: 5, timeoutSeconds: 10}}}}
+"
+    )
+}
+
+#[tokio::test]
+async fn a_start_that_is_late_is_a_result_and_costs_no_other() {
+    with_namespace("late", |client, namespace| async move {
+        let spec = late(&test_image(&client, "misbehave").await);
+        let (_, records) = runs::measured(&client, &namespace, ("late", &spec), 300, 1).await;
+        let document = records[0].cold_start().expect("a document");
+        let pods = document.samples.iter().flat_map(|sample| &sample.pods);
+        let (late, in_time): (Vec<_>, Vec<_>) = pods.partition(|pod| pod.late.is_some());
+        assert_eq!((late.len(), in_time.len()), (1, 5), "{document:#?}");
+        let text = report(&namespace, "late", "md").await;
+        assert!(
+            text.contains("1 of 5 starts took longer than 10 s"),
+            "{text}"
+        );
+        assert!(text.contains("over 10 s"), "{text}");
+    })
+    .await;
 }
