@@ -4,14 +4,14 @@ use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
     LateStarts,
 };
+use wasmbench_report::validity::invalid;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::status::rows::judged;
-use wasmbench_report::validity::invalid;
+use crate::status::judged::judged;
 
 /// The points of a row.
 pub fn points(summary: &Summary, cells: &[&ColdStartCell]) -> Vec<ColdStartPoint> {

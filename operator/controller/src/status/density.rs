@@ -1,12 +1,12 @@
 //! Density in the rows of the status.
 
 use wasmbench_api::status::DensityStatus;
+use wasmbench_report::validity::invalid;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
-use crate::status::rows::judged;
-use wasmbench_report::validity::invalid;
+use crate::status::judged::judged;
 
 /// The density of a variant; `None` where nothing was measured.
 pub fn status(summary: &Summary, cell: &DensityCell) -> Option<DensityStatus> {

@@ -1,12 +1,12 @@
 //! Loads on a schedule in the rows of the status.
 
 use wasmbench_api::status::OpenLoopPoint;
+use wasmbench_report::validity::invalid;
 use wasmbench_results::load::LoadCell;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
-use crate::status::rows::judged;
-use wasmbench_report::validity::invalid;
+use crate::status::judged::judged;
 
 /// The points of a row, by rate.
 pub fn points_of_row(summary: &Summary, cells: &[&LoadCell]) -> Vec<OpenLoopPoint> {

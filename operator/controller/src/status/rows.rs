@@ -1,10 +1,9 @@
 //! Turns a summary into the rows of a run's status. Numbers are those of the summary, digit by
 //! digit: if they were rounded again, they would differ from those in the report.
 
-use wasmbench_api::status::{
-    JudgedRatio, Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary,
-};
+use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 use wasmbench_model::wire::record::Point;
+use wasmbench_report::validity::invalid;
 use wasmbench_results::cell::AnyCell;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
@@ -15,8 +14,8 @@ use wasmbench_results::measure::Sweep;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
+use crate::status::judged::judged;
 use crate::status::{cold_start, density, open_loop};
-use wasmbench_report::validity::invalid;
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
@@ -121,19 +120,5 @@ fn ratio(found: &Comparison) -> Ratio {
     Ratio {
         metric: <&str>::from(found.metric).to_owned(),
         judged: judged(found),
-    }
-}
-
-/// A ratio of any sweep.
-pub fn judged(found: &Comparison) -> JudgedRatio {
-    JudgedRatio {
-        primary: found.primary,
-        ratio: found.estimate.ratio,
-        low: found.estimate.low,
-        high: found.estimate.high,
-        noise_floor: found.noise_floor,
-        verdict: <&str>::from(found.verdict).to_owned(),
-        untrusted: invalid(&found.untrusted),
-        blocks: found.estimate.blocks,
     }
 }
