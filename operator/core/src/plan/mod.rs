@@ -289,9 +289,9 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         next(vec![], Stage::Queued { message }, node, wake)
     };
     if node::held(run, seen).is_none()
-        && let Some(((steps, stage, wake), node)) = without_node(run, seen, now)
+        && let Some(plan) = without_node(run, seen, completed, now)
     {
-        return next(steps, stage, node, wake);
+        return plan;
     }
     let (node, obstacle) = match node::claim(run, seen) {
         node::Claim::Held(node) => (node, None),
@@ -323,24 +323,31 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     occupied::held_back(plan, seen, now)
 }
 
-/// What comes before a run that holds no node asks for one, with the node that it concerns. What has
-/// ended is recorded; whatever else is there took effect late, on a node that the run may not get
-/// back.
+/// What comes before a run that holds no node asks for one. What has ended is recorded; whatever else
+/// is there took effect late, on a node that the run may not get back.
 fn without_node(
     run: &ValidatedRun,
     seen: &Observed,
+    completed: usize,
     now: Timestamp,
-) -> Option<((Vec<Step>, Stage, Wake), Option<String>)> {
-    if let Some((step, stage, node)) = trial::ended(run, seen, now) {
-        let recording = (vec![step], stage, Wake::Now);
-        return Some((
-            interruption::after_loss(seen, &node, recording, now),
-            Some(node),
-        ));
-    }
-    let left = remove_everything(seen);
-    let message = "removing what it has left on a node".to_owned();
-    (!left.is_empty()).then_some(((left, Stage::Queued { message }, Wake::Now), None))
+) -> Option<Plan> {
+    let ((steps, stage, wake), node) =
+        if let Some((step, stage, node)) = trial::ended(run, seen, now) {
+            let recording = (vec![step], stage, Wake::Now);
+            let next = interruption::after_loss(seen, &node, recording, now);
+            (next, Some(node))
+        } else {
+            let message = "removing what it has left on a node".to_owned();
+            let stage = Stage::Queued { message };
+            ((remove_everything(seen), stage, Wake::Now), None)
+        };
+    (!steps.is_empty()).then_some(Plan {
+        steps,
+        stage,
+        node,
+        completed,
+        wake,
+    })
 }
 
 /// Whoever takes a node has just read all of them, and removes the claims on those that are gone.

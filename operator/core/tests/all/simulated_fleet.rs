@@ -17,8 +17,10 @@ use crate::common;
 use crate::simulated_run::FRIENDLY;
 use crate::simulated_world::{Hostility, Nodes, Objects, World, later};
 
-/// Steps in which things happen, and steps after which every run must have ended.
+/// Steps in which things happen, fewer where objects stay hostile to the end, and steps after which
+/// every run must have ended.
 const EVENTFUL: u32 = 400;
+const HOSTILE_EVENTFUL: u32 = 120;
 const CALM: u32 = 4_000;
 /// For so many steps a node may be free while a run waits that could use it: some runs sleep at
 /// times.
@@ -50,6 +52,9 @@ struct Fleet {
     /// For how many steps each node has been free although a run could use it.
     idle: [u32; 2],
 }
+
+/// Failures that the next trial would meet, too.
+const HOPELESS: [&str; 3] = ["ProbeNotStarted", "ProbeAltered", "UpstreamUnavailable"];
 
 /// Any of these, but none so often that runs would end before much has happened.
 const HOSTILE: Hostility = Hostility {
@@ -180,8 +185,9 @@ impl Fleet {
             let run = &mut self.members[index].run;
             run.spec.suspend = !run.spec.suspend;
         }
-        let deletes = self.is_hostile && self.random.random_range(0..2_000) == 0;
-        if deletes && self.members[index].lives() {
+        let has_pods = self.members[index].world.has_pods();
+        let may_delete = self.is_hostile && has_pods && self.members[index].lives();
+        if may_delete && self.random.random_range(0..300) == 0 {
             let is_orphaned = self.happens(50);
             self.members[index].deleted = Some(if is_orphaned {
                 Leftovers::Orphaned
@@ -302,6 +308,11 @@ impl Fleet {
                 run, world, end, ..
             } = member;
             let records = &world.seen.records;
+            for reason in HOPELESS {
+                let failed = Ended::Failed(reason.to_owned());
+                let times = records.values().filter(|ended| **ended == failed).count();
+                assert!(times <= 1, "{}: {reason} is tried again", run.uid);
+            }
             for (trial, ended) in records {
                 let (Ended::Failed(reason) | Ended::Skipped(reason)) = ended else {
                     continue;
@@ -353,7 +364,12 @@ fn says_what_it_waits_for(plan: &Plan) {
 
 fn simulate(seed: u64) {
     let mut fleet = Fleet::new(seed);
-    for _ in 0..EVENTFUL {
+    let eventful = if fleet.is_hostile {
+        HOSTILE_EVENTFUL
+    } else {
+        EVENTFUL
+    };
+    for _ in 0..eventful {
         fleet.step(true);
     }
     fleet.nodes.calm();

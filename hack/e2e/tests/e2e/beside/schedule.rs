@@ -8,10 +8,10 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, conditions, labels};
-use wasmbench_core::build::names;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::tenant::{assert_refused, client_as};
 use wasmbench_e2e::{PATIENCE, answered, eventually};
+use wasmbench_model::names;
 use wasmbench_results::history::History;
 use wasmbench_results::history::stored::HISTORY_KEY;
 
