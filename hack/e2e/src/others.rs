@@ -213,10 +213,12 @@ impl Task<'_> {
     /// Measures with our pipeline, and also returns the latency of every request in the timed
     /// window in microseconds, in ascending order: the generator writes each one to its log.
     pub fn by_probe_with_log(&self, gateway: &Gateway, folder: &Path) -> (Load, Vec<f64>) {
-        // The probe starts the generator several times; the last runs are the timed window.
+        // The probe starts the generator several times; the last runs are the timed window. The
+        // probe waits for the generator itself, and for the end of what it writes: what reads its task
+        // for it must hold neither.
         let script = format!(
-            "#!/bin/sh\n[ $# = 0 ] || exec {generator} \"$@\"\nlog={folder}/$(date +%s%N).log\n\
-             sed -u \"1s|\\\"log\\\":\\\"\\\"|\\\"log\\\":\\\"$log\\\"|\" | {generator}\n",
+            "#!/bin/bash\n[ $# = 0 ] || exec {generator} \"$@\"\nlog={folder}/$(date +%s%N).log\n\
+             exec {generator} < <(sed -u \"1s|\\\"log\\\":\\\"\\\"|\\\"log\\\":\\\"$log\\\"|\" 2>/dev/null)\n",
             generator = program("WASMBENCH_GENERATOR").display(),
             folder = folder.display(),
         );

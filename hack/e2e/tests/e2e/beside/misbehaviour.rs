@@ -355,3 +355,29 @@ async fn a_start_that_is_late_is_a_result_and_costs_no_other() {
     })
     .await;
 }
+
+const STARTING: &str = r"
+blocks: 1
+seed: 1
+noiseFloor: false
+subjectReadyTimeoutSeconds: SECONDS
+variants: [{name: service, container: {image: 'IMAGE'}}]
+workloads: [{name: hello, path: '/starting?seconds=15&until=503', expect: {body: hello}}]
+sweeps: {warmLatency: {requests: 100}}
+";
+
+#[tokio::test]
+async fn a_service_that_answers_503_while_it_starts_is_waited_for_as_long_as_its_run_says() {
+    with_namespace("starting", |client, namespace| async move {
+        let image = test_image(&client, "misbehave").await;
+        let spec = STARTING.replace("IMAGE", &image);
+        let patient = ("patient", &*spec.replace("SECONDS", "90"));
+        let impatient = ("impatient", &*spec.replace("SECONDS", "5"));
+        runs::measured(&client, &namespace, patient, 300, 1).await;
+        runs::create(&client, &namespace, impatient.0, impatient.1).await;
+        runs::finished(&client, &namespace, impatient.0, 300).await;
+        let text = report(&namespace, impatient.0, "md").await;
+        assert!(text.contains("503"), "{text}");
+    })
+    .await;
+}
