@@ -1,4 +1,4 @@
-//! Cold starts: a section of `report.md`, rows of the status, lines for a terminal.
+//! Cold starts: a section of `report.md`, lines for a terminal.
 
 mod report;
 mod terminal;

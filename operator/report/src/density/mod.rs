@@ -1,4 +1,4 @@
-//! Density: a section of `report.md`, rows of the status, lines for a terminal.
+//! Density: a section of `report.md`, lines for a terminal.
 
 mod report;
 mod terminal;

@@ -1,4 +1,4 @@
-//! Loads on a schedule: a section of `report.md`, rows of the status, lines for a terminal.
+//! Loads on a schedule: a section of `report.md`, lines for a terminal.
 
 mod report;
 mod terminal;
