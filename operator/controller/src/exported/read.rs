@@ -12,7 +12,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, la
 use wasmbench_core::schedule::SeenRun;
 use wasmbench_model::names;
 use wasmbench_report::files::SUMMARY_JSON;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use super::family::Sample;
 use super::last_runs::{self, LastRuns};

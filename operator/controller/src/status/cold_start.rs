@@ -4,11 +4,11 @@ use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
     LateStarts,
 };
-use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::cells::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::status::rows::judged;
 use wasmbench_report::validity::invalid;

@@ -1,9 +1,9 @@
 //! Density in the rows of the status.
 
 use wasmbench_api::status::DensityStatus;
-use wasmbench_results::density::DensityCell;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::cells::density::DensityCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::status::rows::judged;
 use wasmbench_report::validity::invalid;

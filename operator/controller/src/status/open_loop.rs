@@ -1,9 +1,9 @@
 //! Loads on a schedule in the rows of the status.
 
 use wasmbench_api::status::OpenLoopPoint;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
 use crate::status::rows::judged;
 use wasmbench_report::validity::invalid;

@@ -9,9 +9,9 @@ use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
 use wasmbench_report::markdown::report_md;
 use wasmbench_report::terminal::status_text;
-use wasmbench_results::open_loop::statement;
+use wasmbench_results::cells::open_loop::statement;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{all_measured, failed, record, replace, run, run_with};
 

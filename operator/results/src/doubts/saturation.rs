@@ -2,8 +2,8 @@
 
 use wasmbench_model::units;
 
+use crate::cells::load::LoadDetail;
 use crate::doubts::{Doubt, Evidence, Reason, places};
-use crate::load::LoadDetail;
 
 /// Share of its CPUs, or of its calibrated ceiling, above which the load generator itself is the
 /// bottleneck: a closed-loop client then queues its own requests and measures itself.

@@ -3,8 +3,8 @@
 
 use wasmbench_model::units;
 
-use crate::cpu_limit::CpuLimit;
 use crate::doubts::{self, Doubt, Evidence, Reason, note, places};
+use crate::read::cpu_limit::CpuLimit;
 
 /// Points of loads at which a CPU limit stopped the subject.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
