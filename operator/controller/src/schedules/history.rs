@@ -12,9 +12,9 @@ use wasmbench_core::build::config_map;
 use wasmbench_core::schedule::{RunOutcome, SeenRun, status};
 use wasmbench_model::names;
 use wasmbench_report::across::earlier;
-use wasmbench_results::judge::ratios::minimum_effect;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::stored::{HISTORY_KEY, MOST_BYTES};
+use wasmbench_results::vocabulary::minimum::minimum_effect;
 
 use super::report::announce;
 use crate::context::Context;

@@ -8,10 +8,10 @@ use crate::cells::load::LoadCell;
 use crate::cells::steady::{self, Scatter};
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::comparison::Comparison;
-use crate::judge::ratios::minimum_effect;
 use crate::judge::verdict::Verdict;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 use crate::vocabulary::measure::Sweep;
+use crate::vocabulary::minimum::minimum_effect;
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note:
 /// an inconclusive verdict already says that the data do not decide, and numbers that claim nothing

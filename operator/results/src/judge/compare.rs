@@ -9,12 +9,13 @@ use wasmbench_model::rounding::{P_DIGITS, round_number, round_significant};
 
 use crate::cells::Cells;
 use crate::judge::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
-use crate::judge::ratios::{Ratio, minimum_effect, ratios};
+use crate::judge::ratios::{Ratio, ratios};
 use crate::judge::verdict::{Thresholds, Verdict, judge};
 use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
 use crate::statistics::{Interval, LEVEL, false_discovery};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Judged, Measured as _};
+use crate::vocabulary::minimum::minimum_effect;
 use crate::vocabulary::primary;
 
 /// The comparisons of a run.

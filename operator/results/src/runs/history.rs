@@ -27,11 +27,11 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_model::store::hex;
 
 use crate::judge::comparison::Comparison;
-use crate::judge::ratios::minimum_effect;
 use crate::runs::history::lasting_change::LastingChange;
 use crate::runs::history::line::{Ends, Line, Number, Series, Setting};
 use crate::statistics::Interval;
 use crate::summary::Summary;
+use crate::vocabulary::minimum::minimum_effect;
 
 /// Hex digits of the digest of what was requested: enough to distinguish the specs of a schedule.
 const DIGEST_DIGITS: usize = 12;

@@ -8,10 +8,10 @@ use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_model::units;
 
 use crate::judge::comparison::{Comparison, factor};
-use crate::judge::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for_equals, smallest_found};
 use crate::summary::Summary;
 use crate::vocabulary::measure::{Measured as _, Metric};
+use crate::vocabulary::minimum::minimum_effect;
 use crate::vocabulary::primary;
 
 /// The scatter of equal trials on a typical node. On a quiet machine it is half as much, and on a

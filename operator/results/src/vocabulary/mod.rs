@@ -4,4 +4,5 @@ pub mod cell;
 pub mod counts;
 pub mod doubt;
 pub mod measure;
+pub mod minimum;
 pub mod primary;

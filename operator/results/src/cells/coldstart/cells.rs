@@ -15,13 +15,13 @@ use crate::cells::coldstart::{
 };
 use crate::cells::recorded::Recorded;
 use crate::cells::variant_validity::VariantValidity;
-use crate::judge::ratios::smallest_start;
 use crate::read::cold_trial::ColdTrial;
 use crate::read::node_use::{self, NodeUse};
 use crate::read::observation::Observation;
 use crate::read::trial::carries;
 use crate::statistics::{Spread, median};
 use crate::vocabulary::cell::CellSummary;
+use crate::vocabulary::minimum::smallest_start;
 
 /// Trials of a cell, by block.
 type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;

@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_model::rounding::round_number;
 
-use crate::judge::ratios::minimum_effect;
 use crate::judge::verdict::Verdict;
 use crate::runs::history::History;
 use crate::summary::{RunName, Summary};
 use crate::vocabulary::measure::Metric;
+use crate::vocabulary::minimum::minimum_effect;
 
 /// Name and version of the schema.
 pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v3";

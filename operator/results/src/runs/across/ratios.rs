@@ -11,7 +11,7 @@ use wasmbench_model::wire::record::{Cell, Point};
 
 use crate::cells::curve::knee;
 use crate::judge::comparison::factor;
-use crate::judge::ratios::{Series, minimum_effect, smallest_change};
+use crate::judge::ratios::Series;
 use crate::judge::verdict::{Thresholds, judge};
 use crate::runs::across::{CellRatio, Side, Unjudged, VersusBaseline};
 use crate::runs::history::Scatter;
@@ -19,6 +19,7 @@ use crate::statistics::{Interval, false_discovery, paired_ratios};
 use crate::summary::Summary;
 use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::measure::Metric;
+use crate::vocabulary::minimum::{minimum_effect, smallest_change};
 
 /// The valid trials of one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
