@@ -48,3 +48,8 @@ pub fn of_window(window: &OpenLoopWindow) -> OpenLoopTrial {
         generator_p99_microseconds: round_time(window.generator_delay.p99_microseconds),
     }
 }
+
+/// Whether no trial in a column had a schedule.
+pub fn are_absent(column: &[Option<OpenLoopTrial>]) -> bool {
+    column.iter().all(Option::is_none)
+}

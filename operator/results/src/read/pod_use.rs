@@ -1,6 +1,7 @@
 //! What a pod and its runtime shim used over one timed window, apart from the numbers by which
 //! variants are compared.
 
+use wasmbench_model::units;
 use wasmbench_model::wire::document::{Meter, TimedWindow};
 
 /// What the shim used over one timed window.
@@ -89,6 +90,12 @@ fn system_share(meter: &Meter) -> Option<f64> {
     let system = meter.cpu_system_nanoseconds?;
     let both = meter.cpu_user_nanoseconds?.saturating_add(system);
     (both > 0).then(|| system as f64 / both as f64)
+}
+
+/// How often and how long a CPU limit stopped a pod: `15 periods, for 31 % of the window`.
+pub fn throttled_words(periods: u64, share: Option<f64>) -> String {
+    let long = share.map(|share| format!(", for {} of the window", units::percent(share)));
+    format!("{periods} periods{}", long.unwrap_or_default())
 }
 
 #[cfg(test)]

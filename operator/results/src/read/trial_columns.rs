@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wasmbench_model::noise::Noise;
 
-use crate::cells::open_loop;
-use crate::read::open_loop_trial::OpenLoopTrial;
+use crate::read::open_loop_trial::{self, OpenLoopTrial};
 use crate::read::trial::{Discarded, Metrics, Trial, TrialState};
 
 #[serde_with::serde_as]
@@ -34,7 +33,7 @@ struct Columns {
     #[serde(default, skip_serializing_if = "without_numbers")]
     others_cpu_share: Vec<Option<f64>>,
     /// One entry per trial of an open-loop point.
-    #[serde(default, skip_serializing_if = "open_loop::without_trials")]
+    #[serde(default, skip_serializing_if = "open_loop_trial::are_absent")]
     open_loop: Vec<Option<OpenLoopTrial>>,
     /// Blocks whose trial was measured once more because the node was noisy. The records have the
     /// discarded windows.

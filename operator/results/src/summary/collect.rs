@@ -203,8 +203,6 @@ impl Collector {
             noise_floors: &compared.noise_floors,
         };
         let mut doubts = doubts::doubts(&evidence);
-        doubts.extend(coldstart::doubts(&cells.cold_starts));
-        doubts.extend(density::doubts(&cpu_limit, &cells.density));
         trust::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts));

@@ -1,12 +1,11 @@
 //! The result of a run in one line, with a number: what `kubectl get` shows.
 
-mod statement;
+pub mod statement;
 
 use strum::EnumCount as _;
 use wasmbench_model::units::{self, cut};
 
 use crate::cells::curve::peak;
-use crate::cells::open_loop;
 use crate::judge::comparison::Comparison;
 use crate::summary::failures::{flaky_variants, skipped_variants};
 use crate::summary::trust::is_doubted;
@@ -156,7 +155,7 @@ fn absolutes(summary: &Summary) -> Vec<String> {
             let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
             let mut loads = ranked(&summary.cells, variant, workload);
             let open = loads.rfind(|cell| cell.detail.sweep == Sweep::OpenLoop);
-            let open = open.and_then(|cell| open_loop::statement(&cell.detail));
+            let open = open.and_then(|cell| statement::without_comparison(&cell.detail));
             let found = rps.into_iter().chain(p50).chain(open);
             let cold = cold_start(summary, variant, workload);
             let one_more = one_more(summary, variant, workload);

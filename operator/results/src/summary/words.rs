@@ -1,11 +1,11 @@
 //! The spec in words, for people who read a report without the run beside it.
 
+mod sweeps;
+
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
 use wasmbench_model::units::cut;
-use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
-use crate::cells::{coldstart, density, open_loop};
 use crate::summary::{Compared, Named};
 use crate::vocabulary::counts::TrialCounts;
 
@@ -47,42 +47,10 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .iter()
             .map(|w| named(&w.name, workload_words(w)))
             .collect(),
-        sweeps: sweeps(spec),
+        sweeps: sweeps::sentences(spec),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),
     }
-}
-
-/// A sentence for each sweep.
-fn sweeps(spec: &BenchmarkRunSpec) -> Vec<String> {
-    let cold = spec.sweeps.cold_start.as_ref();
-    let cold = cold.map(|sweep| coldstart::sweep(sweep, spec.network()));
-    let dense = spec.sweeps.density.as_ref().map(density::sweep);
-    let warm = spec.sweeps.warm_latency.map(|w| {
-        let least = w.requests.unwrap_or(DEFAULT_REQUESTS);
-        let most = match w.requests {
-            Some(_) => String::new(),
-            None => format!(" and {MOST_SECONDS} s at most"),
-        };
-        format!(
-            "warm latency: {least} requests per trial, for {LEAST_SECONDS} s at least{most}, over {} connection(s), \
-             after {} discarded ones",
-            w.connections, w.warmup_requests
-        )
-    });
-    let throughput = spec.sweeps.throughput.as_ref().map(|t| {
-        let connections: Vec<String> = t.connections.iter().map(u32::to_string).collect();
-        let reuse: &str = t.connection_reuse.into();
-        format!(
-            "throughput: {} s per trial after {} discarded seconds, at {} connections ({reuse})",
-            t.duration_seconds,
-            t.warmup_seconds,
-            connections.join(", ")
-        )
-    });
-    let open = spec.sweeps.open_loop.as_ref().map(open_loop::sweep);
-    let all = [cold, warm, throughput, open, dense];
-    all.into_iter().flatten().collect()
 }
 
 fn variant_words(variant: &Variant) -> String {

@@ -9,7 +9,6 @@ mod cells;
 mod floor;
 mod late;
 mod validity;
-mod words;
 
 use std::collections::BTreeMap;
 
@@ -26,8 +25,6 @@ use crate::vocabulary::measure::Metric;
 pub use cells::cell;
 pub use floor::{HarnessFloor, floors};
 pub use late::{InTime, LateStarts};
-pub use validity::doubts;
-pub use words::sweep;
 
 /// A cell of cold starts: one number of pods created at once.
 pub type ColdStartCell = CellSummary<ColdStartDetail>;

@@ -6,8 +6,9 @@ use wasmbench_model::units;
 
 use crate::cells::density::blocks::{Blocks, by_instances};
 use crate::cells::density::{DensityCell, SpoiltStep};
-use crate::doubts::{saturation, throttled};
+use crate::cells::load::saturation;
 use crate::read::density_trial::Reached;
+use crate::read::pod_use::throttled_words;
 use crate::vocabulary::doubt::Reason;
 
 /// The disturbed steps of the measured climbs of a cell, by instances.
@@ -29,7 +30,7 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
             (
                 Reason::Throttled,
                 stopped.count(),
-                throttled::words(periods, longest),
+                throttled_words(periods, longest),
             ),
             (
                 Reason::LoadGeneratorSaturated,

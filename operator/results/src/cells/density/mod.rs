@@ -2,14 +2,14 @@
 //! slope: the memory of one more instance.
 //!
 //! Reading order: [`crate::read::density_trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`validity`] with [`disturbed_steps`] (which cells count, and why others do not), [`words`] (the
-//! sweep, and where climbs ended).
+//! [`validity`] with [`disturbed_steps`] (which cells count, and why others do not), [`mod@ended`] (where
+//! climbs ended).
 
 mod blocks;
 mod cells;
 pub mod disturbed_steps;
+mod ended;
 mod validity;
-mod words;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::wire::density::DensityStopReason;
@@ -21,8 +21,7 @@ use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
 
 pub use cells::cell;
-pub use validity::doubts;
-pub use words::{ended, sweep};
+pub use ended::ended;
 
 /// A cell of density.
 pub type DensityCell = CellSummary<DensityDetail>;

@@ -1,13 +1,7 @@
-//! Which cells of density are invalid, and what speaks against the numbers.
+//! Which cells of density are invalid.
 
-use crate::cells::density::disturbed_steps::words;
-use crate::cells::density::{DensityCell, DensityDetail};
-use crate::doubts::{self, doubt, note, throttled};
-use crate::read::cpu_limit::CpuLimit;
-use crate::vocabulary::doubt::{Doubt, Reason};
-
-/// The prefix of places.
-const OF: &str = "density of ";
+use crate::cells::density::DensityDetail;
+use crate::vocabulary::doubt::Reason;
 
 /// Why a cell may be excluded from comparisons, and whether it is. A CPU limit that the run sets is
 /// part of its question.
@@ -18,47 +12,4 @@ pub fn reasons(climbs: &DensityDetail, sets_cpu_limit: bool) -> [(Reason, bool);
         (Reason::ErrorsInLoad, is_spoilt(Reason::ErrorsInLoad)),
         (Reason::Throttled, is_throttled),
     ]
-}
-
-/// What speaks against the numbers. A climb that stopped early does not, because the steps that it
-/// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
-pub fn doubts(limit: &CpuLimit, cells: &[DensityCell]) -> Vec<Doubt> {
-    let throttled = places(cells, Reason::Throttled, |_| true);
-    let throttled = throttled.map(|places| throttled::of_places(limit, &places));
-    let found = [errors_in_load(cells), throttled, saturated(cells)];
-    found.into_iter().flatten().collect()
-}
-
-fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
-    let reason = Reason::ErrorsInLoad;
-    Some(doubt(
-        reason,
-        places(cells, reason, |cell| cell.is_invalid_by(reason))?,
-        "these are not compared: a variant that fails may cost less than one that works; look at \
-         its log, and for limits of the subject and of the node (memory, open files)",
-    ))
-}
-
-fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
-    let reason = Reason::LoadGeneratorSaturated;
-    Some(note(
-        reason,
-        places(cells, reason, |_| true)?,
-        "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
-         a CPU limit of the probe's pods (a LimitRange)",
-    ))
-}
-
-/// The cells with steps that are disturbed by `reason`, with these steps.
-fn places(
-    cells: &[DensityCell],
-    reason: Reason,
-    are_meant: impl Fn(&DensityCell) -> bool,
-) -> Option<String> {
-    let place = |cell: &DensityCell| {
-        let steps = words(cell, reason);
-        let is_meant = are_meant(cell) && !steps.is_empty();
-        is_meant.then(|| format!("{} ({steps})", cell.place()))
-    };
-    Some(OF.to_owned() + &doubts::places(cells, place)?)
 }

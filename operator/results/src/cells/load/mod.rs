@@ -1,9 +1,10 @@
 //! Loads, closed and open: records in, numbers out. The unit is a request.
 //!
 //! Reading order: [`crate::read::trial`] (the numbers of one record), [`mod@cells`] (all blocks of a
-//! cell), [`validity`] (which cells count, and why others do not).
+//! cell), [`validity`] with [`saturation`] (which cells count, and why others do not).
 
 mod cells;
+pub mod saturation;
 mod validity;
 
 use std::collections::BTreeMap;

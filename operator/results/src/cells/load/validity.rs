@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::cells::load::LoadDetail;
-use crate::doubts::saturation;
+use crate::cells::load::saturation::is_saturated;
 use crate::read::trial::{Trial, TrialState};
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Reason;
@@ -24,10 +24,7 @@ pub fn reasons(
     let of_point = [
         (Reason::TooFewSamples, too_few),
         (Reason::Throttled, throttled),
-        (
-            Reason::LoadGeneratorSaturated,
-            saturation::is_saturated(load),
-        ),
+        (Reason::LoadGeneratorSaturated, is_saturated(load)),
         (Reason::RateNotAchieved, lost_the_rate),
     ];
     let of_trials = of_trials(&load.trials).into_iter().chain(wrong);

@@ -1,7 +1,8 @@
-//! A comparison as a statement in the line of the verdict.
+//! Statements in the line of the verdict.
 
-use wasmbench_model::units;
+use wasmbench_model::units::{self, marked};
 
+use crate::cells::load::LoadDetail;
 use crate::judge::comparison::Comparison;
 use crate::vocabulary::measure::Measured as _;
 
@@ -39,4 +40,14 @@ pub fn short(comparison: &Comparison) -> String {
     );
     let verdict = comparison.verdict_words();
     format!("{variant}: {found} on {workload}, {verdict}")
+}
+
+/// What a variant does by itself at its highest rate, for a verdict without comparisons.
+pub fn without_comparison(load: &LoadDetail) -> Option<String> {
+    let p99 = load.open_loop?.p99_microseconds.median;
+    let percent = load.percent_of_peak?;
+    let p99 = marked(units::micros(p99), load.p99_carried);
+    Some(format!(
+        "p99 from the schedule {p99} at {percent} % of its peak"
+    ))
 }

@@ -1,20 +1,13 @@
 //! Loads on a schedule: what one trial measured, and the summary of a point. The points are cells
 //! like those of other loads; this module has what is specific to schedules.
-//!
-//! Reading order: [`crate::read::open_loop_trial`] (the numbers of one record), here (all of a point), [`words`] (doubts,
-//! sweep).
 
-mod words;
-
-use crate::read::open_loop_trial::OpenLoopTrial;
 use serde::{Deserialize, Serialize};
 use wasmbench_model::open_loop::LEAST_ACHIEVED;
 use wasmbench_model::rounding::round_number;
 
+use crate::read::open_loop_trial::OpenLoopTrial;
 use crate::read::trial::{Trial, TrialState};
 use crate::statistics::Spread;
-
-pub use words::{achieved, doubt_late, doubt_rate, statement, sweep};
 
 /// A point over its valid trials, or over the invalid ones if there are no others: medians with
 /// their intervals.
@@ -82,7 +75,7 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
     })
 }
 
-/// Whether no trial in a column had a schedule.
-pub fn without_trials(column: &[Option<OpenLoopTrial>]) -> bool {
-    column.iter().all(Option::is_none)
+/// A share of the rate in percent, truncated and not rounded: 97.96 % is below 98 %.
+pub fn achieved(share: f64) -> String {
+    format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }

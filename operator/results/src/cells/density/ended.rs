@@ -1,6 +1,5 @@
-//! Density in words: the sweep, and where climbs ended.
+//! Where climbs ended, in words.
 
-use wasmbench_api::density::Density;
 use wasmbench_model::units::cut;
 use wasmbench_model::wire::density::DensityStopReason;
 
@@ -8,19 +7,6 @@ use crate::cells::density::{DensityCell, DensityEnd};
 
 /// Longest message about why a climb ended, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
-
-/// The sweep in one sentence.
-pub fn sweep(sweep: &Density) -> String {
-    let steps: Vec<String> = sweep.ladder().iter().map(u32::to_string).collect();
-    format!(
-        "density: {} instances at once, {} requests to the first at each step; stops below {} % of \
-         available memory or when a step takes more than {} s",
-        steps.join(", "),
-        sweep.requests,
-        sweep.stop.available_memory_percent,
-        sweep.stop.timeout_seconds
-    )
-}
 
 /// The climbs that ended early, one sentence per step and reason.
 pub fn ended(cell: &DensityCell) -> Vec<String> {
