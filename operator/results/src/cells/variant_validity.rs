@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_model::wire::record::{Cell, TrialId};
 
+use crate::read::answers::Mismatch;
 use crate::read::environment::Drift;
 use crate::read::observation::Observation;
 use crate::vocabulary::counts::TrialCounts;
@@ -28,8 +29,8 @@ pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngi
 /// What the run as a whole shows against its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantValidity<'a> {
-    /// Variants that gave wrong answers, with the workload.
-    pub answers: &'a BTreeSet<(String, String)>,
+    /// Answers that differ.
+    pub answers: &'a [Mismatch],
     /// Variants in a different mode than they claim.
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
@@ -46,8 +47,8 @@ impl VariantValidity<'_> {
 
     /// Whether `variant` gave wrong answers under `workload`.
     pub fn has_wrong_answers(self, variant: &str, workload: &str) -> bool {
-        self.answers
-            .contains(&(variant.to_owned(), workload.to_owned()))
+        let mut answers = self.answers.iter();
+        answers.any(|wrong| wrong.variant == variant && wrong.workload == workload)
     }
 
     /// Why measurements of `variant` under `workload` are excluded from comparisons.

@@ -12,20 +12,23 @@ use wasmbench_model::wire::document::LoadDocument;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 
 use crate::cells::Cells;
+use crate::cells::coldstart;
 use crate::cells::variant_validity::{VariantValidity, wrong_engines};
-use crate::cells::{coldstart, density, load, recorded};
 use crate::doubts::{self, Evidence};
-use crate::judge::{compare, expectations, precision};
+use crate::judge::compare::{self, Comparisons};
+use crate::judge::expectations;
+use crate::judge::precision::{self, Precision};
 use crate::read::answer_sizes::answer_sizes;
 use crate::read::answers;
 use crate::read::cpu_limit::CpuLimit;
-use crate::read::environment::{self, Facts};
+use crate::read::environment::{self, Environment, Facts};
 use crate::read::observation::{Observation, observe};
 use crate::read::period::Period;
 use crate::read::scout::{self, ScoutSummary};
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::summary::{failures, sandbox, shim_use, trust, verdict, words};
 use crate::vocabulary::counts::TrialCounts;
+use crate::vocabulary::doubt::Doubt;
 
 /// The run that records belong to.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,60 +157,83 @@ impl Collector {
         engine::contradiction(variant, document?.engine.as_ref()?)
     }
 
-    /// The summary of the records so far.
+    /// The summary of the records so far: through the storeys, from the lowest to the highest.
     pub fn finish(&self) -> Summary {
-        let Self {
-            run,
-            measured,
-            observations,
-            scouts,
-            facts,
-            keys: _,
-        } = self;
-        let baseline = run.baseline().to_owned();
-        let blocks = precision::blocks(measured, observations);
-        let with_blocks = |spec: &BenchmarkRunSpec| BenchmarkRunSpec {
+        let (run, baseline, observations) = (&self.run, self.run.baseline(), &self.observations);
+        let blocks = precision::blocks(&self.measured, observations);
+        let [measured, asked] = [&self.measured, &run.spec].map(|spec| BenchmarkRunSpec {
             blocks,
             ..spec.clone()
-        };
-        let (measured, asked) = (&with_blocks(measured), &with_blocks(&run.spec));
-        let mismatches = answers::mismatches(measured, &baseline, observations);
-        let wrong: BTreeSet<(String, String)> = mismatches
-            .iter()
-            .map(|m| (m.variant.clone(), m.workload.clone()))
-            .collect();
-        let engines = wrong_engines(observations);
-        let environment = environment::environment(run.seed, measured, observations, facts);
+        });
+
+        let mismatches = answers::mismatches(&measured, baseline, observations);
+        let environment = environment::environment(run.seed, &measured, observations, &self.facts);
+
         let against = VariantValidity {
-            answers: &wrong,
-            engines: &engines,
+            answers: &mismatches,
+            engines: &wrong_engines(observations),
             drift: &environment.drift,
         };
-        let cells = self.cells(measured, against);
-        let compared = compare::comparisons(measured, &baseline, &cells);
-        let precision = precision::reached(measured, &baseline, observations, |spec| {
-            let cells = self.cells(spec, against);
-            let compared = compare::comparisons(spec, &baseline, &cells).with_baseline;
-            precision::widths(&compared)
-        });
-        let cpu_limit = CpuLimit::of(asked, observations);
-        let evidence = Evidence {
-            spec: asked,
-            cpu_limit: &cpu_limit,
+        let cells = Cells::of(&measured, observations, against);
+
+        let compared = compare::comparisons(&measured, baseline, &cells);
+        let precision = self.precision(&measured, against);
+
+        let mut doubts = doubts::doubts(&Evidence {
+            spec: &asked,
+            cpu_limit: &CpuLimit::of(&asked, observations),
             cells: &cells,
             mismatches: &mismatches,
             answer_sizes: &answer_sizes(observations),
-            engines: &engines,
+            engines: against.engines,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
             noise_floors: &compared.noise_floors,
-        };
-        let mut doubts = doubts::doubts(&evidence);
+        });
+
         trust::weigh(&mut doubts, &compared.with_baseline);
+        let mut summary = self.summary(
+            &measured,
+            Found {
+                environment,
+                cells,
+                compared,
+                precision,
+                doubts,
+            },
+        );
+        summary.verdict = verdict::verdict(&summary);
+        summary
+    }
+
+    /// How precise the comparisons are: those of the run, and those after fewer blocks.
+    fn precision(
+        &self,
+        measured: &BenchmarkRunSpec,
+        against: VariantValidity<'_>,
+    ) -> Option<Precision> {
+        let baseline = self.run.baseline();
+        precision::reached(measured, baseline, &self.observations, |spec| {
+            let cells = Cells::of(spec, &self.observations, against);
+            let compared = compare::comparisons(spec, baseline, &cells);
+            precision::widths(&compared.with_baseline)
+        })
+    }
+
+    /// What was found, as a summary that has no verdict yet.
+    fn summary(&self, measured: &BenchmarkRunSpec, found: Found) -> Summary {
+        let Found {
+            environment,
+            cells,
+            compared,
+            precision,
+            doubts,
+        } = found;
+        let (run, observations) = (&self.run, &self.observations);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts));
         let (failures, failures_not_listed) = failures::failures(measured, observations);
-        let mut summary = Summary {
+        Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
             run: RunName {
                 namespace: run.namespace.clone(),
@@ -215,7 +241,7 @@ impl Collector {
                 uid: run.uid.clone(),
             },
             seed: run.seed,
-            baseline,
+            baseline: run.baseline().to_owned(),
             verdict: String::new(),
             trustworthy: trust::trustworthy(trials, &doubts),
             doubts,
@@ -232,31 +258,23 @@ impl Collector {
             harness_floors: coldstart::floors(observations),
             density: cells.density,
             not_applicable: not_applicable::list(measured),
-            scouts: scouts.values().cloned().collect(),
+            scouts: self.scouts.values().cloned().collect(),
             failures,
             failures_not_listed,
             environment,
             spec: environment::shown(&run.spec),
             compared: words::compared(measured),
-        };
-        summary.verdict = verdict::verdict(&summary);
-        summary
-    }
-
-    /// The cells of all sweeps, with the reasons why they are invalid.
-    fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
-        let ceilings = load::ceilings(&self.observations);
-        let recorded = recorded::recorded(spec, &self.observations);
-        let each = || recorded.iter();
-        let loads = each().filter_map(|one| load::cell(spec, one, against, &ceilings));
-        let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, against));
-        let density = each().filter_map(|one| density::cell(spec, one, against));
-        Cells {
-            loads: loads.collect(),
-            cold_starts: cold_starts.collect(),
-            density: density.collect(),
         }
     }
+}
+
+/// What the storeys below found.
+struct Found {
+    environment: Environment,
+    cells: Cells,
+    compared: Comparisons,
+    precision: Option<Precision>,
+    doubts: Vec<Doubt>,
 }
 
 /// What was observed, without the look before the first block.
