@@ -10,7 +10,7 @@ use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::status::rows::judged;
+use crate::status::judged::judged;
 use wasmbench_report::validity::invalid;
 
 /// The points of a row.

@@ -5,7 +5,7 @@ use wasmbench_results::cells::density::DensityCell;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::status::rows::judged;
+use crate::status::judged::judged;
 use wasmbench_report::validity::invalid;
 
 /// The density of a variant; `None` where nothing was measured.

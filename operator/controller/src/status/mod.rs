@@ -5,6 +5,7 @@
 mod cold_start;
 mod density;
 mod drafts;
+mod judged;
 mod open_loop;
 pub mod rows;
 pub mod size;

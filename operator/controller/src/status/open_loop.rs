@@ -5,7 +5,7 @@ use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
-use crate::status::rows::judged;
+use crate::status::judged::judged;
 use wasmbench_report::validity::invalid;
 
 /// The points of a row, by rate.

@@ -1,9 +1,7 @@
 //! Turns a summary into the rows of a run's status. Numbers are those of the summary, digit by
 //! digit: if they were rounded again, they would differ from those in the report.
 
-use wasmbench_api::status::{
-    JudgedRatio, Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary,
-};
+use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::cells::coldstart::ColdStartCell;
 use wasmbench_results::cells::curve::{knee, peak};
@@ -15,6 +13,7 @@ use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::measure::Sweep;
 
+use crate::status::judged::judged;
 use crate::status::{cold_start, density, open_loop};
 use wasmbench_report::validity::invalid;
 
@@ -121,19 +120,5 @@ fn ratio(found: &Comparison) -> Ratio {
     Ratio {
         metric: <&str>::from(found.metric).to_owned(),
         judged: judged(found),
-    }
-}
-
-/// A ratio of any sweep.
-pub fn judged(found: &Comparison) -> JudgedRatio {
-    JudgedRatio {
-        primary: found.primary,
-        ratio: found.estimate.ratio,
-        low: found.estimate.low,
-        high: found.estimate.high,
-        noise_floor: found.noise_floor,
-        verdict: <&str>::from(found.verdict).to_owned(),
-        untrusted: invalid(&found.untrusted),
-        blocks: found.estimate.blocks,
     }
 }

@@ -1,4 +1,4 @@
-//! Reads what is shown: each finished run and its report, once. Never while a probe measures.
+//! Reads what [`crate::exported`] shows: each finished run and its report, once. Never while a probe measures.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -14,12 +14,12 @@ use wasmbench_model::names;
 use wasmbench_report::files::SUMMARY_JSON;
 use wasmbench_results::summary::Summary;
 
-use super::family::Sample;
-use super::last_runs::{self, LastRuns};
-use super::numbers::{self, Owner};
-use super::store::MOST_SERIES_OF_ALL;
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
+use crate::exported::family::Sample;
+use crate::exported::last_runs::{self, LastRuns};
+use crate::exported::numbers::{self, Owner};
+use crate::exported::store::MOST_SERIES_OF_ALL;
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
