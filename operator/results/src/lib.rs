@@ -1,6 +1,6 @@
 //! The results of a run: records in, a summary out. Pure: plain data in, plain data out.
 //!
-//! The folders are storeys. Each needs only those before it:
+//! The folders are storeys. Each needs only those before it, which a test of the controller checks:
 //!
 //! 1. [`statistics`]: what numbers say, whatever they measure.
 //! 2. [`vocabulary`]: what is measured, and the words in which results are told apart.
@@ -14,17 +14,11 @@
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
-pub mod statistics;
-pub mod vocabulary;
-
-pub mod read;
-
 pub mod cells;
-
-pub mod judge;
-
 pub mod doubts;
-
-pub mod summary;
-
+pub mod judge;
+pub mod read;
 pub mod runs;
+pub mod statistics;
+pub mod summary;
+pub mod vocabulary;

@@ -166,9 +166,11 @@ impl Collector {
             ..spec.clone()
         });
 
+        // Read.
         let mismatches = answers::mismatches(&measured, baseline, observations);
         let environment = environment::environment(run.seed, &measured, observations, &self.facts);
 
+        // Cells.
         let against = VariantValidity {
             answers: &mismatches,
             engines: &wrong_engines(observations),
@@ -176,9 +178,11 @@ impl Collector {
         };
         let cells = Cells::of(&measured, observations, against);
 
+        // Judge.
         let compared = compare::comparisons(&measured, baseline, &cells);
         let precision = self.precision(&measured, against);
 
+        // Doubts.
         let mut doubts = doubts::doubts(&Evidence {
             spec: &asked,
             cpu_limit: &CpuLimit::of(&asked, observations),
@@ -191,6 +195,7 @@ impl Collector {
             noise_floors: &compared.noise_floors,
         });
 
+        // Summary.
         trust::weigh(&mut doubts, &compared.with_baseline);
         let mut summary = self.summary(
             &measured,

@@ -1,6 +1,10 @@
 //! `summary.json`: everything a run found, as numbers. Units are in the names or beside them.
 //! Measured fractions have at most five significant digits. A number that could not be measured is
 //! absent.
+//!
+//! Reading order: [`collect`] (records to a summary, through all storeys), [`failures`], [`shim_use`],
+//! [`sandbox`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
+//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] (what it costs).
 
 pub mod collect;
 pub mod cost;
