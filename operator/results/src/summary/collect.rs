@@ -183,30 +183,18 @@ impl Collector {
         let precision = self.precision(&measured, against);
 
         // Doubts.
-        let mut doubts = doubts::doubts(&Evidence {
-            spec: &asked,
-            cpu_limit: &CpuLimit::of(&asked, observations),
-            cells: &cells,
-            mismatches: &mismatches,
-            answer_sizes: &answer_sizes(observations),
-            engines: against.engines,
-            drift: &environment.drift,
-            comparisons: &compared.with_baseline,
-            noise_floors: &compared.noise_floors,
-        });
+        let mut doubts = self.doubts(&asked, against, &cells, &compared);
 
         // Summary.
         trust::weigh(&mut doubts, &compared.with_baseline);
-        let mut summary = self.summary(
-            &measured,
-            Found {
-                environment,
-                cells,
-                compared,
-                precision,
-                doubts,
-            },
-        );
+        let found = Found {
+            environment,
+            cells,
+            compared,
+            precision,
+            doubts,
+        };
+        let mut summary = self.summary(&measured, found);
         summary.verdict = verdict::verdict(&summary);
         summary
     }
@@ -222,6 +210,27 @@ impl Collector {
             let cells = Cells::of(spec, &self.observations, against);
             let compared = compare::comparisons(spec, baseline, &cells);
             precision::widths(&compared.with_baseline)
+        })
+    }
+
+    /// What speaks against the numbers of the run with the spec that was `asked` for.
+    fn doubts(
+        &self,
+        asked: &BenchmarkRunSpec,
+        against: VariantValidity<'_>,
+        cells: &Cells,
+        compared: &Comparisons,
+    ) -> Vec<Doubt> {
+        doubts::doubts(&Evidence {
+            spec: asked,
+            cpu_limit: &CpuLimit::of(asked, &self.observations),
+            cells,
+            mismatches: against.answers,
+            answer_sizes: &answer_sizes(&self.observations),
+            engines: against.engines,
+            drift: against.drift,
+            comparisons: &compared.with_baseline,
+            noise_floors: &compared.noise_floors,
         })
     }
 
