@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wasmbench_model::wire::document::{LoadDocument, TimedWindow, Warmup};
 use wasmbench_model::wire::request::REQUEST_ENV;
-use wasmbench_results::fortio::{self, Load};
+use wasmbench_results::read::fortio::{self, Load};
 
 /// A command that runs on one CPU alone, if one is given. taskset is part of util-linux.
 fn command_on(cpu: Option<u32>, program: &Path) -> Command {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::units;
-use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
 /// What is compared.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use wasmbench_report::json::pretty;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 use wasmbench_studies::measured::{self, Length};
 use wasmbench_studies::published::{Published, Study};
 use wasmbench_studies::{Error, read, terminal};

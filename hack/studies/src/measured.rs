@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::Point as CellPoint;
-use wasmbench_results::Summary;
-use wasmbench_results::cell::{AnyCell, Detail};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::density::DensityDetail;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::LoadDetail;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::ratios::pooled;
+use wasmbench_results::cells::density::DensityDetail;
+use wasmbench_results::cells::load::LoadDetail;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::ratios::pooled;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::{AnyCell, Detail};
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::figure::Figure;
 

@@ -3,8 +3,8 @@
 use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::across::{Across, Schedule, Side, across};
-use wasmbench_results::history::History;
+use wasmbench_results::runs::across::{Across, Schedule, Side, across};
+use wasmbench_results::runs::history::History;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
 use crate::args::{ClusterArgs, CompareArgs};

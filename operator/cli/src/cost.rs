@@ -1,7 +1,7 @@
 //! `kubectl wasmbench cost`: what the variants of a run cost on a node with a given price.
 
 use wasmbench_report::cost::cost_text;
-use wasmbench_results::cost::Costs;
+use wasmbench_results::summary::cost::Costs;
 
 use crate::args::{ClusterArgs, CostArgs};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wasmbench_results::history::stored;
+use wasmbench_results::runs::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
 /// Why a command failed.

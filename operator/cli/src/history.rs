@@ -1,8 +1,8 @@
 //! `kubectl wasmbench history`: the history of a schedule, which outlives its runs.
 
 use wasmbench_report::history::{history_csv, history_html, history_text};
-use wasmbench_results::history::History;
-use wasmbench_results::history::stored::HISTORY_KEY;
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
 use crate::args::{ClusterArgs, HistoryArgs, HistoryOutput};
 use crate::cluster::Cluster;

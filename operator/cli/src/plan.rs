@@ -16,10 +16,10 @@ use wasmbench_model::cells::cells_of;
 use wasmbench_model::units;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::table::{Align, Table};
-use wasmbench_results::power;
-use wasmbench_results::primary::planned;
 use wasmbench_results::statistics::ratio::blocks_to_find;
-use wasmbench_results::words;
+use wasmbench_results::summary::power;
+use wasmbench_results::summary::words;
+use wasmbench_results::vocabulary::primary::planned;
 
 use crate::args::PlanArgs;
 use crate::assumed::config;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use crate::args::ClusterArgs;
 use crate::cluster::Cluster;

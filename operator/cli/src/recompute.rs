@@ -7,7 +7,8 @@ use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_model::store;
-use wasmbench_results::{Collector, RunInput, Summary};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{Collector, RunInput};
 
 use crate::error::Error;
 use crate::warn;

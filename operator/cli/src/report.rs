@@ -16,7 +16,7 @@ use wasmbench_report::files::{
     COMPARISONS_CSV, ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
     report_files_of,
 };
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
 use crate::cluster::Cluster;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wasmbench_model::store;
 use wasmbench_report::files;
-use wasmbench_results::history::stored;
+use wasmbench_results::runs::history::stored;
 
 /// Longest pause between two attempts while the error may still pass, as when an API server
 /// restarts.

@@ -23,8 +23,8 @@ use tokio::time::{sleep, timeout};
 use wasmbench_api::{BenchmarkRun, conditions};
 
 use crate::context::Context;
-use crate::exported;
 use crate::metrics::{self, StateLabel};
+use crate::show;
 
 /// Maximum number of open connections. One more closes the oldest, so that nobody can lock the
 /// kubelet out.
@@ -80,7 +80,7 @@ async fn readyz(State(context): State<Arc<Context>>) -> impl IntoResponse {
 
 async fn serve_metrics(State(context): State<Arc<Context>>) -> impl IntoResponse {
     count_runs(&context);
-    exported::forget_gone(&context);
+    show::forget_gone(&context);
     match context.metrics.text() {
         Ok(text) => (
             StatusCode::OK,

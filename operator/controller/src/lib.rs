@@ -1,7 +1,7 @@
 //! The operator: observe -> validate -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
-//! (status), [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and
+//! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and
 //! [`schedules`] (what starts runs). Every rule is in `wasmbench-core`; this crate holds the
 //! client.
 
@@ -25,6 +25,7 @@ mod remove;
 pub mod report;
 mod runs_in_memory;
 pub mod schedules;
+mod show;
 pub mod status;
 pub mod sweep;
 

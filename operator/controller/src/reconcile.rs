@@ -14,7 +14,7 @@ use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 use crate::context::{Context, GuardedRun, meta_of};
 use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
-use crate::{act, exported, observe, remove, report, sweep};
+use crate::{act, observe, remove, report, show, sweep};
 
 /// The controller's entry point: guards against objects that do not decode, hangs and panics, so
 /// that one run never stops the others.
@@ -129,7 +129,7 @@ fn action_of(plan: &Plan, context: &Context) -> Action {
 /// A finished run expires, and is in `/metrics` if its label requests that.
 async fn finished(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     let action = expire(run, context).await?;
-    let silence = Box::pin(exported::run(context, run)).await?;
+    let silence = Box::pin(show::run(context, run)).await?;
     Ok(silence.map_or(action, Action::requeue))
 }
 

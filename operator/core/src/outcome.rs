@@ -10,8 +10,8 @@ use wasmbench_model::wire::evidence::Evidence;
 use wasmbench_model::wire::record::{Outcome, Point};
 use wasmbench_model::wire::scout::{SCOUT_SCHEMA, ScoutDocument};
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::PodState;
-use crate::plan::{Failure, FailureReason};
 
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;

@@ -4,14 +4,14 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::cost::{Cost, Costs};
-use wasmbench_results::measure::{Measured as _, Metric};
-use wasmbench_results::node_price::{HOURS_PER_MONTH, NodePrice};
-use wasmbench_results::shim_use::ShimSummary;
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trust::{Trust, trust};
+use wasmbench_results::summary::cost::{Cost, Costs};
+use wasmbench_results::summary::node_price::{HOURS_PER_MONTH, NodePrice};
+use wasmbench_results::summary::shim_use::ShimSummary;
+use wasmbench_results::summary::trust::{Trust, trust};
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
 use crate::sheet::Sheet;
 use crate::table::{ascii, lines};

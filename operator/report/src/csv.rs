@@ -5,15 +5,15 @@
 use strum::IntoEnumIterator as _;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::coldstart::ColdStartDetail;
-use wasmbench_results::density::DensityDetail;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::{LoadDetail, extremes};
-use wasmbench_results::open_loop::OpenLoopSummary;
+use wasmbench_results::cells::coldstart::ColdStartDetail;
+use wasmbench_results::cells::density::DensityDetail;
+use wasmbench_results::cells::load::{LoadDetail, extremes};
+use wasmbench_results::cells::open_loop::OpenLoopSummary;
+use wasmbench_results::read::trial::Metrics;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trial::Metrics;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::sheet::Sheet;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::collect::{RunInput, summarize};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::{csv, html, json, markdown};
 

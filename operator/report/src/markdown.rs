@@ -5,10 +5,10 @@ mod node;
 mod pods;
 mod scouts;
 
-use wasmbench_results::doubt::Doubt;
-use wasmbench_results::expectations::Decision;
+use wasmbench_results::judge::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{trust, words};
+use wasmbench_results::summary::{trust, words};
+use wasmbench_results::vocabulary::doubt::Doubt;
 
 use crate::comparisons::{PAIRED, PRIMARY};
 use crate::sentences::{facts, sentences};

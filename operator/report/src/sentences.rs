@@ -1,11 +1,12 @@
 //! What the run found, in one sentence for each variant and workload, and how it was measured.
 
 use wasmbench_model::units;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Measured as _;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::read::substrate;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{power, substrate};
+use wasmbench_results::summary::power;
+use wasmbench_results::vocabulary::measure::Measured as _;
 
 /// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request;
 /// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.

@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use wasmbench_model::units::{self, NOTHING, cut, marked};
-use wasmbench_results::counts::TrialCounts;
-use wasmbench_results::curve::knee;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Measured as _, Sweep};
-use wasmbench_results::power;
+use wasmbench_results::cells::curve::knee;
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
 use wasmbench_results::statistics::Spread;
+use wasmbench_results::summary::power;
 use wasmbench_results::summary::{Named, Summary};
-use wasmbench_results::trial::{Discarded, Trial, TrialState};
+use wasmbench_results::vocabulary::counts::TrialCounts;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::{Measured as _, Sweep};
 
 use crate::comparisons::{each_block, place};
 use crate::sheet::Sheet;

@@ -1,8 +1,8 @@
 //! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
 use wasmbench_model::units::cut;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 /// The title of the column, which is next to the name.
 pub const VALIDITY: &str = "Validity";

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use wasmbench_model::wire::record::Point;
 use wasmbench_report::json::pretty;
-use wasmbench_results::Summary;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 use wasmbench_studies::beside::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::{self, Length, Measured};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wasmbench_api::quantity::thousandths;
 use wasmbench_api::run::share_of;
-use wasmbench_results::node_price::{HOURS_PER_MONTH, NodePrice};
+use wasmbench_results::summary::node_price::{HOURS_PER_MONTH, NodePrice};
 
 use crate::args::shown::Shown;
 

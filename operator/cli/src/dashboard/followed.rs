@@ -9,7 +9,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_model::progress_message;
 use wasmbench_model::store::{self, Ended};
 use wasmbench_model::wire::record::TrialId;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use crate::cluster::Cluster;
 use crate::error::Error;

@@ -11,7 +11,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::names;
 use wasmbench_report::across::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use super::{failed, not_written};
 use crate::context::Context;

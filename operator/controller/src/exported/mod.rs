@@ -3,16 +3,14 @@
 //! restart, and dropped with the object.
 //!
 //! Reading order: [`family`] (the series), [`numbers`] (a run and its summary -> samples),
-//! [`last_runs`] (the runs of a schedule -> samples), [`store`] (what is shown), and [`read`] (the
-//! only part with a client).
+//! [`last_runs`] (the runs of a schedule -> samples) and [`store`] (what is shown). No client:
+//! [`crate::show`] reads what is shown.
 
-mod family;
-mod last_runs;
-mod numbers;
-mod read;
-mod store;
+pub mod family;
+pub mod last_runs;
+pub mod numbers;
+pub mod store;
 
-pub use read::{forget_gone, run, schedule};
 pub use store::Exported;
 
 #[cfg(test)]

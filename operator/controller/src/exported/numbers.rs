@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::{BenchmarkRun, conditions};
-use wasmbench_results::Summary;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::median;
-use wasmbench_results::trust::is_doubted;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::trust::is_doubted;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Unit};
 
 use super::family::{Family, Sample};
 

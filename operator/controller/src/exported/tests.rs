@@ -6,9 +6,10 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::density::DensityCell;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::cells::density::DensityCell;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use super::family::{Family, Sample};
 use super::numbers::{self, Owner};

@@ -4,7 +4,8 @@
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use wasmbench_core::plan::{Failure, POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+use wasmbench_core::failure::Failure;
+use wasmbench_core::plan::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
 use super::convert::{quote, quote_end};
 use crate::context::Context;
@@ -116,7 +117,7 @@ mod tests {
         );
         let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
         let said = quote_end(latest(&events, "run-a"));
-        let failure = Failure::new(wasmbench_core::plan::FailureReason::StartTimedOut, "");
+        let failure = Failure::new(wasmbench_core::failure::FailureReason::StartTimedOut, "");
         let told = explained(failure, &said).message;
         assert!(told.starts_with("the shim is not on the node"), "{told}");
     }

@@ -10,8 +10,9 @@ use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store;
-use wasmbench_results::precision::Ending;
-use wasmbench_results::{Collector, RunInput, Summary};
+use wasmbench_results::judge::precision::Ending;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{Collector, RunInput};
 
 use super::{Observed, failed};
 use crate::context::Context;

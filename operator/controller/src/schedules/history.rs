@@ -12,9 +12,9 @@ use wasmbench_core::build::config_map;
 use wasmbench_core::schedule::{RunOutcome, SeenRun, status};
 use wasmbench_model::names;
 use wasmbench_report::across::earlier;
-use wasmbench_results::history::History;
-use wasmbench_results::history::stored::{HISTORY_KEY, MOST_BYTES};
-use wasmbench_results::ratios::minimum_effect;
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::stored::{HISTORY_KEY, MOST_BYTES};
+use wasmbench_results::vocabulary::minimum::minimum_effect;
 
 use super::report::announce;
 use crate::context::Context;
@@ -139,7 +139,10 @@ fn unpacked(stored: &ConfigMap) -> Result<History, Error> {
     })
 }
 
-type Measured = (wasmbench_api::BenchmarkRunSpec, wasmbench_results::Summary);
+type Measured = (
+    wasmbench_api::BenchmarkRunSpec,
+    wasmbench_results::summary::Summary,
+);
 
 /// The spec and the summary of a run; `None` if the run is gone or has no results.
 async fn summary_of(

@@ -12,8 +12,8 @@ use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, behind, check, status,
 use super::{act, history, observe, report};
 use crate::context::{Context, ScheduleMeta};
 use crate::error::{Error, chain};
-use crate::exported;
 use crate::guard::guarded;
+use crate::show;
 
 /// Longest wait before the next reconcile: a timer lasts two years at most, and the next scheduled
 /// time may be four years away.
@@ -70,7 +70,7 @@ async fn look_after(
             let drafts = status::refused(&invalid);
             let (nothing, now) = (Step::default(), context.clock.now());
             let new = status::status_of(schedule, &runs, &nothing, drafts, now);
-            let shown = Box::pin(exported::schedule(context, schedule, &runs, &new)).await;
+            let shown = Box::pin(show::schedule(context, schedule, &runs, &new)).await;
             report::report(context, schedule, new).await?;
             shown?;
             Ok(Action::await_change())
@@ -124,7 +124,7 @@ async fn go_on(
         },
     };
     let new = status::status_of(schedule, runs, &done, drafts, context.clock.now());
-    let shown = Box::pin(exported::schedule(context, schedule, runs, &new)).await;
+    let shown = Box::pin(show::schedule(context, schedule, runs, &new)).await;
     let reported = report::report(context, schedule, new).await;
     // The first error is the cause.
     acted.and(kept.map(drop)).and(reported).and(shown)?;

@@ -5,11 +5,11 @@ use wasmbench_api::status::{
     LateStarts,
 };
 use wasmbench_report::validity::invalid;
-use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::cells::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::status::judged::judged;
 

@@ -2,9 +2,9 @@
 
 use wasmbench_api::status::DensityStatus;
 use wasmbench_report::validity::invalid;
-use wasmbench_results::density::DensityCell;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::cells::density::DensityCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::status::judged::judged;
 

@@ -4,8 +4,8 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_results::Trust;
-use wasmbench_results::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::summary::trust::Trust;
 
 use crate::status::{Conclusion, clip};
 

@@ -1,10 +1,10 @@
-//! A ratio of any sweep, as a status has it.
+//! A comparison with its verdict, as a status has it.
 
 use wasmbench_api::status::JudgedRatio;
 use wasmbench_report::validity::invalid;
-use wasmbench_results::comparison::Comparison;
+use wasmbench_results::judge::comparison::Comparison;
 
-/// The ratio of a comparison, with its verdict.
+/// A ratio of any sweep.
 pub fn judged(found: &Comparison) -> JudgedRatio {
     JudgedRatio {
         primary: found.primary,

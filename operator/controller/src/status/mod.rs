@@ -25,10 +25,11 @@ use wasmbench_model::names;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::across::Versus;
-use wasmbench_results::expectations::Decision;
-use wasmbench_results::failures::skipped_variants;
-use wasmbench_results::precision::Precision;
-use wasmbench_results::{Summary, Trust, power, trust};
+use wasmbench_results::judge::expectations::Decision;
+use wasmbench_results::judge::precision::Precision;
+use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::trust::{Trust, trust};
+use wasmbench_results::summary::{Summary, power};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;

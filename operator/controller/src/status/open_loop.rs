@@ -2,9 +2,9 @@
 
 use wasmbench_api::status::OpenLoopPoint;
 use wasmbench_report::validity::invalid;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
 use crate::status::judged::judged;
 

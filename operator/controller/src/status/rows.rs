@@ -4,15 +4,15 @@
 use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 use wasmbench_model::wire::record::Point;
 use wasmbench_report::validity::invalid;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::coldstart::ColdStartCell;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::counts::TrialCounts;
-use wasmbench_results::curve::{knee, peak};
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::Sweep;
+use wasmbench_results::cells::coldstart::ColdStartCell;
+use wasmbench_results::cells::curve::{knee, peak};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::counts::TrialCounts;
+use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::status::judged::judged;
 use crate::status::{cold_start, density, open_loop};

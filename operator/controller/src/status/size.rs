@@ -4,7 +4,7 @@
 use serde::Serialize;
 use strum::IntoEnumIterator as _;
 use wasmbench_api::status::{Omitted, SummaryRow};
-use wasmbench_results::measure::{Measured as _, Metric, Says};
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Says};
 
 /// Whether a ratio is kept longest because it says how fast a variant is.
 fn is_headline(metric: &str) -> bool {

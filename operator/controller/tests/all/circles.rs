@@ -1,29 +1,41 @@
-//! No files of a crate need each other, so that a reader of one of them knows what to read first.
-//! Cargo proves that the crates are layers; this test proves the same within each crate.
+//! No two files of a folder need each other, and no two folders of a folder, however many are in
+//! between: so a reader of one of them knows what to read first. A folder needs what its files
+//! need. Not counted is what `mod.rs` and the files beside it need of each other: it may call them
+//! and hold what they share. Cargo proves that the crates are layers; this test proves the same
+//! within each crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A module, as its path from the root of its crate.
-type Module = Vec<String>;
+/// A module, or an item of one, as its path from the root of its crate.
+type Names = Vec<String>;
 
-/// A crate's source, by module, without its unit tests.
+/// What a `use` imports.
+static IMPORT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);").unwrap());
+
+/// A path in code.
+static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b\w+(?:::\w+)+").unwrap());
+
+/// What needs what.
+type Needs = BTreeMap<String, BTreeSet<String>>;
+
+/// A crate's source, without its tests.
 struct Source {
-    texts: BTreeMap<Module, String>,
-    /// Names that a module re-exports, and where they come from.
-    offered: BTreeMap<(Module, String), Module>,
+    /// The text of each module.
+    texts: BTreeMap<Names, String>,
+    /// What the names mean that a module imports or re-exports.
+    imports: BTreeMap<Names, BTreeMap<String, Names>>,
 }
 
-fn module_of(root: &Path, file: &Path) -> Module {
+fn module_of(root: &Path, file: &Path) -> Names {
     let relative = file.strip_prefix(root).unwrap().with_extension("");
     let parts = relative.iter().map(|part| part.to_string_lossy().into());
-    let mut module: Module = parts.collect();
-    if matches!(
-        module.last().map(String::as_str),
-        Some("mod" | "lib" | "main")
-    ) {
+    let mut module: Names = parts.collect();
+    if matches!(module.last().unwrap().as_str(), "mod" | "lib" | "main") {
         module.pop();
     }
     module
@@ -40,8 +52,23 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `a::{b, c::{d, self}}` as `a::b`, `a::c::d` and `a::c`.
-fn flat(tree: &str) -> Vec<String> {
+fn without_tests_and_comments(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod tests {");
+    let code = text[..end.unwrap_or(text.len())].lines();
+    let code: Vec<&str> = code
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
+    code.join("\n")
+}
+
+fn split(path: &str) -> Names {
+    path.split("::")
+        .map(|part| part.trim().to_owned())
+        .collect()
+}
+
+/// `a::{b, c::{d as e, self}}` as `a::b`, `a::c::d` called `e`, and `a::c`.
+fn flat(tree: &str) -> Vec<(Names, String)> {
     let (mut depth, mut parts) = (0, vec![String::new()]);
     for letter in tree.chars() {
         depth += i32::from(letter == '{') - i32::from(letter == '}');
@@ -51,131 +78,131 @@ fn flat(tree: &str) -> Vec<String> {
             parts.last_mut().unwrap().push(letter);
         }
     }
-    let parts = parts.iter().map(|part| part.trim());
-    let parts = parts.filter(|part| !part.is_empty());
-    let paths = parts.flat_map(|part| match part.split_once('{') {
-        Some((head, rest)) => {
-            let inner = rest.rsplit_once('}').unwrap().0;
-            flat(inner)
-                .iter()
-                .map(|tail| format!("{head}{tail}"))
-                .collect()
+    let mut found = vec![];
+    for part in parts.iter().filter(|part| !part.trim().is_empty()) {
+        if let Some((head, rest)) = part.split_once('{') {
+            let head = split(head.trim().trim_end_matches("::"));
+            let inner = flat(rest.rsplit_once('}').unwrap().0);
+            found.extend(inner.into_iter().map(|(tail, name)| {
+                let is_self = tail == ["self"];
+                let name = if is_self {
+                    &head[head.len() - 1]
+                } else {
+                    &name
+                };
+                let tail = if is_self { &[] } else { tail.as_slice() };
+                ([head.as_slice(), tail].concat(), name.clone())
+            }));
+        } else {
+            let (path, alias) = part.split_once(" as ").unwrap_or((part, ""));
+            let path = split(path);
+            let name = [alias.trim(), path.last().unwrap()];
+            let name = name.into_iter().find(|name| !name.is_empty()).unwrap();
+            found.push((path.clone(), name.to_owned()));
         }
-        None => vec![part.split(" as ").next().unwrap().to_owned()],
-    });
-    paths
-        .map(|path| path.trim_end_matches("::self").to_owned())
-        .collect()
+    }
+    found
 }
 
 impl Source {
     fn read(root: &Path) -> Self {
         let mut files = vec![];
         rust_files(root, &mut files);
-        let text = |file: &PathBuf| {
+        Self::of(files.iter().map(|file| {
             let text = std::fs::read_to_string(file).unwrap();
-            let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-            let code = text[..end]
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"));
-            code.collect::<Vec<_>>().join("\n")
-        };
-        let texts = files.iter().map(|file| (module_of(root, file), text(file)));
+            (module_of(root, file), without_tests_and_comments(&text))
+        }))
+    }
+
+    fn of(texts: impl Iterator<Item = (Names, String)>) -> Self {
         let mut source = Self {
             texts: texts.collect(),
-            offered: BTreeMap::new(),
+            imports: BTreeMap::new(),
         };
-        let modules: Vec<Module> = source.texts.keys().cloned().collect();
-        for module in modules {
-            for (path, is_offered) in source.uses(&module) {
-                if is_offered && let Some(name) = path.last().cloned() {
-                    source.offered.insert((module.clone(), name), path);
-                }
-            }
+        let mut imports = BTreeMap::new();
+        for (module, text) in &source.texts {
+            let trees = IMPORT.captures_iter(text);
+            let paths = trees.flat_map(|one| flat(&one[1].replace('\n', " ")));
+            let known =
+                paths.filter_map(|(path, name)| Some((name, source.from_root(module, &path)?)));
+            imports.insert(module.clone(), known.collect());
         }
+        source.imports = imports;
         source
     }
 
-    /// What a module uses of its own crate, as paths from the crate's root, and whether it
-    /// re-exports it.
-    fn uses(&self, module: &Module) -> Vec<(Module, bool)> {
-        let statement = Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap();
-        let inline = Regex::new(r"\bcrate((?:::\w+)+)").unwrap();
-        let text = &self.texts[module];
-        let split = |path: &str| -> Module {
-            path.split("::")
-                .map(|part| part.trim().to_owned())
-                .collect()
-        };
-        let mut found = vec![];
-        for one in statement.captures_iter(text) {
-            for path in flat(&one[2].replace('\n', " ")) {
-                found.extend(
-                    self.absolute(module, &split(&path))
-                        .map(|path| (path, one.get(1).is_some())),
-                );
-            }
-        }
-        let inline = inline.captures_iter(text);
-        found.extend(inline.map(|one| (split(one[1].trim_start_matches("::")), false)));
-        found
-    }
-
-    fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
+    /// A path in a module as a path from the root; `None` if it leads out of the crate.
+    fn from_root(&self, module: &Names, path: &[String]) -> Option<Names> {
         let child = [module.as_slice(), &path[..1]].concat();
         let ups = path.iter().take_while(|part| *part == "super").count();
         match path[0].as_str() {
             "crate" => Some(path[1..].to_vec()),
             "self" => Some([module.as_slice(), &path[1..]].concat()),
-            "super" => Some([&module[..module.len() - ups], &path[ups..]].concat()),
+            "super" => Some([&module[..module.len().checked_sub(ups)?], &path[ups..]].concat()),
             _ if self.texts.contains_key(&child) => Some([module.as_slice(), path].concat()),
-            _ => None,
+            name => {
+                let import = self.imports.get(module)?.get(name)?;
+                Some([import.as_slice(), &path[1..]].concat())
+            }
         }
     }
 
-    /// The module in which an item is defined.
-    fn home(&self, path: &Module) -> Module {
-        let lengths = (0..=path.len()).rev();
-        let known = lengths.map(|length| path[..length].to_vec());
-        let module = known
-            .into_iter()
-            .find(|module| self.texts.contains_key(module))
-            .unwrap();
+    /// The module in which an item is defined, whatever modules pass it on.
+    fn home(&self, path: &Names) -> Names {
+        let mut lengths = (0..=path.len()).rev();
+        let module = lengths.find_map(|length| self.texts.get_key_value(&path[..length]));
+        let module = module.unwrap().0;
         let name = path.get(module.len());
-        let elsewhere = name.and_then(|name| self.offered.get(&(module.clone(), name.clone())));
-        match elsewhere {
+        match name.and_then(|name| self.imports.get(module)?.get(name)) {
             Some(origin) if origin != path => {
                 self.home(&[origin.as_slice(), &path[module.len() + 1..]].concat())
             }
-            _ => module,
+            _ => module.clone(),
         }
     }
 
-    /// The files that each file needs. Declaring a child module does not count.
-    fn needs(&self) -> BTreeMap<Module, BTreeSet<Module>> {
-        let of = |module: &Module| {
-            let uses = self
-                .uses(module)
-                .into_iter()
-                .map(|(path, _)| self.home(&path));
-            let is_child = |other: &Module| other.len() > module.len() && other.starts_with(module);
-            let others =
-                uses.filter(|other| other != module && !other.is_empty() && !is_child(other));
-            others.collect()
-        };
-        let modules = self.texts.keys().filter(|module| !module.is_empty());
-        modules.map(|module| (module.clone(), of(module))).collect()
+    /// The modules that a module needs: by what it imports, and by paths in its code.
+    fn needs(&self, module: &Names) -> BTreeSet<Names> {
+        let in_code = PATH.find_iter(&self.texts[module]);
+        let in_code = in_code.filter_map(|path| self.from_root(module, &split(path.as_str())));
+        let used = self.imports[module].values().cloned().chain(in_code);
+        used.map(|path| self.home(&path)).collect()
+    }
+
+    /// For each folder, what its files and folders need of each other.
+    fn levels(&self) -> BTreeMap<Names, Needs> {
+        let mut levels: BTreeMap<Names, Needs> = BTreeMap::new();
+        for module in self.texts.keys() {
+            for needed in self.needs(module) {
+                let pairs = module.iter().zip(&needed);
+                let common = pairs.take_while(|(one, other)| one == other).count();
+                if let (Some(one), Some(other)) = (module.get(common), needed.get(common)) {
+                    let level = levels.entry(module[..common].to_vec()).or_default();
+                    level.entry(one.clone()).or_default().insert(other.clone());
+                }
+            }
+        }
+        levels
+    }
+
+    /// The circles, by the folder in which they are.
+    fn circles(&self) -> BTreeMap<Names, Needs> {
+        let levels = self.levels().into_iter();
+        levels
+            .map(|(level, needs)| (level, tangled(needs)))
+            .filter(|(_, circle)| !circle.is_empty())
+            .collect()
     }
 }
 
-/// What is left after repeatedly removing all modules that need nothing or that nothing needs.
-fn tangled(mut needs: BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
+/// What is left after repeatedly removing all that needs nothing or that nothing needs.
+fn tangled(mut needs: Needs) -> Needs {
     loop {
-        let left: BTreeSet<Module> = needs.keys().cloned().collect();
+        let left: BTreeSet<String> = needs.keys().cloned().collect();
         for of in needs.values_mut() {
             of.retain(|module| left.contains(module));
         }
-        let needed: BTreeSet<Module> = needs.values().flatten().cloned().collect();
+        let needed: BTreeSet<String> = needs.values().flatten().cloned().collect();
         let before = needs.len();
         needs.retain(|module, of| !of.is_empty() && needed.contains(module));
         if needs.len() == before {
@@ -184,10 +211,13 @@ fn tangled(mut needs: BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BT
     }
 }
 
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 #[test]
-fn no_files_of_a_crate_need_each_other() {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let manifest = std::fs::read_to_string(repository.join("Cargo.toml")).unwrap();
+fn no_files_or_folders_of_a_crate_need_each_other() {
+    let manifest = std::fs::read_to_string(repository().join("Cargo.toml")).unwrap();
     let (_, members) = manifest.split_once("members = [").unwrap();
     let (members, _) = members.split_once(']').unwrap();
     let crates: Vec<&str> = members
@@ -195,35 +225,87 @@ fn no_files_of_a_crate_need_each_other() {
         .filter(|name| name.contains('/'))
         .collect();
     assert!(crates.contains(&"operator/core") && crates.contains(&"gateways/http"));
-    let (mut modules, mut arrows) = (0, 0);
+    let (mut modules, mut arrows, mut circles) = (0, 0, BTreeMap::new());
     for name in crates {
-        let source = Source::read(&repository.join(name).join("src"));
-        let needs = source.needs();
-        modules += needs.len();
-        arrows += needs.values().map(BTreeSet::len).sum::<usize>();
-        let circle = tangled(needs);
-        assert!(circle.is_empty(), "{name}: {circle:#?}");
+        let source = Source::read(&repository().join(name).join("src"));
+        modules += source.texts.len();
+        let levels = source.levels();
+        arrows += levels.values().flat_map(BTreeMap::values).flatten().count();
+        circles.insert(name, source.circles());
     }
+    circles.retain(|_, found| !found.is_empty());
+    assert!(circles.is_empty(), "{circles:#?}");
     assert!(arrows >= modules, "imports were not understood");
 }
 
 #[test]
-fn a_circle_is_found_and_what_leads_to_it_or_from_it_is_none() {
-    let needs = |of: &[(&str, &str)]| {
-        let mut needs: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
-        for (from, to) in of {
-            needs.entry(vec![(*to).into()]).or_default();
-            needs
-                .entry(vec![(*from).into()])
-                .or_default()
-                .insert(vec![(*to).into()]);
+fn each_storey_of_the_results_needs_only_those_below() {
+    let root = repository().join("operator/results/src");
+    let lib = std::fs::read_to_string(root.join("lib.rs")).unwrap();
+    let item = Regex::new(r"(?m)^//! \d\. \[`(\w+)`\]").unwrap();
+    let storeys: Vec<String> = item
+        .captures_iter(&lib)
+        .map(|one| one[1].to_owned())
+        .collect();
+    let source = Source::read(&root);
+    let folders: BTreeSet<&String> = source.texts.keys().filter_map(|m| m.first()).collect();
+    assert_eq!(folders, storeys.iter().collect());
+    let height = |name: &String| storeys.iter().position(|storey| storey == name);
+    for (storey, needed) in &source.levels()[&vec![]] {
+        for below in needed {
+            assert!(height(below) < height(storey), "{storey} needs {below}");
         }
-        needs
+    }
+}
+
+/// A crate of these modules, and where in it circles are.
+fn circles_of(modules: &[(&str, &str)]) -> Vec<String> {
+    let texts = modules.iter();
+    let texts = texts.map(|(path, text)| (split(path), (*text).to_owned()));
+    let root = (vec![], String::new());
+    let circles = Source::of(texts.chain([root])).circles().into_iter();
+    let names = |(level, circle): (Names, Needs)| {
+        let circle: Vec<String> = circle.into_keys().collect();
+        format!("{}: {}", level.join("::"), circle.join(" "))
     };
-    let line = [("a", "b"), ("b", "c"), ("a", "c")];
-    assert!(tangled(needs(&line)).is_empty());
-    let circle = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")];
-    let found = tangled(needs(&circle));
-    let names: Vec<String> = found.into_keys().flatten().collect();
-    assert_eq!(names, ["b", "c"]);
+    circles.map(names).collect()
+}
+
+#[test]
+fn a_circle_is_found_and_what_leads_to_it_or_from_it_is_none() {
+    let line = [
+        ("a", "use crate::b::{B as C, x};\nuse crate::c;"),
+        ("b", "crate::c::f()"),
+        ("c", ""),
+    ];
+    assert!(circles_of(&line).is_empty());
+    let circle = [
+        ("a", "use crate::b;"),
+        ("b", "crate::c::f()"),
+        ("c", "use super::{b::{self}, d};"),
+        ("d", ""),
+    ];
+    assert_eq!(circles_of(&circle), [": b c"]);
+}
+
+#[test]
+fn a_call_is_followed_through_a_module_that_passes_it_on() {
+    let files = [
+        ("s", "pub use rows::judged;"),
+        ("s::rows", "use crate::s::low;\nfn f() { low::status() }"),
+        ("s::low", "pub use self::deep::status;"),
+        ("s::low::deep", "use crate::s::judged;"),
+    ];
+    assert_eq!(circles_of(&files), ["s: low rows"]);
+}
+
+#[test]
+fn folders_whose_files_form_no_circle_form_one_themselves() {
+    let files = [
+        ("a::one", "use crate::b::one::B;"),
+        ("a::two", ""),
+        ("b::one", ""),
+        ("b::two", "use crate::a::two::A;"),
+    ];
+    assert_eq!(circles_of(&files), [": a b"]);
 }

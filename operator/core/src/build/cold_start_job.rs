@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1::{
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
+use wasmbench_model::wire::action::Instances;
 use wasmbench_model::wire::cold_start::{
     ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
 };
@@ -19,12 +20,30 @@ use crate::build::probe_job::{self, COLD_START_COMMAND};
 use crate::build::subject_pod::{cold_subject, floor_subject};
 use crate::build::{component_selector, pod};
 use crate::config::OperatorConfig;
-use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::subject;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 
 /// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;
+
+/// The number of samples of the harness's floor that count, in a trial that measures it. One more
+/// is discarded before them.
+pub const FLOOR_SAMPLES: u32 = 2;
+
+/// Whether `trial` also measures the harness's floor: the baseline's trials under the run's first
+/// workload do. One trial per block and concurrency is enough, because the floor depends on neither
+/// variant nor workload. Functions in a shared pod have no floor: starting them does not involve
+/// the harness's part in creating pods.
+pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
+    let first = run.spec.workloads.first();
+    let shares_pod = run
+        .variant(trial)
+        .and_then(|variant| variant.subject.actions)
+        == Some(Instances::Modules);
+    trial.cell.variant == run.baseline
+        && !shares_pod
+        && first.is_some_and(|first| first.name == trial.cell.workload)
+}
 
 /// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, if the workload
 /// needs one.

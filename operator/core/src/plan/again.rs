@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 use wasmbench_model::wire::record::TrialId;
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, ProbeSeen};
-use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{Next, fail, on_its_way_out, subject_of};
 use crate::plan::{Step, Wake};
 

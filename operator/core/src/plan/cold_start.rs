@@ -3,7 +3,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_model::progress_message;
-use wasmbench_model::wire::action::Instances;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
@@ -12,30 +11,10 @@ use crate::plan::pods::{
     stayed,
 };
 use crate::plan::{Step, Wake, again};
-use crate::validate::ValidatedRun;
 
 /// How often to check whether leftovers are gone. Cold subjects are not watched: their creation and
 /// removal would wake the operator in the middle of every sample.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
-
-/// The number of samples of the harness's floor that count, in a trial that measures it. One more
-/// is discarded before them.
-pub const FLOOR_SAMPLES: u32 = 2;
-
-/// Whether `trial` also measures the harness's floor: the baseline's trials under the run's first
-/// workload do. One trial per block and concurrency is enough, because the floor depends on neither
-/// variant nor workload. Functions in a shared pod have no floor: starting them does not involve
-/// the harness's part in creating pods.
-pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
-    let first = run.spec.workloads.first();
-    let shares_pod = run
-        .variant(trial)
-        .and_then(|variant| variant.subject.actions)
-        == Some(Instances::Modules);
-    trial.cell.variant == run.baseline
-        && !shares_pod
-        && first.is_some_and(|first| first.name == trial.cell.workload)
-}
 
 /// When to look again if nothing that is watched happens.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {

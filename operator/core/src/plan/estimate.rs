@@ -13,9 +13,9 @@ use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 use wasmbench_model::wire::scout::IDLE_SECONDS;
 
+use crate::build::cold_start_job::{FLOOR_SAMPLES, has_floor};
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
-use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::ValidatedRun;
 
 /// Seconds that a trial takes besides its load: two pods start and go away, on a small node.

@@ -8,8 +8,8 @@ use wasmbench_model::store::Ended;
 use wasmbench_model::wire::document::ProbeFailureReason;
 use wasmbench_model::wire::record::TrialId;
 
+use crate::failure::{Failure, FailureReason, Scope, scope};
 use crate::observed::Observed;
-use crate::plan::failure::{Failure, FailureReason, Scope, scope};
 use crate::plan::incomparable::{Incomparable, incomparable};
 use crate::validate::ValidatedRun;
 

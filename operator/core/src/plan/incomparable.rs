@@ -5,8 +5,8 @@ use wasmbench_model::units::short_digests;
 use wasmbench_model::wire::document::{Answer, ProbeFailureReason};
 use wasmbench_model::wire::scout::Scouted;
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::Observed;
-use crate::plan::failure::{Failure, FailureReason};
 use crate::validate::ValidatedRun;
 
 /// What a variant cannot be compared under, as its scout saw.

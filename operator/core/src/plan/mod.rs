@@ -25,7 +25,6 @@ mod blocks;
 mod cold_start;
 mod estimate;
 mod exclusion;
-mod failure;
 mod fit;
 mod incomparable;
 mod interruption;
@@ -43,14 +42,13 @@ use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks};
-pub use cold_start::{FLOOR_SAMPLES, has_floor};
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
-pub use failure::{Failure, FailureReason};
 pub use incomparable::{Incomparable, incomparable};
 pub use node::may_take;
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
+use crate::failure::Failure;
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
 

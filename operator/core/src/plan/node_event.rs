@@ -2,7 +2,7 @@
 //! created says nothing about it in its status: only the kubelet's event does, in containerd's words.
 //! The same is true of a Job whose pod is refused. Pure.
 
-use crate::plan::failure::{Failure, FailureReason};
+use crate::failure::{Failure, FailureReason};
 
 /// Reason of the kubelet's event about a sandbox that it could not create.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";

@@ -6,10 +6,10 @@ use wasmbench_model::progress_message;
 use wasmbench_model::waiting::{self, Hopeless};
 use wasmbench_model::wire::record::TrialId;
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::{
     JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
 };
-use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake, target};
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.

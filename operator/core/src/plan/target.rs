@@ -5,8 +5,8 @@
 
 use wasmbench_model::altered::Likeness;
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::PodSeen;
-use crate::plan::failure::{Failure, FailureReason};
 
 /// Why no load may go to a subject.
 pub fn unfit(pod: &PodSeen) -> Option<Failure> {

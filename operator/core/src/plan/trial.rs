@@ -6,9 +6,9 @@ use wasmbench_model::progress_message;
 use wasmbench_model::waiting::no_image;
 use wasmbench_model::wire::record::TrialId;
 
+use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
-use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
     Next, PROBE_POD, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
     on_its_way_out, others_work, probe_running, removals, since, subject_of,

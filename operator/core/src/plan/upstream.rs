@@ -5,8 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::build::names;
+use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, PodSeen, PodState};
-use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{Next, POD_GOES, because, fail, later, since, subject_of};
 use crate::plan::{Step, Wake, again, target};
 use crate::validate::ValidatedRun;

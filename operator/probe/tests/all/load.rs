@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wasmbench_model::wire::document::LOAD_SCHEMA;
-use wasmbench_results::figures::FIGURES;
+use wasmbench_results::read::figures::FIGURES;
 
 use crate::support::node::{Proc, ticks_stolen_at_once};
 use crate::support::server::{Server, answer, hello_after};

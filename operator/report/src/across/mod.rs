@@ -1,4 +1,4 @@
-//! Comparisons of runs, [as they were found](wasmbench_results::across), in words: for a terminal,
+//! Comparisons of runs, [as they were found](wasmbench_results::runs::across), in words: for a terminal,
 //! the dashboard and the status of a run.
 
 mod versus;

@@ -5,9 +5,9 @@ use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_model::twin::without_twin;
 use wasmbench_model::units::cut;
-use wasmbench_results::across::{Across, CellRatio, Side, across};
-use wasmbench_results::collect::RunInput;
+use wasmbench_results::runs::across::{Across, CellRatio, Side, across};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::RunInput;
 
 use crate::across::InWords as _;
 

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units::{self, cut, judged_ratio};
-use wasmbench_results::across::{Across, CellRatio, Difference, Unjudged, Weight};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::{Judged, Measured as _};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::summary::RunName;
+use wasmbench_results::vocabulary::measure::{Judged, Measured as _};
 
 use crate::html::marks::escape;
 use crate::sheet::Sheet;

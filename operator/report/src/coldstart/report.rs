@@ -7,10 +7,10 @@ use super::terminal::{late_of, p90_of};
 use strum::IntoEnumIterator as _;
 use wasmbench_model::units;
 use wasmbench_model::wire::cold_start::{ColdStep, CompileCache};
-use wasmbench_results::cell::under;
-use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor, InTime};
+use wasmbench_results::cells::coldstart::{ColdStartCell, ColdTime, HarnessFloor, InTime};
 use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::under;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape, lines};

@@ -2,7 +2,7 @@
 
 use wasmbench_api::status::{ColdStartPoint, ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
 use wasmbench_model::units::{self, marked};
-use wasmbench_results::trial::carries;
+use wasmbench_results::read::trial::carries;
 
 use crate::sheet::Sheet;
 use crate::table::Table;

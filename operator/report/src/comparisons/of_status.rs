@@ -3,9 +3,9 @@
 use heck::ToSnakeCase as _;
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::comparison::Difference;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::{Judged, Measured as _, Metric, Unit};
+use wasmbench_results::judge::comparison::Difference;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::vocabulary::measure::{Judged, Measured as _, Metric, Unit};
 
 use crate::comparisons::row::Row;
 use crate::table::ascii;

@@ -1,9 +1,9 @@
 //! The ratios of a summary.
 
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
 use crate::comparisons::row::Row;
 

@@ -1,7 +1,7 @@
 //! A row of the table.
 
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::vocabulary::measure::Metric;
 
 /// A ratio to the baseline, and what follows from it.
 #[derive(Clone, Debug, PartialEq)]

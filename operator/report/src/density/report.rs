@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units;
-use wasmbench_results::cell::under;
-use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::cells::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::under;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape};

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::{Better, Measured as _, Metric, Unit};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::{Better, Measured as _, Metric, Unit};
 
 use crate::export::points::{ValidPoint, valid};
 use crate::table::ascii;

@@ -8,11 +8,11 @@ use heck::ToKebabCase as _;
 use serde::Serialize;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::units::cut;
-use wasmbench_results::cell::AnyCell;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Unit};
 
 use crate::export::points::{ValidPoint, valid};
 use crate::files::Error;

@@ -5,14 +5,14 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units::{self, cut};
-use wasmbench_results::across::CellRatio;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::Doubt;
-use wasmbench_results::expectations::{Decision, Fulfilment, overall};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Measured as _;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::CellRatio;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trust;
+use wasmbench_results::summary::trust;
+use wasmbench_results::vocabulary::doubt::Doubt;
+use wasmbench_results::vocabulary::measure::Measured as _;
 
 use crate::across::Versus;
 use crate::left_out::{LeftOut, left_out};

@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units::cut;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::expectations::{Decision, Fulfilment};
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::expectations::{Decision, Fulfilment};
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trust::{self, Trust, trust};
+use wasmbench_results::summary::trust::{self, Trust, trust};
 
 use crate::left_out::{LeftOut, left_out};
 use crate::table::{escape_html, lines};

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::TWIN;
-use wasmbench_results::cell::{AnyCell, ByBlock};
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trust;
+use wasmbench_results::summary::trust;
+use wasmbench_results::vocabulary::cell::{AnyCell, ByBlock};
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 /// A valid point with its numbers.
 pub struct ValidPoint<'a> {

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use wasmbench_model::units;
-use wasmbench_results::history::History;
-use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
-use wasmbench_results::measure::{Measured as _, Unit};
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::line::{Ends, Line, Number, Series, Setting};
+use wasmbench_results::vocabulary::measure::{Measured as _, Unit};
 
 pub use plot::{history_body, history_html};
 

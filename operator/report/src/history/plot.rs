@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units;
-use wasmbench_results::history::History;
-use wasmbench_results::history::lasting_change::LastingChange;
-use wasmbench_results::history::line::{Ends, Line};
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::lasting_change::LastingChange;
+use wasmbench_results::runs::history::line::{Ends, Line};
 
 use super::{CHANGES, Followed, NO_CHANGES, changes, followed, kept};
 use crate::html::marks::{self, escape, line, text};

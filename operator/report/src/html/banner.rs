@@ -1,8 +1,8 @@
 //! The first words of the page: whether the run decides anything, and what to do next.
 
-use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trust;
+use wasmbench_results::summary::trust;
+use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 use crate::html::marks::escape;
 use crate::left_out::left_out;

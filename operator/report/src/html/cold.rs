@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 use wasmbench_model::units;
 use wasmbench_model::wire::cold_start::ColdStep;
-use wasmbench_results::cell::under;
-use wasmbench_results::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
+use wasmbench_results::cells::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::under;
 
 use crate::html::lane::{Axis, Lane, look, point_invalid, without_numbers};
 use crate::html::marks::{self, Dot, Points};

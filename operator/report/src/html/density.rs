@@ -1,9 +1,9 @@
 //! The plot of density: what each climb of the ladder found for one more instance.
 
 use wasmbench_model::units;
-use wasmbench_results::cell::under;
-use wasmbench_results::density::DensityCell;
+use wasmbench_results::cells::density::DensityCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::under;
 
 use crate::html::lane::{Axis, Lane, is_drawn, look, point_invalid, without_numbers};
 use crate::html::marks::{Dot, Points};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use wasmbench_api::run::Metric;
 use wasmbench_model::units::cut;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::judge::Verdict;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
 
 use crate::html::marks::escape;

@@ -2,12 +2,12 @@
 
 use wasmbench_api::run::TWIN;
 use wasmbench_model::units;
-use wasmbench_results::counts::TrialCounts;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::LoadCell;
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 use wasmbench_results::statistics::{Spread, median};
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trial::{Metrics, Trial, TrialState};
+use wasmbench_results::vocabulary::counts::TrialCounts;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::html::marks::{self, Dot, Look};
 

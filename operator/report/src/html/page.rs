@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_results::doubt::Doubt;
-use wasmbench_results::expectations::Decision;
+use wasmbench_results::judge::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{trust, words};
+use wasmbench_results::summary::{trust, words};
+use wasmbench_results::vocabulary::doubt::Doubt;
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, banner, grid, sections};

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use wasmbench_api::run::TWIN;
 use wasmbench_model::units::{self, cut};
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::comparison::{Comparison, Estimate};
-use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::judge::comparison::{Comparison, Estimate};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
 use crate::comparisons::{PAIRED, place};
 use crate::html::Detail;

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::AnySweep;
-use wasmbench_results::curve::knee;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::Sweep;
+use wasmbench_results::cells::curve::knee;
+use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::html::curve::{self, Curve};
 use crate::html::lane::{Lane, Quantity, lane, look};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wasmbench_model::units::cut;
-use wasmbench_results::environment::Environment;
+use wasmbench_results::read::environment::Environment;
 use wasmbench_results::summary::Summary;
 
 use crate::table::{Align, Table, escape};

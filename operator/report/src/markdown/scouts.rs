@@ -2,7 +2,7 @@
 
 use wasmbench_model::units;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
-use wasmbench_results::scout::{Arrived, LookedAt, ScoutSummary};
+use wasmbench_results::read::scout::{Arrived, LookedAt, ScoutSummary};
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::units::{self, marked};
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::Sweep;
-use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::cells::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, escape};

@@ -2,7 +2,7 @@
 
 use wasmbench_api::status::SummaryRow;
 use wasmbench_model::units::{self, marked};
-use wasmbench_results::open_loop::achieved;
+use wasmbench_results::cells::open_loop::achieved;
 
 use crate::sheet::Sheet;
 use crate::table::Table;

@@ -4,7 +4,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_model::units::{self, cut, marked};
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
-use wasmbench_results::trial;
+use wasmbench_results::read::trial;
 
 use crate::sheet::Sheet;
 use crate::table::Table;

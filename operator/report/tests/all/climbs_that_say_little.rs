@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::report_files_of;
-use wasmbench_results::doubt::{Doubt, Reason};
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 const VARIANTS: [&str; 2] = ["light", "heavy"];
 const MIB: u64 = 1 << 20;

@@ -3,8 +3,8 @@
 use serde_json::json;
 use wasmbench_report::across::InWords as _;
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::across::{Difference, Side, Weight, across};
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::runs::across::{Difference, Side, Weight, across};
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{all_measured, run_with};
 

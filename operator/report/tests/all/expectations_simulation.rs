@@ -3,9 +3,9 @@
 
 use serde_json::json;
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::expectations::{Fulfilment, decisions};
-use wasmbench_results::measure::Metric;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::expectations::{Fulfilment, decisions};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::synthetic::{Chance, Noise, primary, tell};
 

@@ -5,12 +5,13 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use wasmbench_api::run::Metric;
 use wasmbench_report::history::{history_csv, history_html, history_text};
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::history::History;
-use wasmbench_results::history::lasting_change::LastingChange;
-use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
-use wasmbench_results::history::stored::{Error, MOST_BYTES};
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::lasting_change::LastingChange;
+use wasmbench_results::runs::history::line::{Ends, Line, Number, Series, Setting};
+use wasmbench_results::runs::history::stored::{Error, MOST_BYTES};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::results_support::{all_measured, run};
 

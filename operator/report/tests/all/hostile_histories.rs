@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use wasmbench_results::history::History;
-use wasmbench_results::history::stored::{BOUNDS, MOST_BYTES};
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::stored::{BOUNDS, MOST_BYTES};
 
 use crate::memory::{shape, taken, taken_alone};
 

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use wasmbench_model::store;
-use wasmbench_results::Collector;
+use wasmbench_results::summary::collect::Collector;
 
 use crate::memory::{shape, taken, taken_alone};
 use crate::results_support::{measured, run, trials};

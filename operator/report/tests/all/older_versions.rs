@@ -8,8 +8,9 @@ use wasmbench_model::store;
 use wasmbench_model::wire::document::ProbeFailureReason;
 use wasmbench_model::wire::record::{Cell, Outcome, Record, TrialId};
 use wasmbench_report::files::report_files;
-use wasmbench_results::trial::{Trial, TrialState};
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::read::trial::{Trial, TrialState};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::common;
 use crate::results_support::{failed, measured, run, trials};

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
 
 const SECOND: u64 = 1_000_000_000;
 

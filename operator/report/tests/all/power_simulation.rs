@@ -1,11 +1,11 @@
 //! How much can runs detect? Thousands of synthetic runs with a planted difference, seeded so that
 //! every test run gives the same result.
 
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::judge::{Thresholds, Verdict, judge};
-use wasmbench_results::measure::Metric;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::verdict::{Thresholds, Verdict, judge};
 use wasmbench_results::statistics::ratio::smallest_found;
 use wasmbench_results::statistics::{Interval, false_discovery};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
 

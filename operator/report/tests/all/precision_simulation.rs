@@ -2,12 +2,12 @@
 //! `precision` says so. The figures in docs/methodology/statistics.md come from here and from
 //! longer runs of the same simulations.
 
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::judge::{Thresholds, Verdict, judge};
-use wasmbench_results::measure::Metric;
-use wasmbench_results::precision::{Ending, decide, widths};
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::precision::{Ending, decide, widths};
+use wasmbench_results::judge::verdict::{Thresholds, Verdict, judge};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{Interval, false_discovery};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, primary, tell};
 

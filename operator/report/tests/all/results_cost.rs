@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use serde_json::json;
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::cost::cost_text;
-use wasmbench_results::cost::{Cost, Costs};
-use wasmbench_results::node_price::NodePrice;
 use wasmbench_results::statistics::Spread;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::cost::{Cost, Costs};
+use wasmbench_results::summary::node_price::NodePrice;
 
 use crate::results_support::{all_measured, fortio, record, replace, run, run_with};
 

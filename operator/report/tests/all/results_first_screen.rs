@@ -2,7 +2,8 @@
 
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::html::report_html;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
 
 use crate::results_support::{all_measured, failed, record, replace, run, slower};
 

@@ -6,8 +6,10 @@ use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_report::terminal::status_text;
-use wasmbench_results::failures::skipped_variants;
-use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::trust::{Trust, trust};
 
 use crate::results_support::{
     all_measured, beside_shim, fortio, record, replace, run, shim_cannot_start,

@@ -7,7 +7,8 @@ use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::json;
 use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::html::report_html;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
     self, all_measured, beside_shim, failed, fortio, measured, record, replace, run, run_with,

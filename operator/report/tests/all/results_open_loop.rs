@@ -6,13 +6,14 @@ use wasmbench_controller::status::rows;
 use wasmbench_model::wire::open_loop::OpenLoopWindow;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::{html, markdown};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::expectations::Fulfilment;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::{Metric, Sweep};
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::expectations::Fulfilment;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
 use crate::results_support::{all_measured, quantiles, run_with};
 
@@ -182,7 +183,9 @@ fn a_generator_later_than_the_latency_is_a_note_and_no_doubt() {
         window.generator_delay = quantiles(4.0);
     });
     let summary = summarize(&run, &records);
-    let late = |doubt: &&wasmbench_results::doubt::Doubt| doubt.reason == Reason::LoadGeneratorLate;
+    let late = |doubt: &&wasmbench_results::vocabulary::doubt::Doubt| {
+        doubt.reason == Reason::LoadGeneratorLate
+    };
     let doubt = summary.doubts.iter().find(late).unwrap();
     assert!(!doubt.breaks_trust);
     assert!(

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::period::Period;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::read::period::Period;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
 
 use crate::results_support::{all_measured, failed, record, recorded_at, replace, run};
 

@@ -10,7 +10,7 @@ use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::validate;
 use wasmbench_report::terminal::status_text;
-use wasmbench_results::summarize;
+use wasmbench_results::summary::collect::summarize;
 
 use crate::common;
 use crate::results_support::{all_measured, run_with};

@@ -4,12 +4,13 @@ use serde_json::json;
 use wasmbench_model::wire::density::DensityMemory;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::comparison::{Comparison, Difference, Estimate};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::precision::{Ending, Precision, decide, widths};
+use wasmbench_results::judge::comparison::{Comparison, Difference, Estimate};
+use wasmbench_results::judge::precision::{Ending, Precision, decide, widths};
+use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::statistics::Interval;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::climbs::climbs;
 use crate::results_support::{self, all_measured, replace, run, skipped};

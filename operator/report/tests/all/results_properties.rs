@@ -8,10 +8,11 @@ use wasmbench_model::wire::document::DiscardedWindow;
 use wasmbench_model::wire::open_loop::Quantiles;
 use wasmbench_model::wire::record::{Outcome, Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Sweep;
-use wasmbench_results::trial::TrialState;
-use wasmbench_results::{Collector, RunInput, Summary, summarize};
+use wasmbench_results::read::trial::TrialState;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{Collector, RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::results_support::{
     all_measured, failed, fortio, measured, record, run, run_with, trials,

@@ -3,8 +3,8 @@
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 
 use wasmbench_controller::status::rows::status_rows;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::summarize;
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::summary::collect::summarize;
 
 use crate::results_support::{all_measured, run};
 

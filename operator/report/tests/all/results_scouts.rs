@@ -11,9 +11,9 @@ use wasmbench_model::store::entry_key;
 use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
 use wasmbench_model::wire::scout::ScoutDocument;
 use wasmbench_report::markdown::report_md;
-use wasmbench_results::doubt::Reason;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{Collector, summarize};
+use wasmbench_results::summary::collect::{Collector, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::common::{RUN, config};
 use crate::results_support::{all_measured, failed, record, replace, run, skipped};

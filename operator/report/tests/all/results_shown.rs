@@ -9,9 +9,9 @@ use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
 use wasmbench_report::markdown::report_md;
 use wasmbench_report::terminal::status_text;
-use wasmbench_results::open_loop::statement;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::summary::verdict::statement::without_comparison;
 
 use crate::results_support::{all_measured, failed, record, replace, run, run_with};
 
@@ -173,7 +173,7 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
             !report.contains("## Loads"),
             "no table would follow: {report}"
         );
-        let said = statement(&summary.cells[0].detail).unwrap();
+        let said = without_comparison(&summary.cells[0].detail).unwrap();
         assert_eq!(said.contains(" ~"), marks > 0, "{said}");
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
         assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");

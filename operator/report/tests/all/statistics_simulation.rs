@@ -2,7 +2,7 @@
 //! that every test run gives the same result. The figures in docs/adr/0006-trimmed-log-ratios.md
 //! come from here and from longer runs of the same simulations.
 
-use wasmbench_results::comparison::Comparison;
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};

@@ -11,7 +11,8 @@ use wasmbench_core::build::names;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
-use wasmbench_results::{Trust, summarize};
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::trust::Trust;
 
 use crate::common;
 use crate::results_support::{all_measured, run_with};

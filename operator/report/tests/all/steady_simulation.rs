@@ -1,7 +1,7 @@
 //! Are windows that start slowly distinguished from windows that only scatter?
 
-use wasmbench_results::steady::{moves, trend};
-use wasmbench_results::trial::{Metrics, Trial, TrialState};
+use wasmbench_results::cells::steady::{moves, trend};
+use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 
 use crate::synthetic::{Chance, tell};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
+use crate::cells::load::LoadCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
-use crate::load::LoadCell;
 
 /// Connections that carry this many times the requests of another variant's make a difference.
 const DIFFERS: f64 = 1.25;

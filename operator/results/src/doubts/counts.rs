@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cell::{AnyCell, of_sweep};
-use crate::counts::TrialCounts;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
+use crate::vocabulary::cell::{AnyCell, of_sweep};
+use crate::vocabulary::counts::TrialCounts;
 
 /// Points for which some trials failed: the missing ones may be the slow ones.
 pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {

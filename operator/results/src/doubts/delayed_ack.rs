@@ -4,8 +4,8 @@
 
 use wasmbench_model::units;
 
+use crate::cells::load::LoadDetail;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
-use crate::load::LoadDetail;
 
 /// Latencies that suggest a delayed acknowledgement, in microseconds. Linux delays one by 40 ms,
 /// and the request itself adds a little.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::cells::load::LoadCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
-use crate::fortio::NO_ANSWER;
-use crate::load::LoadCell;
-use crate::traffic::{kind_words, remedy};
+use crate::read::fortio::NO_ANSWER;
+use crate::read::traffic::{kind_words, remedy};
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

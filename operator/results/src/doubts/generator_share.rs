@@ -2,11 +2,11 @@
 
 use wasmbench_model::units;
 
+use crate::cells::load::{LoadCell, LoadDetail};
 use crate::doubts::{Doubt, Evidence, Reason, note};
-use crate::load::{LoadCell, LoadDetail};
-use crate::measure::Sweep;
+use crate::read::trial::valid;
 use crate::statistics::Spread;
-use crate::trial::valid;
+use crate::vocabulary::measure::Sweep;
 
 /// From this share on, most of the cost of a request is not the subject's: a subject that does 50 %
 /// more work loses a fifth of its throughput at most.

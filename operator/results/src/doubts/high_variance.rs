@@ -4,14 +4,14 @@
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_model::units;
 
-use crate::comparison::Comparison;
+use crate::cells::load::LoadCell;
+use crate::cells::steady::{self, Scatter};
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
-use crate::judge::Verdict;
-use crate::load::LoadCell;
-use crate::measure::Sweep;
-use crate::ratios::minimum_effect;
+use crate::judge::comparison::Comparison;
+use crate::judge::verdict::Verdict;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
-use crate::steady::{self, Scatter};
+use crate::vocabulary::measure::Sweep;
+use crate::vocabulary::minimum::minimum_effect;
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note:
 /// an inconclusive verdict already says that the data do not decide, and numbers that claim nothing

@@ -3,7 +3,7 @@
 use wasmbench_model::units;
 
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
-use crate::measure::Sweep;
+use crate::vocabulary::measure::Sweep;
 
 /// How far rate times mean latency may differ from the number of connections, as a share. With 1 to
 /// 256 connections on a crowded machine, fortio reports 0.99 to 1.00; anything missing beyond that

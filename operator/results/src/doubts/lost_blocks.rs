@@ -2,7 +2,7 @@
 //! number, or trials were left out or failed.
 
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
-use crate::ratios::FEWEST_BLOCKS;
+use crate::judge::ratios::FEWEST_BLOCKS;
 
 /// Comparisons with too few blocks in a run that has enough.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

@@ -2,9 +2,9 @@
 
 use wasmbench_model::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
-use crate::cell::Detail as _;
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
-use crate::trial::{Trial, TrialState};
+use crate::read::trial::{Trial, TrialState};
+use crate::vocabulary::cell::Detail as _;
 
 /// Points with too many noisy trials.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

@@ -3,9 +3,9 @@
 
 use wasmbench_model::units;
 
+use crate::cells::steady;
 use crate::doubts::{Doubt, Evidence, Reason, places};
-use crate::ratios::minimum_effect;
-use crate::steady;
+use crate::vocabulary::minimum::minimum_effect;
 
 /// Points whose rate has a trend.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

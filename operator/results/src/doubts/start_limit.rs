@@ -1,7 +1,7 @@
 //! A CPU limit on pods whose start is timed.
 
-use crate::cpu_limit::CpuLimit;
 use crate::doubts::{Doubt, Evidence, Reason, note};
+use crate::read::cpu_limit::CpuLimit;
 
 /// Starts that are timed under a CPU limit. The periods in which the limit throttles a starting
 /// pod are not counted, because its cgroup comes and goes with the sample. So the doubt only says

@@ -1,16 +1,15 @@
 //! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
 //! stand, and how much of the time it stopped the subject is noted. Any other makes points void.
 
-use wasmbench_model::units;
-
-use crate::cpu_limit::CpuLimit;
 use crate::doubts::{self, Doubt, Evidence, Reason, note, places};
+use crate::read::cpu_limit::CpuLimit;
+use crate::read::pod_use::throttled_words;
 
 /// Points of loads at which a CPU limit stopped the subject.
-pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let load = &cell.detail;
-        let words = words(load.throttled_periods?, load.throttled_share);
+        let words = throttled_words(load.throttled_periods?, load.throttled_share);
         load.is_throttled()
             .then(|| format!("{} ({words})", cell.place()))
     })?;
@@ -18,7 +17,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 /// The doubt about these places, or the note if the run itself sets the limit.
-pub fn of_places(limit: &CpuLimit, places: &str) -> Doubt {
+pub(super) fn of_places(limit: &CpuLimit, places: &str) -> Doubt {
     let foreign = |limit: &str, remedy| {
         let message = format!("{limit} stopped the subject: {places}");
         doubts::doubt(Reason::Throttled, message, remedy)
@@ -41,10 +40,4 @@ pub fn of_places(limit: &CpuLimit, places: &str) -> Doubt {
              spec.resources.limits.cpu, so that the limit is part of what is measured",
         ),
     }
-}
-
-/// How often and how long: `15 periods, for 31 % of the window`.
-pub fn words(periods: u64, share: Option<f64>) -> String {
-    let long = share.map(|share| format!(", for {} of the window", units::percent(share)));
-    format!("{periods} periods{}", long.unwrap_or_default())
 }

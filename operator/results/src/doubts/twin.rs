@@ -1,9 +1,9 @@
 //! A baseline that differs from its twin: what this shows about the node.
 
-use crate::cell::place;
-use crate::comparison::NoiseFloor;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
-use crate::measure::Measured as _;
+use crate::judge::comparison::NoiseFloor;
+use crate::vocabulary::cell::place;
+use crate::vocabulary::measure::Measured as _;
 use wasmbench_api::run::TWIN;
 
 /// Numbers in which baseline and twin differ by more than chance.

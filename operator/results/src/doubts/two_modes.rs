@@ -4,11 +4,11 @@
 use wasmbench_api::run::TWIN;
 use wasmbench_model::points::measured_at;
 
-use crate::cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
-use crate::measure::{Measured as _, Metric};
-use crate::ratios::minimum_effect;
 use crate::statistics::modes::two_modes;
+use crate::vocabulary::cell::AnyCell;
+use crate::vocabulary::measure::{Measured as _, Metric};
+use crate::vocabulary::minimum::minimum_effect;
 
 /// The measures that the run decides, for variants and the baseline. A note: an interval over both
 /// groups is wide enough, and for whoever runs the service the groups are a finding.

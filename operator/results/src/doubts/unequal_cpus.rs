@@ -1,10 +1,10 @@
 //! Rates of services that do not use equally many CPUs, such as one with a single thread beside one
 //! with a thread per CPU.
 
-use crate::comparison::Comparison;
+use crate::cells::load::LoadCell;
 use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed, note};
-use crate::load::LoadCell;
-use crate::measure::Metric;
+use crate::judge::comparison::Comparison;
+use crate::vocabulary::measure::Metric;
 
 /// From this factor on: more than half as many again.
 const FACTOR: f64 = 1.5;

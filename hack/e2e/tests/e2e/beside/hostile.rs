@@ -13,7 +13,7 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as, tenant};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
-use wasmbench_results::history::stored::HISTORY_KEY;
+use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
 const TINY: &str = r"
 blocks: 2

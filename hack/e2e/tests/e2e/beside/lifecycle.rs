@@ -11,8 +11,8 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
-use wasmbench_results::period::Period;
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::read::period::Period;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 const SHORT: &str = r"
 blocks: 3

@@ -12,8 +12,8 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::tenant::{assert_refused, client_as};
 use wasmbench_e2e::{PATIENCE, answered, eventually};
 use wasmbench_model::names;
-use wasmbench_results::history::History;
-use wasmbench_results::history::stored::HISTORY_KEY;
+use wasmbench_results::runs::history::History;
+use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
 /// A run of half a minute whose two blocks are too few to be trusted.
 const TINY: &str = r"

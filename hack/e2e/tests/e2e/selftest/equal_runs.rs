@@ -9,7 +9,7 @@ use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 use wasmbench_model::wire::record::{Point, Record};
-use wasmbench_results::fortio;
+use wasmbench_results::read::fortio;
 
 /// Three variants including the twin, with two points each: 36 trials.
 const EQUALS: &str = r"

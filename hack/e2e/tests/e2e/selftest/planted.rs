@@ -17,7 +17,7 @@ use wasmbench_e2e::selftest::found;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
 use wasmbench_model::noise::{self, Noise, OTHERS_CPU_LIMIT};
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::fortio;
+use wasmbench_results::read::fortio;
 
 /// Six equals: five comparisons of four metrics.
 const EQUALS: &str = r"

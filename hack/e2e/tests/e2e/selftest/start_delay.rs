@@ -10,9 +10,9 @@ use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found as tell;
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::{Metric, Unit};
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::{Metric, Unit};
 
 /// Two variants that differ only in the delay, in short trials, so that both run under the same
 /// conditions.

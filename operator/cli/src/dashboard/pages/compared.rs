@@ -5,7 +5,7 @@ use std::sync::Arc;
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::across::Across;
+use wasmbench_results::runs::across::Across;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;

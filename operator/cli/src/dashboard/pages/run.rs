@@ -5,7 +5,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
 use wasmbench_report::files;
 use wasmbench_report::html::{HATCH, plots, report_body};
-use wasmbench_results::doubt::{Doubt, Reason};
+use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 use crate::dashboard::followed::Recorded;
 use crate::dashboard::pages::change::Change;

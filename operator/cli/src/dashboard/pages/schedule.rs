@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use wasmbench_report::history::history_body;
-use wasmbench_results::history::History;
+use wasmbench_results::runs::history::History;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;

@@ -8,9 +8,9 @@ use wasmbench_core::admit::admit;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::{Cell, TrialId};
-use wasmbench_results::Summary;
-use wasmbench_results::load::LoadDetail;
-use wasmbench_results::trial::TrialState;
+use wasmbench_results::cells::load::LoadDetail;
+use wasmbench_results::read::trial::TrialState;
+use wasmbench_results::summary::Summary;
 
 use crate::assumed;
 use crate::dashboard::followed::{Recorded, begun};

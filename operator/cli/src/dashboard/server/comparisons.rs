@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use kube::ResourceExt;
 use maud::Markup;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_results::across::Across;
+use wasmbench_results::runs::across::Across;
 
 use crate::args::init::object_name;
 use crate::dashboard::pages::{compared, schedule};

@@ -3,13 +3,14 @@
 
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
-use wasmbench_results::all_cells::Cells;
-use wasmbench_results::compare::comparisons;
-use wasmbench_results::history::History;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::cells::Cells;
+use wasmbench_results::judge::compare::comparisons;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
+use wasmbench_results::runs::history::History;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{compared, named};
 use crate::results_support::{all_measured, run, slower};

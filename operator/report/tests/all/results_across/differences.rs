@@ -4,8 +4,8 @@ use serde_json::json;
 use wasmbench_api::run::{Metric, MinimumDifference};
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::RunInput;
-use wasmbench_results::across::Weight;
+use wasmbench_results::runs::across::Weight;
+use wasmbench_results::summary::collect::RunInput;
 
 use super::support::{compared, named};
 use crate::results_support::all_measured;

@@ -2,8 +2,8 @@
 //! comparison.
 
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::RunInput;
-use wasmbench_results::across::{Difference, Weight};
+use wasmbench_results::runs::across::{Difference, Weight};
+use wasmbench_results::summary::collect::RunInput;
 
 use super::support::compared;
 use crate::results_support::{all_measured, facts, run};

@@ -5,10 +5,10 @@ use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_model::wire::record::{Record, TrialId};
 use wasmbench_report::across::Versus;
-use wasmbench_results::across::CellRatio;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::CellRatio;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{climbing, compared, of_sweep};
 use crate::results_support::climbs::windows;

@@ -2,8 +2,8 @@
 
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::RunInput;
-use wasmbench_results::across::Across;
+use wasmbench_results::runs::across::Across;
+use wasmbench_results::summary::collect::RunInput;
 
 use super::support;
 use crate::results_support::{all_measured, failed, record, replace, run};

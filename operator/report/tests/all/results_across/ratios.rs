@@ -5,10 +5,10 @@ use wasmbench_api::run::TWIN;
 use wasmbench_model::twin::with_twin;
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::across::InWords as _;
-use wasmbench_results::RunInput;
-use wasmbench_results::across::{CellRatio, Unjudged, Weight};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::{CellRatio, Unjudged, Weight};
+use wasmbench_results::summary::collect::RunInput;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{changed, climbing, compared, named, of_sweep};
 use crate::results_support::{all_measured, fortio, slow};

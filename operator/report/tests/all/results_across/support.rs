@@ -2,8 +2,8 @@
 
 use wasmbench_model::wire::density::DensityMemory;
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::across::{Across, Side, across};
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::runs::across::{Across, Side, across};
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::climbs::climbs;
 use crate::results_support::{all_measured, measured, replace, run, slower};

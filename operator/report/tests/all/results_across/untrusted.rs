@@ -4,10 +4,11 @@ use serde_json::json;
 use wasmbench_model::wire::document::TimedWindow;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::{InWords as _, Versus};
-use wasmbench_results::across::{Across, CellRatio, Side, Unjudged, across};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::runs::across::{Across, CellRatio, Side, Unjudged, across};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{compared, named};
 use crate::results_support::{all_measured, failed, record, replace, run, slower};

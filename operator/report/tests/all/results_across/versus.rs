@@ -3,7 +3,7 @@
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
 use wasmbench_model::twin::with_twin;
 use wasmbench_report::across::{Versus, earlier};
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use super::support::{changed, named};
 use crate::results_support::all_measured;

@@ -3,7 +3,7 @@
 use wasmbench_model::wire::cold_start::NodeSpan;
 use wasmbench_model::wire::document::NodeCpu;
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubts_of, summary_of};
 use crate::results_support::cold_starts::records;

@@ -6,8 +6,8 @@ use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{doubts_of, hare, hares_ratio, shown, summary_of};
 use crate::results_support::cold_starts::{hares, input, records};
@@ -95,7 +95,7 @@ fn a_late_pod_that_listened_is_late_for_its_answer_only() {
     let summary = summary_of(&all);
     let detail = &hare(&summary).detail;
     let p90 = |time: &Option<_>| {
-        let time: &wasmbench_results::coldstart::ColdTime = time.as_ref().unwrap();
+        let time: &wasmbench_results::cells::coldstart::ColdTime = time.as_ref().unwrap();
         time.p90_microseconds
     };
     assert!(p90(&detail.create_to_listening).is_some());

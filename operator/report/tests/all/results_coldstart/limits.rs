@@ -3,8 +3,9 @@
 use serde_json::json;
 use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
 use wasmbench_model::wire::record::Outcome;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubts_of, summary_of};
 use crate::results_support::cold_starts::{records, run};

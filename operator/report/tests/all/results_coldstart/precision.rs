@@ -4,8 +4,8 @@ use serde_json::json;
 use wasmbench_model::wire::cold_start::NodeSpan;
 use wasmbench_model::wire::document::NodeCpu;
 use wasmbench_model::wire::record::{Cell, Point, TrialId};
-use wasmbench_results::precision::{Ending, Precision};
-use wasmbench_results::{RunInput, summarize};
+use wasmbench_results::judge::precision::{Ending, Precision};
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::cold_starts::{record, run};
 

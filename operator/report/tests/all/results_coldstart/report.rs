@@ -5,7 +5,7 @@ use wasmbench_controller::status::Conclusion;
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Outcome;
 use wasmbench_report::files::report_files;
-use wasmbench_results::RunInput;
+use wasmbench_results::summary::collect::RunInput;
 
 use super::support::{shown, summary_of};
 use crate::results_support::cold_starts::{input, records, run};

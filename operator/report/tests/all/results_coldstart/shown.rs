@@ -4,8 +4,8 @@ use wasmbench_controller::status::Conclusion;
 use wasmbench_model::wire::record::{Outcome, Record};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{hare, hares_ratio, shown, summary_of};
 use crate::results_support::cold_starts::{hares, input, records};

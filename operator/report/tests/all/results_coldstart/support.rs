@@ -3,12 +3,12 @@
 use wasmbench_controller::status::Conclusion;
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::terminal;
-use wasmbench_results::coldstart::ColdStartCell;
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::summarize;
+use wasmbench_results::cells::coldstart::ColdStartCell;
+use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::cold_starts::{input, run};
 

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use wasmbench_report::export::benchstat::benchstat;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
 
 use super::support::{mixed, records, with_a_lost_trial, with_blocks};
 use crate::results_support::cold_starts::{input, records as cold_starts};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wasmbench_report::export::bmf::{bmf, left_out};
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use super::support::{mixed, nothing, untrusted, with_a_lost_trial};
 

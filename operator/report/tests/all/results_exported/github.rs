@@ -2,7 +2,7 @@
 
 use wasmbench_report::across::Versus;
 use wasmbench_report::export::github::github;
-use wasmbench_results::summarize;
+use wasmbench_results::summary::collect::summarize;
 
 use super::support::{mixed, nothing, untrusted};
 use crate::results_support::{all_measured, run, slow};

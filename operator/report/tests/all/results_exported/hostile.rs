@@ -8,7 +8,8 @@ use wasmbench_report::export::benchstat::benchstat;
 use wasmbench_report::export::bmf::bmf;
 use wasmbench_report::export::github::github;
 use wasmbench_report::export::junit::junit;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use super::support::expecting;
 use crate::results_support::{failed, measured, record, run, trials};

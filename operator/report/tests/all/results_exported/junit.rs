@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 use wasmbench_report::export::junit::junit;
-use wasmbench_results::Summary;
+use wasmbench_results::summary::Summary;
 
 use super::support::{mixed, nothing, untrusted, with_a_lost_trial, with_blocks};
 use crate::results_support::all_measured;
@@ -74,7 +74,7 @@ fn the_counts_of_a_suite_are_those_of_its_cases() {
 #[test]
 fn a_run_without_expectations_has_cases() {
     let run = crate::results_support::run();
-    let summary = wasmbench_results::summarize(&run, &all_measured(&run));
+    let summary = wasmbench_results::summary::collect::summarize(&run, &all_measured(&run));
     assert_eq!(outcomes(&summary, "expectations"), []);
     assert_eq!(outcomes(&summary, "trust").len(), 1);
     let compared = outcomes(&summary, "comparisons");
@@ -122,7 +122,8 @@ fn a_comparison_that_is_not_trusted_is_skipped_and_the_others_pass() {
 #[test]
 fn a_variant_without_a_comparison_is_a_skipped_case() {
     let run = with_blocks(5);
-    let summary = wasmbench_results::summarize(&run, &super::support::records(&run));
+    let summary =
+        wasmbench_results::summary::collect::summarize(&run, &super::support::records(&run));
     let found = outcomes(&summary, "comparisons");
     for name in ["shim on hello", "shim on compute"] {
         assert!(

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
     all_measured, beside_shim, failed, fortio, record, replace, run, shim_cannot_start,

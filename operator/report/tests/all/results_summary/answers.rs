@@ -3,12 +3,12 @@
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::{Doubt, Reason};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::summarize;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{compared_on, doubt, is_embedded_hello, reasons};
 use crate::results_support::{all_measured, failed, fortio, measured, record, replace, run};

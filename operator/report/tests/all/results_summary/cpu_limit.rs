@@ -4,8 +4,9 @@ use serde_json::json;
 use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::markdown::report_md;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{compared_on, doubt, is_embedded_hello, reasons, with_window};
 use crate::results_support::{all_measured, run, slower};

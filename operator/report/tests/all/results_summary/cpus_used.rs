@@ -2,8 +2,9 @@
 
 use wasmbench_model::wire::record::Point;
 use wasmbench_report::markdown::report_md;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubt, is_embedded_hello};
 use crate::results_support::{all_measured, run};

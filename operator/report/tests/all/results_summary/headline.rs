@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::{all_measured, fortio, run, run_with, slower};
 

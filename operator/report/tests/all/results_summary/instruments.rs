@@ -3,9 +3,10 @@
 use serde_json::json;
 use wasmbench_model::wire::instrument::GeneratorCeiling;
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubt, reasons, with_window};
 use crate::results_support::{all_measured, facts, run, slower};

@@ -2,8 +2,8 @@
 
 use wasmbench_model::wire::document::NodeServices;
 use wasmbench_report::markdown::report_md;
-use wasmbench_results::Summary;
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubt, with_window};
 

@@ -3,10 +3,12 @@
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::failures::skipped_variants;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{Summary, Trust, summarize, trust};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::trust::{Trust, trust};
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{doubt, is_embedded_hello, reasons};
 use crate::results_support::{

@@ -5,10 +5,11 @@ use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{doubt, noisy_in, noisy_records, reasons, with_window};
 use crate::results_support::{all_measured, run, run_with};

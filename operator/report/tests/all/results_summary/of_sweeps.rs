@@ -3,8 +3,9 @@
 use serde_json::json;
 use wasmbench_model::wire::density::DensityMemory;
 use wasmbench_model::wire::record::TrialId;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::{RunInput, Summary, summarize};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::doubt;
 use crate::results_support::climbs::climbs;

@@ -3,8 +3,8 @@
 
 use wasmbench_model::wire::instrument::CpuLists;
 use wasmbench_model::wire::record::Record;
-use wasmbench_results::Summary;
-use wasmbench_results::doubt::Reason;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::{doubt, reasons, with_window};
 

@@ -1,11 +1,12 @@
 //! Queries on a summary that several tests share.
 
 use wasmbench_model::wire::record::{Point, Record, TrialId};
-use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::{Doubt, Reach, Reason};
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::{Doubt, Reach, Reason};
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::{all_measured, run, slow};
 

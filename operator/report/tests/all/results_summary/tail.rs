@@ -2,9 +2,10 @@
 
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::load::LoadCell;
-use wasmbench_results::measure::Sweep;
-use wasmbench_results::{Summary, summarize};
+use wasmbench_results::cells::load::LoadCell;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::measure::Sweep;
 
 use super::support::is_embedded_hello;
 use crate::results_support::{all_measured, fortio, measured, replace, run, slower};

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::tables;
-use wasmbench_results::doubt::Reason;
-use wasmbench_results::summarize;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::vocabulary::doubt::Reason;
 
 use super::support::doubt;
 use crate::results_support::{all_measured, run};

@@ -3,7 +3,7 @@
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
 use wasmbench_model::wire::document::TimedWindow;
 use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
-use wasmbench_results::RunInput;
+use wasmbench_results::summary::collect::RunInput;
 
 use super::{measured, record, trials};
 

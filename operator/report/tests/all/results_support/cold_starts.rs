@@ -11,7 +11,7 @@ use wasmbench_model::wire::document::{Answer, Environment};
 use wasmbench_model::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
 };
-use wasmbench_results::RunInput;
+use wasmbench_results::summary::collect::RunInput;
 
 const RUN: &str = r"
 apiVersion: wasmbench.dev/v1alpha1

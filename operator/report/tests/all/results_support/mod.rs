@@ -11,7 +11,7 @@ mod records;
 use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_model::wire::record::{Record, TrialId};
-use wasmbench_results::RunInput;
+use wasmbench_results::summary::collect::RunInput;
 
 pub use loads::{measured, quantiles};
 pub use output::{fortio, slower};

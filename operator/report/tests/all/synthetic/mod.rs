@@ -6,16 +6,16 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 use wasmbench_model::twin::with_twin;
 use wasmbench_model::wire::record::{Cell, Point};
-use wasmbench_results::all_cells::Cells;
-use wasmbench_results::cell::Detail as _;
-use wasmbench_results::compare::comparisons;
-use wasmbench_results::comparison::{Comparison, Estimate};
-use wasmbench_results::counts::TrialCounts;
-use wasmbench_results::judge::Verdict;
-use wasmbench_results::load::{LoadCell, LoadDetail};
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::cells::Cells;
+use wasmbench_results::cells::load::{LoadCell, LoadDetail};
+use wasmbench_results::judge::compare::comparisons;
+use wasmbench_results::judge::comparison::{Comparison, Estimate};
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 use wasmbench_results::statistics::{Interval, Spread};
-use wasmbench_results::trial::{Metrics, Trial, TrialState};
+use wasmbench_results::vocabulary::cell::Detail as _;
+use wasmbench_results::vocabulary::counts::TrialCounts;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
 /// How the logarithm of one trial's number scatters around its truth.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,15 @@
+//! Which cells of density are invalid.
+
+use crate::cells::density::DensityDetail;
+use crate::vocabulary::doubt::Reason;
+
+/// Why a cell may be excluded from comparisons, and whether it is. A CPU limit that the run sets is
+/// part of its question.
+pub fn reasons(climbs: &DensityDetail, sets_cpu_limit: bool) -> [(Reason, bool); 2] {
+    let is_spoilt = |reason| climbs.spoilt.iter().any(|step| step.reason == reason);
+    let is_throttled = is_spoilt(Reason::Throttled) && !sets_cpu_limit;
+    [
+        (Reason::ErrorsInLoad, is_spoilt(Reason::ErrorsInLoad)),
+        (Reason::Throttled, is_throttled),
+    ]
+}

@@ -1,0 +1,84 @@
+//! The cells of all sweeps of a run: one variant under one workload at one point, over all blocks.
+//!
+//! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks against
+//! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`coldstart`] and
+//! [`density`].
+
+pub mod coldstart;
+pub mod curve;
+pub mod density;
+pub mod load;
+mod noise_limit;
+pub mod open_loop;
+pub mod recorded;
+pub mod steady;
+mod tail;
+pub mod variant_validity;
+
+use std::collections::BTreeMap;
+
+use strum::IntoEnumIterator as _;
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_model::wire::evidence::Kind;
+use wasmbench_model::wire::record::TrialId;
+
+use crate::cells::coldstart::ColdStartCell;
+use crate::cells::density::DensityCell;
+use crate::cells::load::LoadCell;
+use crate::cells::variant_validity::VariantValidity;
+use crate::read::observation::Observation;
+use crate::vocabulary::cell::AnyCell;
+
+/// The cells of all sweeps of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Cells of loads.
+    pub loads: Vec<LoadCell>,
+    /// Cells of cold starts.
+    pub cold_starts: Vec<ColdStartCell>,
+    /// Cells of density.
+    pub density: Vec<DensityCell>,
+}
+
+impl Cells {
+    /// The cells of a run with this spec, with the reasons why they are invalid.
+    pub fn of(
+        spec: &BenchmarkRunSpec,
+        observations: &BTreeMap<TrialId, Observation>,
+        against: VariantValidity<'_>,
+    ) -> Self {
+        let ceilings = load::ceilings(observations);
+        let recorded = recorded::recorded(spec, observations);
+        let each = || recorded.iter();
+        let loads = each().filter_map(|one| load::cell(spec, one, against, &ceilings));
+        let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, against));
+        let density = each().filter_map(|one| density::cell(spec, one, against));
+        Self {
+            loads: loads.collect(),
+            cold_starts: cold_starts.collect(),
+            density: density.collect(),
+        }
+    }
+
+    /// All cells, in the order of a summary.
+    pub fn all(&self) -> impl Iterator<Item = &AnyCell> {
+        all(&self.loads, &self.cold_starts, &self.density)
+    }
+}
+
+/// The cells of all sweeps as one sequence.
+pub fn all<'a>(
+    loads: &'a [LoadCell],
+    cold_starts: &'a [ColdStartCell],
+    density: &'a [DensityCell],
+) -> impl Iterator<Item = &'a AnyCell> {
+    Kind::iter().flat_map(move |kind| -> Vec<&AnyCell> {
+        match kind {
+            Kind::Load => loads.iter().map(LoadCell::any).collect(),
+            Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),
+            Kind::Density => density.iter().map(DensityCell::any).collect(),
+            // It has no numbers.
+            Kind::Scout => vec![],
+        }
+    })
+}

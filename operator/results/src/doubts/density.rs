@@ -1,0 +1,52 @@
+//! What speaks against the numbers of density.
+
+use crate::cells::density::DensityCell;
+use crate::cells::density::disturbed_steps::words;
+use crate::doubts::{Doubt, Reason, doubt, note, throttled};
+use crate::read::cpu_limit::CpuLimit;
+
+/// The prefix of places.
+const OF: &str = "density of ";
+
+/// What speaks against the numbers. A climb that stopped early does not, because the steps that it
+/// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
+pub(super) fn doubts(limit: &CpuLimit, cells: &[DensityCell]) -> Vec<Doubt> {
+    let throttled = places(cells, Reason::Throttled, |_| true);
+    let throttled = throttled.map(|places| throttled::of_places(limit, &places));
+    let found = [errors_in_load(cells), throttled, saturated(cells)];
+    found.into_iter().flatten().collect()
+}
+
+fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
+    let reason = Reason::ErrorsInLoad;
+    Some(doubt(
+        reason,
+        places(cells, reason, |cell| cell.is_invalid_by(reason))?,
+        "these are not compared: a variant that fails may cost less than one that works; look at \
+         its log, and for limits of the subject and of the node (memory, open files)",
+    ))
+}
+
+fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
+    let reason = Reason::LoadGeneratorSaturated;
+    Some(note(
+        reason,
+        places(cells, reason, |_| true)?,
+        "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
+         a CPU limit of the probe's pods (a LimitRange)",
+    ))
+}
+
+/// The cells with steps that are disturbed by `reason`, with these steps.
+fn places(
+    cells: &[DensityCell],
+    reason: Reason,
+    are_meant: impl Fn(&DensityCell) -> bool,
+) -> Option<String> {
+    let place = |cell: &DensityCell| {
+        let steps = words(cell, reason);
+        let is_meant = are_meant(cell) && !steps.is_empty();
+        is_meant.then(|| format!("{} ({steps})", cell.place()))
+    };
+    Some(OF.to_owned() + &super::places(cells, place)?)
+}

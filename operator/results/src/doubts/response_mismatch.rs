@@ -1,0 +1,45 @@
+//! Variants that answer differently from each other, or from what is expected.
+
+use crate::cells::load::LoadCell;
+use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed};
+use crate::read::trial::TrialState;
+
+pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let differ = evidence.mismatches.iter();
+    let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
+    let wrong = evidence.cells.loads.iter().filter(|cell| {
+        cell.detail.trials.iter().any(|trial| {
+            matches!(trial.state, TrialState::Failed | TrialState::Skipped)
+                && trial.reason.as_deref().and_then(Reason::of_trial)
+                    == Some(Reason::ResponseMismatch)
+        })
+    });
+    let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
+    let others = evidence.cells.loads.iter().filter_map(other_sizes);
+    let message = listed(differ.chain(wrong).chain(others), MAX_ITEMS, "; ")?;
+    Some(super::doubt(
+        Reason::ResponseMismatch,
+        message,
+        "these points are not compared; make all variants give the right answer, or correct \
+         spec.workloads[].expect",
+    ))
+}
+
+/// Says that answers under load had another size than the right one; `None` where they may.
+fn other_sizes(cell: &LoadCell) -> Option<String> {
+    let mut trials = cell.detail.trials.iter();
+    let before = trials.find_map(|trial| {
+        let is_wrong = trial.reason.as_deref() == Some(Reason::ResponseMismatch.into());
+        trial.metrics.other_bytes_before.filter(|_| is_wrong)
+    })?;
+    let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;
+    let place = cell.place();
+    let sizes = if bytes.min == bytes.max {
+        bytes.min.to_string()
+    } else {
+        format!("{} to {}", bytes.min, bytes.max)
+    };
+    Some(format!(
+        "{place} gave answers of {sizes} bytes under load, and one of {before} before it"
+    ))
+}

@@ -1,0 +1,223 @@
+//! Variants as multiples of the baseline, in the same way for all sweeps. Ratios are taken within
+//! blocks, because both trials of a block saw the node in the same state, then summarised over
+//! blocks and judged in families.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
+use wasmbench_model::rounding::{P_DIGITS, round_number, round_significant};
+
+use crate::cells::Cells;
+use crate::judge::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
+use crate::judge::ratios::{Ratio, ratios};
+use crate::judge::verdict::{Thresholds, Verdict, judge};
+use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
+use crate::statistics::{Interval, LEVEL, false_discovery};
+use crate::vocabulary::doubt::Reason;
+use crate::vocabulary::measure::{Judged, Measured as _};
+use crate::vocabulary::minimum::minimum_effect;
+use crate::vocabulary::primary;
+
+/// The comparisons of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparisons {
+    /// The variants compared with the baseline.
+    pub with_baseline: Vec<Comparison>,
+    /// The baseline compared with its twin.
+    pub noise_floors: Vec<NoiseFloor>,
+}
+
+/// All ratios of a run with their verdicts, by workload, variant and measure. Points that are not
+/// ranked on both sides are not compared.
+///
+/// Throughput is compared at the *baseline's* knee, the same number of connections for every
+/// variant: comparing each at its own peak would compare different loads and let the noisiest
+/// variant choose its luckiest point. If the curve is flat, the baseline's own peak is such a lucky
+/// point too, and the others would seem slower there. CPU per request and memory are compared at
+/// the knee as well, or in the warm-latency sweep if there is no throughput sweep. Latency from the
+/// schedule is compared at equal percentages of each variant's own peak.
+pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Comparisons {
+    let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
+        .into_iter()
+        .partition(|found| found.variant == TWIN);
+    let primary = primary::of(spec, found.iter().map(Ratio::place));
+    let judged = judged(spec, &found, |one| primary.contains(&one.place()));
+    let floors = floors(&twins);
+    let beside_floor = |mut comparison: Comparison| {
+        let floor = floors.iter().find(|floor| floor.is_beside(&comparison));
+        comparison.noise_floor = floor.and_then(|floor| floor.factor);
+        if floor.is_some_and(|floor| floor.differs) {
+            comparison.untrusted.push(Reason::NodeNoisy);
+            comparison.untrusted.dedup();
+        }
+        comparison
+    };
+    Comparisons {
+        with_baseline: judged.into_iter().map(beside_floor).collect(),
+        noise_floors: floors,
+    }
+}
+
+/// The twin is the baseline, so any difference is false. This is the share of runs that find one,
+/// regardless of how many numbers are compared.
+const TWIN_LEVEL: f64 = 0.01;
+
+/// The noise floors that the twins show.
+fn floors(twins: &[Ratio<'_>]) -> Vec<NoiseFloor> {
+    let p_values: Vec<f64> = twins.iter().map(|twin| twin.interval.p_value).collect();
+    let adjusted = false_discovery::adjusted(&p_values);
+    let floor = |(twin, p_value): (&Ratio<'_>, f64)| twin.floor(p_value <= TWIN_LEVEL);
+    twins.iter().zip(adjusted).map(floor).collect()
+}
+
+/// Primary and secondary ratios are separate families, so that the secondary ones cost the primary
+/// ones no power.
+fn judged<'a>(
+    spec: &BenchmarkRunSpec,
+    found: &[Ratio<'a>],
+    is_primary: impl Fn(&Ratio<'a>) -> bool,
+) -> Vec<Comparison> {
+    let thresholds = Thresholds {
+        minimum_effect: minimum_effect(spec),
+        is_gate: false,
+    };
+    let (primary, secondary): (Vec<usize>, Vec<usize>) =
+        (0..found.len()).partition(|index| is_primary(&found[*index]));
+    let mut all: BTreeMap<usize, Comparison> = BTreeMap::new();
+    for (members, primary) in [(primary, true), (secondary, false)] {
+        // Equivalent ratios are never reported as differences, so their small p-values must not
+        // help those that are.
+        let p_value = |one: &Ratio<'_>| {
+            if one.is_equivalent(thresholds) {
+                1.0
+            } else {
+                one.judged_interval().p_value
+            }
+        };
+        let p_values: Vec<f64> = members.iter().map(|one| p_value(&found[*one])).collect();
+        let adjusted = false_discovery::adjusted(&p_values);
+        let family = Family {
+            findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
+            all: members.len(),
+        };
+        for (one, adjusted_p) in members.into_iter().zip(adjusted) {
+            let comparison = found[one].judged(adjusted_p, thresholds, family);
+            all.insert(
+                one,
+                Comparison {
+                    primary,
+                    ..comparison
+                },
+            );
+        }
+    }
+    all.into_values().collect()
+}
+
+/// Comparisons of a run that are judged together.
+#[derive(Clone, Copy)]
+struct Family {
+    /// Comparisons that are reported as differences.
+    findings: usize,
+    all: usize,
+}
+
+impl Ratio<'_> {
+    /// The noise floor that this ratio of the twin to the baseline shows.
+    fn floor(&self, differs: bool) -> NoiseFloor {
+        NoiseFloor {
+            workload: self.workload.to_owned(),
+            metric: self.metric,
+            point: self.point,
+            estimate: Estimate::of(&self.interval, &self.per_block),
+            p_value: round_significant(self.interval.p_value, P_DIGITS),
+            differs,
+            factor: self.interval.farthest().map(factor),
+        }
+    }
+
+    /// The interval that is judged: that of the difference, or that of the ratio.
+    fn judged_interval(&self) -> &Interval {
+        match (self.metric.measure().judged, &self.difference) {
+            (Judged::Difference, Some((difference, _))) => difference,
+            (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => &self.interval,
+        }
+    }
+
+    fn is_equivalent(&self, thresholds: Thresholds) -> bool {
+        self.verdict(1.0, thresholds) == Verdict::Equivalent
+    }
+
+    fn verdict(&self, adjusted_p: f64, thresholds: Thresholds) -> Verdict {
+        let Some((difference, smallest)) = &self.difference else {
+            return judge(self.metric, &self.interval, adjusted_p, thresholds);
+        };
+        let of_difference = Thresholds {
+            minimum_effect: *smallest,
+            ..thresholds
+        };
+        match self.metric.measure().judged {
+            Judged::Difference => judge(self.metric, difference, adjusted_p, of_difference),
+            Judged::Ratio | Judged::RatioOrDifference => {
+                if difference
+                    .farthest()
+                    .is_some_and(|farthest| farthest <= *smallest)
+                {
+                    Verdict::Equivalent
+                } else {
+                    judge(self.metric, &self.interval, adjusted_p, thresholds)
+                }
+            }
+        }
+    }
+
+    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, family: Family) -> Comparison {
+        let verdict = self.verdict(adjusted_p, thresholds);
+        let near_end = |interval: &Interval| {
+            let near_end = self.near_end(interval, family);
+            near_end.filter(|_| verdict.is_difference())
+        };
+        let is_judged = self.metric.measure().judged == Judged::Difference;
+        let difference = self
+            .difference
+            .as_ref()
+            .map(|(interval, smallest)| Difference {
+                at_least: near_end(interval).filter(|_| is_judged).map(round_number),
+                smallest_found: self
+                    .smallest_found(interval, *smallest, family)
+                    .map(round_number),
+                ..Difference::of(interval, *smallest)
+            });
+        Comparison {
+            variant: self.variant.to_owned(),
+            workload: self.workload.to_owned(),
+            metric: self.metric,
+            point: self.point,
+            estimate: Estimate::of(&self.interval, &self.per_block),
+            difference,
+            p_value: round_significant(self.judged_interval().p_value, P_DIGITS),
+            adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
+            primary: false,
+            noise_floor: None,
+            verdict,
+            untrusted: self.untrusted.clone(),
+            at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
+            smallest_found: self
+                .smallest_found(&self.interval, self.matters, family)
+                .map(factor),
+        }
+    }
+
+    /// The end of an interval that is nearer to 0, corrected for the selection among all
+    /// comparisons.
+    fn near_end(&self, interval: &Interval, Family { findings, all }: Family) -> Option<f64> {
+        let half_width = of_findings(interval.half_width?, self.blocks(), findings, all);
+        Some((interval.estimate.abs() - half_width).max(0.0))
+    }
+
+    /// The smallest difference that such a run finds, in the unit of the interval.
+    fn smallest_found(&self, interval: &Interval, matters: f64, family: Family) -> Option<f64> {
+        let noise = noise_of(interval.half_width?, self.blocks())?;
+        smallest_found(noise, self.blocks(), family.all, matters)
+    }
+}

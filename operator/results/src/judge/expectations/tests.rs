@@ -1,0 +1,131 @@
+//! Tests of how bounds and intervals decide an expectation.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::judge::comparison::Estimate;
+use crate::judge::verdict::Verdict;
+use crate::vocabulary::measure::Metric;
+
+fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Fulfilment {
+    decided(bounds, found(interval)).outcome
+}
+
+fn decided(bounds: &Value, comparison: Comparison) -> Decision {
+    let mut expectation = json!({
+        "name": "gate", "metric": "memory", "variant": "one", "workload": "hello",
+    });
+    for (field, value) in bounds.as_object().unwrap() {
+        expectation[field] = value.clone();
+    }
+    let expectation = serde_json::from_value(expectation).unwrap();
+    decision((None, 1), &expectation, &[comparison])
+}
+
+fn found(interval: Option<(f64, f64)>) -> Comparison {
+    Comparison {
+        variant: "one".into(),
+        workload: "hello".into(),
+        metric: Metric::Memory,
+        point: Point::WarmLatency,
+        estimate: Estimate {
+            ratio: 1.0,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            blocks: 5,
+            per_block: vec![],
+        },
+        difference: None,
+        p_value: 1.0,
+        adjusted_p_value: 1.0,
+        noise_floor: None,
+        verdict: Verdict::Inconclusive,
+        primary: true,
+        untrusted: vec![],
+        at_least: None,
+        smallest_found: None,
+    }
+}
+
+#[test]
+fn the_end_of_the_interval_decides_and_not_the_estimate() {
+    let least = json!({"atLeast": "0.8"});
+    assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Fulfilment::Met);
+    assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Fulfilment::Undecided);
+    assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Fulfilment::NotMet);
+}
+
+#[test]
+fn both_bounds_must_hold() {
+    let both = json!({"atLeast": "0.8", "atMost": "1.2"});
+    assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Fulfilment::Met);
+    assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Fulfilment::Undecided);
+    assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Fulfilment::NotMet);
+}
+
+#[test]
+fn without_an_interval_or_a_comparison_nothing_is_decided() {
+    assert_eq!(
+        outcome_of(&json!({"atMost": "9"}), None),
+        Fulfilment::Undecided
+    );
+    let other = json!({"atMost": "9", "variant": "other"});
+    assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Fulfilment::Undecided);
+}
+
+#[test]
+fn of_several_rates_the_highest_decides_even_when_it_is_void() {
+    let expectation = json!({
+        "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
+        "atMost": "1.2",
+    });
+    let expectation = serde_json::from_value(expectation).unwrap();
+    let at = |percent, ends| Comparison {
+        metric: Metric::OpenLoopP99,
+        point: Point::OpenLoop {
+            percent_of_peak: percent,
+        },
+        ..found(Some(ends))
+    };
+    let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
+    let highest = Point::OpenLoop {
+        percent_of_peak: 90,
+    };
+    let of = |comparisons| decision((Some(highest), 1), &expectation, comparisons);
+    assert_eq!(of(&both).outcome, Fulfilment::NotMet);
+    assert!(of(&both).message.contains("at 90 % of the peak"));
+    assert_eq!(of(&both[..1]).outcome, Fulfilment::Undecided);
+}
+
+#[test]
+fn one_expectation_that_is_not_met_decides_for_all() {
+    let decision = |outcome| Decision {
+        name: String::new(),
+        outcome,
+        message: String::new(),
+    };
+    let all = [Fulfilment::Met, Fulfilment::NotMet, Fulfilment::Undecided].map(decision);
+    assert_eq!(overall(&all), Some(Fulfilment::NotMet));
+    assert_eq!(overall(&[]), None);
+}
+
+#[test]
+fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
+    let expectation = json!({
+        "name": "gate", "metric": "memory", "variant": "one", "workload": "hello", "atMost": "1.1",
+    });
+    let expectation = serde_json::from_value(expectation).unwrap();
+    let comparison = found(Some((1.0 / 1.08, 1.08)));
+    let of = |among| {
+        decision(
+            (None, among),
+            &expectation,
+            std::slice::from_ref(&comparison),
+        )
+    };
+    assert_eq!(of(1).outcome, Fulfilment::Met);
+    let among_many = of(30);
+    assert_eq!(among_many.outcome, Fulfilment::Undecided);
+    let words = "for 30 expectations together";
+    assert!(among_many.message.contains(words), "{}", among_many.message);
+}

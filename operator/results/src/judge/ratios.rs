@@ -1,0 +1,199 @@
+//! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks,
+//! at which points, and what speaks against each ratio.
+
+use std::collections::BTreeSet;
+
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload};
+use wasmbench_model::wire::record::Point;
+
+use crate::cells::Cells;
+use crate::cells::curve::knee;
+use crate::cells::load::LoadCell;
+use crate::statistics::ratio::paired_differences;
+use crate::statistics::{Interval, mean, paired_ratios};
+use crate::vocabulary::cell::{AnyCell, ByBlock};
+use crate::vocabulary::doubt::Reason;
+use crate::vocabulary::measure::Metric;
+use crate::vocabulary::minimum::{minimum_effect, smallest_change, smallest_difference};
+use crate::vocabulary::primary::Place;
+
+/// With fewer blocks only huge differences can be distinguished from chance: the interval of 4
+/// blocks is a quarter wider than that of 5, and that of 3 twice as wide.
+pub const FEWEST_BLOCKS: u32 = 5;
+
+/// A ratio that does not have a verdict yet.
+pub struct Ratio<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// The point of the sweep.
+    pub point: Point,
+    /// The measure.
+    pub metric: Metric,
+    /// The ratio of each block.
+    pub per_block: Vec<f64>,
+    /// The interval of the ratios.
+    pub interval: Interval,
+    /// The difference, for measures that are judged by it, with the smallest difference that
+    /// matters.
+    pub difference: Option<(Interval, f64)>,
+    /// The smallest change of the baseline's number that matters, as a logarithm.
+    pub matters: f64,
+    /// What speaks against it.
+    pub untrusted: Vec<Reason>,
+}
+
+impl Ratio<'_> {
+    /// What the ratio compares, and where.
+    pub fn place(&self) -> Place<'_> {
+        (self.variant, self.workload, self.point, self.metric)
+    }
+
+    /// Blocks in which both were measured.
+    pub fn blocks(&self) -> u32 {
+        u32::try_from(self.per_block.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The numbers of one measure of one cell, by block.
+pub struct Series<'a> {
+    /// The cell.
+    pub cell: &'a AnyCell,
+    /// The measure.
+    pub metric: Metric,
+    /// The numbers.
+    pub by_block: ByBlock,
+}
+
+impl<'a> Series<'a> {
+    /// The series of the cells that take part in comparisons.
+    pub fn ranked(cells: impl Iterator<Item = &'a AnyCell>) -> Vec<Self> {
+        let of_cell = |cell: &'a AnyCell| {
+            let series = cell.detail.series().into_iter();
+            series.map(move |(metric, by_block)| Self {
+                cell,
+                metric,
+                by_block,
+            })
+        };
+        cells.filter(|cell| cell.ranked).flat_map(of_cell).collect()
+    }
+
+    /// What the series is compared with, among `all` of the same run: the baseline, and its twin
+    /// unless it is the twin's own series.
+    pub fn base(&self, all: &[Self], baseline: &str) -> Option<Base<'a>> {
+        let of_variant = |name: &str| {
+            let mut all = all.iter().filter(|one| one.is_same_point(self));
+            all.find(|one| one.cell.variant == name)
+        };
+        let base = of_variant(baseline)?;
+        let twin = of_variant(TWIN).filter(|_| self.cell.variant != TWIN);
+        Some(Base {
+            by_block: pooled(&base.by_block, twin.map(|twin| &twin.by_block)),
+            cells: [Some(base), twin]
+                .into_iter()
+                .flatten()
+                .map(|one| one.cell)
+                .collect(),
+        })
+    }
+
+    fn is_same_point(&self, other: &Self) -> bool {
+        self.metric == other.metric
+            && self.cell.point() == other.cell.point()
+            && self.cell.workload == other.cell.workload
+    }
+}
+
+/// What a series is compared with.
+pub struct Base<'a> {
+    /// The baseline's number of each block.
+    pub by_block: ByBlock,
+    /// The cells of these numbers.
+    pub cells: Vec<&'a AnyCell>,
+}
+
+/// All ratios of a run, by workload, then variant, then measure.
+pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> Vec<Ratio<'a>> {
+    let all = Series::ranked(cells.all());
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        let knee = knee(&cells.loads, baseline, &workload.name).map(LoadCell::point);
+        for variant in spec.variants.iter().filter(|one| one.name != baseline) {
+            let mut of_both: Vec<Ratio<'_>> = all
+                .iter()
+                .filter(|one| one.cell.is_of(&variant.name, &workload.name))
+                .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
+                .filter_map(|one| ratio((spec, workload), one, &one.base(&all, baseline)?))
+                .collect();
+            of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
+            found.extend(of_both);
+        }
+    }
+    found
+}
+
+/// The baseline's number of each block. With a twin it is the geometric mean of both, which
+/// scatters less: a twin is a second trial of the same thing, and is used best in the ratios.
+pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
+    let of_block = |(block, own): (&u32, &f64)| {
+        let twin = twin.and_then(|twin| twin.get(block));
+        (*block, twin.map_or(*own, |twin| (own * twin).sqrt()))
+    };
+    base.iter().map(of_block).collect()
+}
+
+fn ratio<'a>(
+    (spec, workload): (&BenchmarkRunSpec, &Workload),
+    one: &Series<'a>,
+    base: &Base<'_>,
+) -> Option<Ratio<'a>> {
+    let smallest = smallest_difference(spec, workload, one.metric);
+    let effect = minimum_effect(spec);
+    let per_block = paired_ratios(&one.by_block, &base.by_block);
+    let of_base: Vec<f64> = base.by_block.values().copied().collect();
+    let cells = base.cells.iter().copied().chain([one.cell]);
+    let mut untrusted: BTreeSet<Reason> = cells
+        .flat_map(|cell| cell.untrusted_because(effect))
+        .collect();
+    if per_block.len() < FEWEST_BLOCKS as usize {
+        untrusted.insert(Reason::TooFewBlocks);
+    }
+    Some(Ratio {
+        untrusted: untrusted.into_iter().collect(),
+        variant: &one.cell.variant,
+        workload: &one.cell.workload,
+        point: one.cell.point(),
+        metric: one.metric,
+        interval: Interval::of(&per_block)?,
+        difference: smallest.and_then(|smallest| {
+            let differences = paired_differences(&one.by_block, &base.by_block);
+            Some((Interval::of_differences(&differences)?, smallest))
+        }),
+        matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
+        per_block,
+    })
+}
+
+/// Whether a measure is compared at a point. `knee` is the baseline's.
+fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Option<Point>) -> bool {
+    match metric {
+        Metric::ThroughputRps => Some(point) == knee,
+        // If no throughput point of the baseline is valid, its warm point must not replace it.
+        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded
+            if spec.sweeps.throughput.is_some() =>
+        {
+            Some(point) == knee
+        }
+        Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::Succeeded
+        | Metric::WarmP50
+        | Metric::ColdStartListening
+        | Metric::ColdStartAnswer
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99
+        | Metric::MemoryPerInstance => true,
+    }
+}

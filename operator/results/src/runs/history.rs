@@ -1,0 +1,158 @@
+//! What outlives the runs of a schedule: for each run and primary measure, the ratio to the
+//! baseline and the number itself, with where and with what they were measured, and the lasting
+//! changes.
+//!
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (adds a run's summary),
+//! `detect` (finds each [`lasting_change`]), [`Scatter`] (how far runs differ if nothing changed),
+//! [`stored`] (the history as bytes; if there are too many, the oldest runs are folded).
+
+mod bounded;
+mod detect;
+mod document;
+pub mod lasting_change;
+pub mod line;
+pub mod regressed;
+mod scatter;
+mod shorten;
+pub mod stored;
+
+pub use document::{HISTORY_SCHEMA, History};
+pub use scatter::Scatter;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_model::store::hex;
+
+use crate::judge::comparison::Comparison;
+use crate::runs::history::lasting_change::LastingChange;
+use crate::runs::history::line::{Ends, Line, Number, Series, Setting};
+use crate::statistics::Interval;
+use crate::summary::Summary;
+use crate::vocabulary::minimum::minimum_effect;
+
+/// Hex digits of the digest of what was requested: enough to distinguish the specs of a schedule.
+const DIGEST_DIGITS: usize = 12;
+
+impl History {
+    /// Adds a run that ended at `ended`, and returns the lasting changes that it reveals.
+    pub fn add(
+        &mut self,
+        summary: &Summary,
+        spec: &BenchmarkRunSpec,
+        ended: Timestamp,
+    ) -> Vec<LastingChange> {
+        let setting = place_of(&mut self.settings, setting_of(summary, spec));
+        let numbers = self.numbers(summary, spec);
+        self.runs.push(Line {
+            name: summary.run.name.clone(),
+            ended,
+            runs: 1,
+            setting,
+            numbers,
+        });
+        detect::detect(self)
+    }
+
+    /// The numbers of the primary comparisons, and those of the baseline.
+    fn numbers(&mut self, summary: &Summary, spec: &BenchmarkRunSpec) -> Vec<Number> {
+        let mut numbers: BTreeMap<usize, Number> = BTreeMap::new();
+        for compared in summary
+            .comparisons
+            .iter()
+            .filter(|compared| compared.primary)
+        {
+            let estimate = &compared.estimate;
+            let ratio = Ends::of(estimate.ratio, estimate.ends());
+            for (variant, ratio) in [(&compared.variant, Some(ratio)), (&summary.baseline, None)] {
+                let series = Series::of(variant, compared);
+                let value = value_of(summary, &series);
+                let trusted = match ratio {
+                    Some(_) => compared.untrusted.is_empty(),
+                    None => is_trusted(summary, spec, &series),
+                };
+                let series = place_of(&mut self.series, series);
+                numbers.entry(series).or_insert(Number {
+                    series,
+                    ratio,
+                    blocks: compared.estimate.blocks,
+                    value,
+                    trusted,
+                });
+            }
+        }
+        numbers.into_values().collect()
+    }
+}
+
+/// The measure itself: the trimmed mean of its blocks, with its interval.
+fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
+    let cell = summary.all_cells().find(|cell| series.is_of(cell))?;
+    let mut measures = cell.detail.series().into_iter();
+    let (_, blocks) = measures.find(|(metric, _)| *metric == series.metric)?;
+    let blocks: Vec<f64> = blocks.into_values().collect();
+    Interval::of(&blocks).map(|interval| Ends::of_logarithms(&interval))
+}
+
+fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {
+    let mut cells = summary.all_cells();
+    let cell = cells.find(|cell| series.is_of(cell));
+    cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
+}
+
+/// What must be equal for the numbers of two runs to be compared: the [`Setting::stratum`] of this
+/// run.
+pub fn stratum_of(summary: &Summary, spec: &BenchmarkRunSpec) -> String {
+    setting_of(summary, spec).stratum()
+}
+
+fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
+    let environment = &summary.environment;
+    let images = environment.variants.iter().map(|found| {
+        // The name of an image may refer to another image tomorrow; its id does not.
+        let ids = if found.image_ids.is_empty() {
+            &found.images
+        } else {
+            &found.image_ids
+        };
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        (found.variant.clone(), ids.join(" "))
+    });
+    Setting {
+        node: environment.node.clone().unwrap_or_default(),
+        fingerprint: environment.fingerprint.clone().unwrap_or_default(),
+        baseline: summary.baseline.clone(),
+        images: images.collect(),
+        asked: digest_of(spec),
+    }
+}
+
+/// The digest of what makes runs of a schedule different experiments, regardless of their variants.
+fn digest_of(spec: &BenchmarkRunSpec) -> String {
+    let asked = serde_json::json!([spec.workloads, spec.sweeps]);
+    let digest = hex(&Sha256::digest(asked.to_string().as_bytes()));
+    digest.chars().take(DIGEST_DIGITS).collect()
+}
+
+/// The place of `one` in the list; adds it if it is new.
+fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
+    list.iter()
+        .position(|known| *known == one)
+        .unwrap_or_else(|| {
+            list.push(one);
+            list.len() - 1
+        })
+}
+
+impl Series {
+    fn of(variant: &str, compared: &Comparison) -> Self {
+        Self {
+            variant: variant.to_owned(),
+            workload: compared.workload.clone(),
+            metric: compared.metric,
+            point: compared.point,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What is kept of a run: a line in which names are indices into tables and numbers are lists, so
+//! that thousands of runs fit into a `ConfigMap`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
+
+use crate::judge::comparison::factor;
+use crate::runs::history::bounded;
+use crate::statistics::Interval;
+use crate::statistics::ratio::noise_of;
+use crate::vocabulary::cell::{AnyCell, place};
+use crate::vocabulary::measure::{Measured as _, Metric};
+
+/// What is followed from run to run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Series {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The measure.
+    pub metric: Metric,
+    /// The sweep and its point.
+    #[serde(flatten)]
+    pub point: Point,
+}
+
+impl Series {
+    /// Whether the series is measured in this cell.
+    pub fn is_of(&self, cell: &AnyCell) -> bool {
+        cell.is_at(&self.variant, &self.workload, self.point)
+    }
+
+    /// The series in words: `CPU per request of embedded on hello at 50 connections`.
+    pub fn words(&self) -> String {
+        let place = place(&self.variant, &self.workload, self.point);
+        // The nouns of cold starts and density name the sweep.
+        format!("{} of {place}", self.metric.noun())
+    }
+}
+
+/// The most images of a setting: a run has 16 variants, and a twin of the baseline.
+pub const MOST_IMAGES: usize = 17;
+
+/// Where and with what a run measured.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Setting {
+    /// Name of the node; empty if no trial got that far.
+    pub node: String,
+    /// Fingerprint of the node; empty if unknown.
+    pub fingerprint: String,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// Digests of the images, by variant.
+    #[serde(deserialize_with = "bounded::map::<MOST_IMAGES, _>")]
+    pub images: BTreeMap<String, String>,
+    /// Digest of workloads and sweeps.
+    pub asked: String,
+}
+
+impl Setting {
+    /// What must be equal for ratios to be compared: a new kernel, a new baseline or another
+    /// workload would explain a change.
+    pub fn stratum(&self) -> String {
+        let baseline = self.images.get(&self.baseline).map_or("", String::as_str);
+        let Self {
+            fingerprint, asked, ..
+        } = self;
+        format!("{fingerprint} {} {baseline} {asked}", self.baseline)
+    }
+}
+
+/// A run, or several folded runs.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    /// Name of the run, or of the first folded run.
+    pub name: String,
+    /// When the run, or the last folded run, ended.
+    pub ended: Timestamp,
+    /// The number of runs that the line represents.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub runs: u32,
+    /// Place in the history's settings.
+    pub setting: usize,
+    /// What was measured.
+    pub numbers: Vec<Number>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_one(runs: &u32) -> bool {
+    *runs == 1
+}
+
+impl Line {
+    /// The number of this series in the line.
+    pub fn number(&self, series: usize) -> Option<&Number> {
+        self.numbers.iter().find(|number| number.series == series)
+    }
+}
+
+/// One measure of one run. As JSON: `[series, ratio, blocks, value, trusted]`.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(from = "Packed", into = "Packed")]
+pub struct Number {
+    /// Place in the history's series.
+    pub series: usize,
+    /// The ratio to the baseline; `None` for the baseline itself.
+    pub ratio: Option<Ends>,
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+    /// The measure itself, in its unit.
+    pub value: Option<Ends>,
+    /// Whether nothing speaks against the number.
+    pub trusted: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Packed(usize, Option<Ends>, u32, Option<Ends>, u8);
+
+impl From<Packed> for Number {
+    fn from(Packed(series, ratio, blocks, value, trusted): Packed) -> Self {
+        Self {
+            series,
+            ratio,
+            blocks,
+            value,
+            trusted: trusted == 1,
+        }
+    }
+}
+
+impl From<Number> for Packed {
+    fn from(number: Number) -> Self {
+        let Number {
+            series,
+            ratio,
+            blocks,
+            value,
+            trusted,
+        } = number;
+        Self(series, ratio, blocks, value, u8::from(trusted))
+    }
+}
+
+/// A number and its 95 % interval; without an interval both ends are the number itself. As JSON:
+/// `[number, low, high]`.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+pub struct Ends(pub f64, pub f64, pub f64);
+
+impl Ends {
+    /// A number with the ends of its interval, if it has one.
+    pub fn of(value: f64, ends: Option<(f64, f64)>) -> Self {
+        let (low, high) = ends.unwrap_or((value, value));
+        Self(value, low, high)
+    }
+
+    /// The same from an interval of logarithms.
+    pub fn of_logarithms(interval: &Interval) -> Self {
+        let ends = interval.low().zip(interval.high());
+        Self::of(
+            factor(interval.estimate),
+            ends.map(|(low, high)| (factor(low), factor(high))),
+        )
+    }
+
+    /// Standard error of the logarithm, derived from the interval of `blocks` blocks.
+    pub(super) fn error(&self, blocks: u32) -> Option<f64> {
+        let half_width = (libm::log(self.2) - libm::log(self.1)) / 2.0;
+        let noise = noise_of(half_width, blocks);
+        noise.map(|noise| noise / f64::from(blocks).sqrt())
+    }
+
+    /// Whether the number has an interval.
+    pub fn has_interval(&self) -> bool {
+        self.1 < self.2
+    }
+
+    /// The weighted geometric mean of two numbers and of their ends.
+    pub(super) fn between(self, weight: f64, other: Self, other_weight: f64) -> Self {
+        let mean = |one: f64, two: f64| {
+            if one <= 0.0 || two <= 0.0 {
+                return one.max(two);
+            }
+            let sum = weight * libm::log(one) + other_weight * libm::log(two);
+            round_number(libm::exp(sum / (weight + other_weight)))
+        };
+        Self(
+            mean(self.0, other.0),
+            mean(self.1, other.1),
+            mean(self.2, other.2),
+        )
+    }
+}

@@ -1,0 +1,70 @@
+//! How far runs of a schedule scatter if nothing changed.
+
+use crate::runs::history::document::History;
+use crate::runs::history::line::{Ends, Number, Series, Setting};
+use crate::statistics::{BetweenRuns, OfRun};
+
+/// How far runs of a schedule scatter about what they measure; fields are `None` with too few
+/// comparable runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scatter {
+    /// The scatter of the ratios to the baseline.
+    pub ratio: Option<BetweenRuns>,
+    /// The scatter of the measure itself.
+    pub value: Option<BetweenRuns>,
+}
+
+impl History {
+    /// The scatter among the trusted numbers of a series that were measured in `stratum`. Leaves
+    /// out the runs named in `without`: two runs that are compared do not show how far others
+    /// scatter. Lasting changes do not count as scatter.
+    pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
+        let known = self.series.iter().position(|known| known == series);
+        let of = |number: fn(&Number) -> Option<Ends>| {
+            BetweenRuns::of(&self.groups(known?, stratum, without, number))
+        };
+        Scatter {
+            ratio: of(|number| number.ratio),
+            value: of(|number| number.value),
+        }
+    }
+
+    /// The numbers in groups that are separated by changes.
+    fn groups(
+        &self,
+        series: usize,
+        stratum: &str,
+        without: &[&str],
+        of: fn(&Number) -> Option<Ends>,
+    ) -> Vec<Vec<OfRun>> {
+        let mut groups = vec![vec![]];
+        for line in &self.runs {
+            let mut changes = self.changes.iter().filter(|change| change.series == series);
+            if changes.any(|change| change.run == line.name) {
+                groups.push(vec![]);
+            }
+            let setting = self.settings.get(line.setting).map(Setting::stratum);
+            // Folded runs are means and scatter less than single runs.
+            let is_told = line.runs == 1
+                && !without.contains(&line.name.as_str())
+                && setting.is_some_and(|known| known == stratum);
+            let number = line.number(series).filter(|_| is_told);
+            let number = number.filter(|number| number.trusted);
+            let ends = number.and_then(|number| Some((of(number)?, number.blocks)));
+            let told = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
+            groups
+                .last_mut()
+                .into_iter()
+                .for_each(|group| group.extend(told));
+        }
+        groups
+    }
+}
+
+fn of_run(ends: Ends, blocks: u32) -> Option<OfRun> {
+    let estimate = libm::log(ends.0);
+    estimate.is_finite().then(|| OfRun {
+        estimate,
+        error: ends.error(blocks),
+    })
+}

@@ -1,0 +1,209 @@
+//! What a run costs at a node's price: a million requests and an idle instance of each variant.
+//! Summary and price in, costs out. The ratios are those of the run, since a price changes no
+//! ratio. Pure.
+
+use serde::Serialize;
+use wasmbench_model::rounding::round_number;
+use wasmbench_model::wire::record::Point;
+
+use crate::cells::curve::knee;
+use crate::cells::load::{LoadCell, LoadDetail};
+use crate::judge::comparison::Comparison;
+use crate::statistics::Spread;
+use crate::summary::node_price::NodePrice;
+use crate::summary::{RunName, Summary};
+use crate::vocabulary::cell::AnyCell;
+use crate::vocabulary::doubt::Doubt;
+use crate::vocabulary::measure::{Metric, Sweep};
+
+/// Name and version of the schema of costs.
+pub const COST_SCHEMA: &str = "wasmbench.dev/cost/v1";
+
+/// What the variants of a run cost.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Costs<'a> {
+    /// [`COST_SCHEMA`].
+    pub schema: &'static str,
+    /// Which run.
+    pub run: &'a RunName,
+    /// Whether the numbers can be trusted; absent if there are none.
+    pub trustworthy: Option<bool>,
+    /// What speaks against the numbers, and what limits them.
+    pub doubts: &'a [Doubt],
+    /// The variant with which the others are compared.
+    pub baseline: &'a str,
+    /// The node.
+    pub node: NodePrice,
+    /// A million requests, by workload and variant.
+    pub million_requests: Vec<Cost<'a>>,
+    /// An idle instance for a month, by workload and variant.
+    pub instance_month: Vec<Cost<'a>>,
+}
+
+/// A number measured for a variant under a workload, and its cost.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// What was measured.
+    pub metric: Metric,
+    /// The point; absent if nothing was measured.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+    /// The measured number, in the unit of the measure.
+    pub measured: Option<Spread>,
+    /// The cost, in the currency of the price.
+    pub cost: Option<Spread>,
+    /// The number, and thus the cost, as a multiple of the baseline's.
+    pub versus_baseline: Option<&'a Comparison>,
+    /// Why there is no cost.
+    pub missing: Option<String>,
+}
+
+impl<'a> Costs<'a> {
+    /// What the run of `summary` costs on `node`.
+    pub fn of(summary: &'a Summary, node: NodePrice) -> Self {
+        let dense = !summary.density.is_empty();
+        let memory = |variant: &'a str, workload: &'a str| {
+            if dense {
+                instance(summary, variant, workload)
+            } else {
+                loaded(summary, (variant, workload, Metric::Memory), |load| {
+                    load.memory_bytes
+                })
+            }
+        };
+        Self {
+            schema: COST_SCHEMA,
+            run: &summary.run,
+            trustworthy: summary.trustworthy,
+            doubts: &summary.doubts,
+            baseline: &summary.baseline,
+            node,
+            million_requests: each(summary, |variant, workload| {
+                let what = (variant, workload, Metric::CpuPerRequest);
+                loaded(summary, what, |load| load.cpu_microseconds_per_request)
+                    .priced(|cpu| node.of_million_requests(cpu))
+            }),
+            instance_month: each(summary, |variant, workload| {
+                memory(variant, workload).priced(|bytes| node.of_instance_month(bytes))
+            }),
+        }
+    }
+
+    /// Whether any entry has a cost.
+    pub fn any(&self) -> bool {
+        let mut all = self.million_requests.iter().chain(&self.instance_month);
+        all.any(|one| one.cost.is_some())
+    }
+}
+
+impl Cost<'_> {
+    fn priced(self, price: impl Fn(f64) -> f64) -> Self {
+        let cost = self.measured.map(|measured| measured.map(price));
+        Self {
+            cost: cost.map(|cost| cost.map(round_number)),
+            ..self
+        }
+    }
+}
+
+/// One entry for each workload and variant, in the order of the spec.
+fn each<'a>(summary: &'a Summary, of: impl Fn(&'a str, &'a str) -> Cost<'a>) -> Vec<Cost<'a>> {
+    let Summary { compared, .. } = summary;
+    let workloads = compared.workloads.iter();
+    workloads
+        .flat_map(|workload| {
+            let variants = compared.variants.iter();
+            variants.map(|variant| of(&variant.name, &workload.name))
+        })
+        .collect()
+}
+
+/// A number of the pod under load, at the point at which variants are compared.
+fn loaded<'a>(
+    summary: &'a Summary,
+    what: (&'a str, &'a str, Metric),
+    number: impl Fn(&LoadDetail) -> Option<Spread>,
+) -> Cost<'a> {
+    let cell = cell(summary, what.0, what.1);
+    let measured = cell.and_then(|cell| number(&cell.detail));
+    let cell = cell.map(|cell| cell as &AnyCell);
+    cost(summary, what, cell, measured)
+}
+
+/// The memory that one more idle instance holds.
+fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Cost<'a> {
+    let mut cells = summary.density.iter();
+    let cell = cells.find(|cell| cell.is_of(variant, workload));
+    let measured = cell.and_then(|cell| cell.detail.bytes_per_instance);
+    let cell = cell.map(|cell| cell as &AnyCell);
+    let what = (variant, workload, Metric::MemoryPerInstance);
+    cost(summary, what, cell, measured)
+}
+
+fn cost<'a>(
+    summary: &'a Summary,
+    (variant, workload, metric): (&'a str, &'a str, Metric),
+    cell: Option<&AnyCell>,
+    measured: Option<Spread>,
+) -> Cost<'a> {
+    let missing = match (cell, measured) {
+        (None, _) => Some("not measured".to_owned()),
+        (Some(cell), _) if !cell.ranked => Some(why(cell)),
+        (Some(_), None) => Some("not read".to_owned()),
+        (Some(_), Some(_)) => None,
+    };
+    Cost {
+        variant,
+        workload,
+        metric,
+        point: cell.map(AnyCell::point),
+        measured: measured.filter(|_| missing.is_none()),
+        cost: None,
+        versus_baseline: cell.and_then(|cell| summary.comparison(cell, metric)),
+        missing,
+    }
+}
+
+fn why(cell: &AnyCell) -> String {
+    let reasons = cell.invalid_because.iter();
+    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        "not measured".to_owned()
+    } else {
+        format!("invalid: {}", reasons.join(", "))
+    }
+}
+
+/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, or at the
+/// variant's own if the baseline has none. Without a throughput sweep it is the warm-latency cell,
+/// or else the open-loop cell with the highest rate.
+fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a LoadCell> {
+    let of = |of: &str| {
+        let cells = summary.cells.iter();
+        let cells = cells.filter(|cell| cell.is_of(of, workload));
+        cells.collect::<Vec<&LoadCell>>()
+    };
+    let own = of(variant);
+    let at = |sweep: Sweep| {
+        own.iter()
+            .filter(move |cell| cell.detail.sweep == sweep)
+            .copied()
+    };
+    if at(Sweep::Throughput).next().is_some() {
+        let knee = knee(&summary.cells, &summary.baseline, workload)
+            .or_else(|| knee(&summary.cells, variant, workload));
+        let knee = knee.map(|knee| knee.detail.connections);
+        return at(Sweep::Throughput)
+            .find(|cell| knee.is_none_or(|knee| cell.detail.connections == knee));
+    }
+    let warm = at(Sweep::WarmLatency).next();
+    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.detail.percent_of_peak))
+}

@@ -1,0 +1,191 @@
+//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them.
+//! Measured fractions have at most five significant digits. A number that could not be measured is
+//! absent.
+//!
+//! Reading order: [`collect`] (records to a summary, through all storeys), [`failures`], [`shim_use`],
+//! [`sandbox`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
+//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] (what it costs).
+
+pub mod collect;
+pub mod cost;
+pub mod failures;
+pub mod node_price;
+pub mod power;
+pub mod sandbox;
+pub mod shim_use;
+pub mod trust;
+pub mod verdict;
+pub mod words;
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::NotApplicable;
+
+use crate::cells;
+use crate::cells::coldstart::{ColdStartCell, HarnessFloor};
+use crate::cells::density::DensityCell;
+use crate::cells::load::LoadCell;
+use crate::judge::comparison::{Comparison, NoiseFloor};
+use crate::judge::expectations::Decision;
+use crate::judge::precision::Precision;
+use crate::read::environment::Environment;
+use crate::read::period::Period;
+use crate::read::scout::ScoutSummary;
+use crate::summary::sandbox::SandboxSummary;
+use crate::summary::shim_use::ShimSummary;
+use crate::vocabulary::cell::AnyCell;
+use crate::vocabulary::counts::TrialCounts;
+use crate::vocabulary::doubt::Doubt;
+use crate::vocabulary::measure::Metric;
+
+/// Name and version of the summary's schema.
+pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v2";
+
+/// Everything a run found.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: String,
+    /// Which run.
+    pub run: RunName,
+    /// Seed of the order of trials.
+    pub seed: i64,
+    /// The variant with which the others are compared.
+    pub baseline: String,
+    /// The result in one line, at most 220 characters.
+    pub verdict: String,
+    /// Whether the numbers can be trusted; absent if there are none.
+    pub trustworthy: Option<bool>,
+    /// What speaks against the numbers, and what limits them.
+    pub doubts: Vec<Doubt>,
+    /// How the trials ended.
+    pub trials: TrialCounts,
+    /// When the run was measured; absent without a record.
+    pub period: Option<Period>,
+    /// How precise the ratios are; absent without `spec.precision`.
+    pub precision: Option<Precision>,
+    /// Ratios to the baseline in all sweeps, by workload, variant and measure.
+    pub comparisons: Vec<Comparison>,
+    /// The outcomes of the run's expectations, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Decision>,
+    /// The baseline compared with its twin, by workload and measure; empty without a twin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_floors: Vec<NoiseFloor>,
+    /// Loads: one entry per variant, workload and sweep point, in the order of the spec.
+    pub cells: Vec<LoadCell>,
+    /// What the container runtime used for the pods outside their cgroups, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shims: Vec<ShimSummary>,
+    /// What is known about the pods apart from the numbers that are compared, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandboxes: Vec<SandboxSummary>,
+    /// Cold starts: one entry per variant, workload and number of pods created at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cold_starts: Vec<ColdStartCell>,
+    /// Cold starts of a subject that does nothing but listen, by number of pods created at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harness_floors: Vec<HarnessFloor>,
+    /// Density: one entry per variant and workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub density: Vec<DensityCell>,
+    /// What variants cannot do by definition: it is not planned, so it has no cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<NotApplicable>,
+    /// What was seen of each variant before the first block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scouts: Vec<ScoutSummary>,
+    /// Distinct reasons for failed and skipped trials, the most frequent first.
+    pub failures: Vec<FailureGroup>,
+    /// Failed and skipped trials whose reason is not in `failures`, because the list is truncated.
+    pub failures_not_listed: u32,
+    /// Where and with what the run was measured.
+    pub environment: Environment,
+    /// What was requested. Absent if it is too large for a report; the run itself has it.
+    pub spec: Option<BenchmarkRunSpec>,
+    /// What reports say about the variants and workloads, even without the spec.
+    pub compared: Compared,
+}
+
+impl Summary {
+    /// The cells of all sweeps.
+    pub fn all_cells(&self) -> impl Iterator<Item = &AnyCell> {
+        cells::all(&self.cells, &self.cold_starts, &self.density)
+    }
+
+    /// A measure of a cell as a multiple of the baseline's; `None` for the baseline, and if the
+    /// measure is not compared there.
+    pub fn comparison(&self, cell: &AnyCell, metric: Metric) -> Option<&Comparison> {
+        self.comparisons.iter().find(|found| {
+            found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
+        })
+    }
+
+    /// The noise floor of a measure at the point of a cell; `None` without a twin.
+    pub fn noise_floor(&self, cell: &AnyCell, metric: Metric) -> Option<&NoiseFloor> {
+        self.noise_floors.iter().find(|found| {
+            found.metric == metric && found.point == cell.point() && found.workload == cell.workload
+        })
+    }
+}
+
+/// Which run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct RunName {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Uid, which is unique to this run.
+    pub uid: String,
+}
+
+/// Trials that failed or were skipped for the same reason.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureGroup {
+    /// Name of the variant.
+    pub variant: String,
+    /// The reason as one word.
+    pub reason: String,
+    /// What happened the first time, and what to do about it; at most 512 characters.
+    pub message: String,
+    /// The first trial of the group, `variant/workload/point/bN`.
+    pub first: String,
+    /// Trials that were tried and failed.
+    pub failed: u32,
+    /// Trials that were skipped.
+    pub skipped: u32,
+}
+
+/// The variants, workloads and sweeps in words.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    /// One entry per variant: its name and what it is.
+    pub variants: Vec<Named>,
+    /// What the twin is, if there is one.
+    pub twin: Option<String>,
+    /// One entry per workload: its name, and the request with the right answer.
+    pub workloads: Vec<Named>,
+    /// One sentence per sweep.
+    pub sweeps: Vec<String>,
+    /// Repetitions of every cell.
+    pub blocks: u32,
+    /// The smallest difference that matters, as a share of 1.
+    pub minimum_effect: Option<f64>,
+}
+
+/// A name and what it stands for, in words.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// What it is, at most 160 characters.
+    pub what: String,
+}

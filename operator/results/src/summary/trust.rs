@@ -1,0 +1,191 @@
+//! How far to trust the numbers: what follows from the reasons for doubt. The rules that raise
+//! doubts are in [`crate::doubts`].
+
+use wasmbench_model::units::cut;
+
+use crate::judge::comparison::Comparison;
+use crate::summary::Summary;
+use crate::vocabulary::counts::TrialCounts;
+use crate::vocabulary::doubt::{Doubt, Reach, Reason};
+use crate::vocabulary::primary;
+
+/// Longest message of a condition, in characters. The API server accepts 32,768 bytes; the margin
+/// is for multi-byte characters.
+const MAX_CONDITION_CHARS: usize = 8000;
+
+/// Whether a doubt speaks against everything that was measured.
+pub fn is_doubted(summary: &Summary) -> bool {
+    of_run(summary).next().is_some()
+}
+
+/// The reasons that speak against everything that was measured.
+pub fn of_run(summary: &Summary) -> impl Iterator<Item = Reason> {
+    let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let reasons = doubts.map(|doubt| doubt.reason);
+    reasons.filter(|reason| reason.reach() == Reach::Run)
+}
+
+/// Whether the numbers can be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// There are no numbers to judge.
+    NoNumbers,
+    /// Nothing speaks against the numbers; the message holds the notes.
+    Yes(String),
+    /// The numbers cannot be believed, for these reasons.
+    No {
+        /// The only reason, or `SeveralDoubts`.
+        reason: &'static str,
+        /// Every reason with its remedy, at most 8000 characters.
+        message: String,
+    },
+}
+
+/// What the condition `Trustworthy` says about a summary: how many comparisons were decided, one
+/// line per reason, then the notes.
+pub fn trust(summary: &Summary) -> Trust {
+    let lines = |breaks_trust: bool, kind: &'static str| {
+        let doubts = summary
+            .doubts
+            .iter()
+            .filter(move |doubt| doubt.breaks_trust == breaks_trust);
+        doubts.map(move |doubt| {
+            let reason: &str = doubt.reason.into();
+            format!(
+                "{kind}{reason}: {}. What to do: {}.",
+                doubt.message, doubt.remedy
+            )
+        })
+    };
+    let message = |first: Option<String>| {
+        let all = first.into_iter().chain(lines(true, ""));
+        let all = all.chain(lines(false, "Note, "));
+        cut(&all.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
+    };
+    match summary.trustworthy {
+        None => Trust::NoNumbers,
+        Some(true) => {
+            let lines = [
+                Some(format!("{}.", headline(summary))),
+                tally_words(summary),
+            ];
+            let lines: Vec<String> = lines.into_iter().flatten().collect();
+            Trust::Yes(message(Some(lines.join(" "))))
+        }
+        Some(false) => {
+            let mut reasons = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+            let first = reasons
+                .next()
+                .map_or("SeveralDoubts", |doubt| doubt.reason.into());
+            let reason = if reasons.next().is_some() {
+                "SeveralDoubts"
+            } else {
+                first
+            };
+            Trust::No {
+                reason,
+                message: message(tally_words(summary)),
+            }
+        }
+    }
+}
+
+/// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2
+/// notes`.
+pub fn headline(summary: &Summary) -> String {
+    let all = summary.doubts.len();
+    let blocking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let blocking = blocking.count();
+    let counted = |number: usize, what: &str| match number {
+        0 => format!("No {what}"),
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    };
+    let problems = counted(blocking, "blocking problem");
+    if all == blocking {
+        return problems;
+    }
+    format!("{problems}; {}", counted(all - blocking, "note"))
+}
+
+/// The outcomes of the primary comparisons. Each counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub planned: usize,
+    /// Decided, and nothing speaks against the comparison.
+    pub decided: usize,
+    /// The data do not decide.
+    pub undecided: usize,
+    /// Not to be trusted, regardless of the verdict.
+    pub untrusted: usize,
+    /// Not compared.
+    pub left_out: usize,
+}
+
+impl Tally {
+    /// The comparisons that were not decided, if there are any: `1 undecided, 4 left out`.
+    pub fn others(&self) -> Option<String> {
+        let parts = [
+            (self.undecided, "undecided"),
+            (self.untrusted, "untrusted"),
+            (self.left_out, "left out"),
+        ];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Counts the outcomes of the primary comparisons.
+pub fn tally(summary: &Summary) -> Tally {
+    let is_doubted = is_doubted(summary);
+    let mut tally = Tally::default();
+    for one in summary.comparisons.iter().filter(|one| one.primary) {
+        match (one.untrusted.is_empty(), one.verdict.is_decided()) {
+            (false, _) => tally.untrusted += 1,
+            (true, _) if is_doubted => tally.untrusted += 1,
+            (true, true) => tally.decided += 1,
+            (true, false) => tally.undecided += 1,
+        }
+    }
+    let compared = tally.decided + tally.undecided + tally.untrusted;
+    tally.planned = summary.spec.as_ref().map_or(compared, primary::planned);
+    tally.left_out = tally.planned.saturating_sub(compared);
+    tally
+}
+
+/// The same in a sentence; `None` if there are no primary comparisons.
+pub fn tally_words(summary: &Summary) -> Option<String> {
+    let tally = tally(summary);
+    let (planned, decided) = (tally.planned, tally.decided);
+    let others = tally.others();
+    let others = others.map_or_else(String::new, |others| format!(", {others}"));
+    (planned > 0).then(|| format!("Of {planned} primary comparisons {decided} decided{others}."))
+}
+
+/// Keeps doubts that concern the whole run or its primary comparisons, and turns the others into
+/// notes: points that are left out of comparisons do not speak against the comparisons that remain.
+/// Without primary comparisons all doubts stay as they are.
+pub fn weigh(doubts: &mut [Doubt], compared: &[Comparison]) {
+    let primary: Vec<&Comparison> = compared.iter().filter(|one| one.primary).collect();
+    if primary.is_empty() {
+        return;
+    }
+    let doubted = |reason| primary.iter().any(|one| one.untrusted.contains(&reason));
+    for doubt in doubts.iter_mut().filter(|doubt| doubt.breaks_trust) {
+        doubt.breaks_trust = match doubt.reason.reach() {
+            Reach::Run => true,
+            Reach::Comparisons => doubted(doubt.reason),
+            Reach::LeftOut => false,
+        };
+    }
+}
+
+/// Whether nothing speaks against the numbers; `None` if there are none.
+pub fn trustworthy(trials: TrialCounts, doubts: &[Doubt]) -> Option<bool> {
+    let any = trials.valid + trials.invalid > 0;
+    any.then(|| !doubts.iter().any(|doubt| doubt.breaks_trust))
+}

@@ -1,0 +1,245 @@
+//! The result of a run in one line, with a number: what `kubectl get` shows.
+
+pub mod statement;
+
+use strum::EnumCount as _;
+use wasmbench_model::units::{self, cut};
+
+use crate::cells::curve::peak;
+use crate::judge::comparison::Comparison;
+use crate::summary::failures::{flaky_variants, skipped_variants};
+use crate::summary::trust::is_doubted;
+use crate::summary::{Named, Summary};
+use crate::vocabulary::cell::{AnyCell, ranked};
+use crate::vocabulary::measure::{Measured as _, Metric, Sweep, Unit};
+
+/// Longest verdict, in characters.
+pub const MAX_VERDICT_CHARS: usize = 220;
+
+/// The prefix of the line of a run that is untrusted as a whole.
+const UNTRUSTED: &str = "untrusted: ";
+
+/// The line: the most telling ratios first, then what else fits, then how much more there is.
+pub fn verdict(summary: &Summary) -> String {
+    let reported = reported(summary);
+    let as_a_whole = is_untrusted_as_a_whole(summary, &reported);
+    let mut statements = statements(summary, &reported, as_a_whole);
+    if statements.is_empty() {
+        statements = absolutes(summary);
+    }
+    if statements.is_empty() {
+        return nothing(summary);
+    }
+    let skipped = skipped_variants(summary).into_iter();
+    let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
+    let beside = flaky_variants(summary).into_iter().chain(left_out(summary));
+    let skipped: Vec<String> = skipped.chain(beside).collect();
+    // An untrusted result must not look like any other.
+    let mark = if as_a_whole { UNTRUSTED } else { "" };
+    mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
+}
+
+/// Whether the doubts concern the whole run or everything that the line reports. Otherwise each
+/// untrusted comparison is marked by itself.
+fn is_untrusted_as_a_whole(summary: &Summary, reported: &[&Comparison]) -> bool {
+    let mut reported = reported.iter();
+    summary.trustworthy == Some(false)
+        && (is_doubted(summary) || reported.all(|one| !one.untrusted.is_empty()))
+}
+
+/// Variants that take part in no primary comparison, because their measurements are invalid.
+fn left_out(summary: &Summary) -> Vec<String> {
+    let compared = |name: &str| {
+        let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+        primary.any(|one| one.variant == name)
+    };
+    let others = summary.compared.variants.iter();
+    let others = others.filter(|one| one.name != summary.baseline && !compared(&one.name));
+    let why = |variant: &Named| {
+        let mut cells = summary
+            .all_cells()
+            .filter(|cell| cell.variant == variant.name);
+        let reason: &str = cells
+            .find_map(|cell| cell.invalid_because.first().copied())?
+            .into();
+        Some(format!("{} left out ({reason})", variant.name))
+    };
+    // Without comparisons the line already says why there are none.
+    if summary.comparisons.is_empty() {
+        return vec![];
+    }
+    others.filter_map(why).collect()
+}
+
+/// All measures, the most telling first.
+const HEADLINES: [Metric; Metric::COUNT] = [
+    Metric::ThroughputRps,
+    Metric::CpuPerRequest,
+    Metric::WarmP50,
+    Metric::OpenLoopP99,
+    Metric::OpenLoopP50,
+    Metric::Memory,
+    Metric::Succeeded,
+    Metric::ColdStartListening,
+    Metric::ColdStartAnswer,
+    Metric::MemoryPerInstance,
+];
+
+/// Whether the comparison is decided and trusted.
+fn is_settled(one: &Comparison) -> bool {
+    one.verdict.is_decided() && one.untrusted.is_empty()
+}
+
+/// The metric of the line: a speed if any was decided, then the one with the largest share of
+/// decided comparisons, then the most telling one. `None` without any comparison.
+fn headline(compared: &[&Comparison]) -> Option<Metric> {
+    let decided = |metric: Metric| {
+        let of_metric = compared.iter().filter(|c| c.metric == metric);
+        let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
+            (all + 1, decided + u32::from(is_settled(one)))
+        });
+        let is_speed =
+            matches!(metric.measure().unit, Unit::PerSecond | Unit::Microseconds) && decided > 0;
+        (all > 0).then(|| (metric, (is_speed, f64::from(decided) / f64::from(all))))
+    };
+    let compared = HEADLINES.into_iter().filter_map(decided);
+    let most = compared.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    most.map(|(metric, _)| metric)
+}
+
+/// The primary comparisons of the headline metric: decided ones first, then in the order of the
+/// spec.
+fn reported(summary: &Summary) -> Vec<&Comparison> {
+    let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
+    let Some(metric) = headline(&primary) else {
+        return vec![];
+    };
+    let workloads = &summary.compared.workloads;
+    let order = |one: &Comparison| workloads.iter().position(|w| w.name == one.workload);
+    let mut found: Vec<&Comparison> = primary.into_iter().filter(|c| c.metric == metric).collect();
+    found.sort_by_key(|one| (!is_settled(one), order(one)));
+    found
+}
+
+/// One statement per comparison. The first names metric, baseline and interval; the others are bare
+/// numbers.
+fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
+    let statement = |(index, one): (usize, &&Comparison)| {
+        let said = if index == 0 {
+            statement::long(&summary.baseline, one)
+        } else {
+            statement::short(one)
+        };
+        let mark = if as_a_whole { "" } else { one.mark() };
+        said + mark
+    };
+    reported.iter().enumerate().map(statement).collect()
+}
+
+/// The statements without a comparison: what each variant does by itself.
+fn absolutes(summary: &Summary) -> Vec<String> {
+    let mut statements = vec![];
+    for workload in &summary.compared.workloads {
+        for variant in &summary.compared.variants {
+            let (variant, workload) = (variant.name.as_str(), workload.name.as_str());
+            let mut loads = ranked(&summary.cells, variant, workload);
+            let warm = loads.find(|cell| cell.detail.sweep == Sweep::WarmLatency);
+            let rps = peak(&summary.cells, variant, workload).and_then(|cell| {
+                let rate = units::rate(cell.detail.rps?.median);
+                Some(format!(
+                    "{rate} requests/s at {} connections",
+                    cell.detail.connections
+                ))
+            });
+            let p50 = warm.and_then(|cell| cell.detail.p50_microseconds);
+            let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
+            let mut loads = ranked(&summary.cells, variant, workload);
+            let open = loads.rfind(|cell| cell.detail.sweep == Sweep::OpenLoop);
+            let open = open.and_then(|cell| statement::without_comparison(&cell.detail));
+            let found = rps.into_iter().chain(p50).chain(open);
+            let cold = cold_start(summary, variant, workload);
+            let one_more = one_more(summary, variant, workload);
+            let found: Vec<String> = found.chain(cold).chain(one_more).collect();
+            if !found.is_empty() {
+                statements.push(format!("{variant} on {workload}: {}", found.join(", ")));
+            }
+        }
+    }
+    if !statements.is_empty() && summary.compared.variants.len() > 1 {
+        statements.insert(0, format!("no comparison: {}", why_no_comparison(summary)));
+    }
+    statements
+}
+
+/// How long a pod takes to start, by its log line if there is one, otherwise by its first answer.
+fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let cell = ranked(&summary.cold_starts, variant, workload).next()?;
+    let listening = cell.detail.create_to_listening.as_ref();
+    let listening = listening.map(|time| (time, Metric::ColdStartListening));
+    let answer = cell.detail.create_to_answer.as_ref();
+    let (time, metric) = listening.or(answer.map(|time| (time, Metric::ColdStartAnswer)))?;
+    let median = units::micros(time.p50_microseconds.median);
+    Some(format!("{} {median}", metric.at(cell.point())))
+}
+
+fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let cell = ranked(&summary.density, variant, workload).next()?;
+    let bytes = units::bytes(cell.detail.bytes_per_instance?.median);
+    Some(format!("{bytes} per instance"))
+}
+
+fn why_no_comparison(summary: &Summary) -> String {
+    if !summary.comparisons.is_empty() {
+        return "no primary measure is valid".to_owned();
+    }
+    let baseline = &summary.baseline;
+    let is_ranked = |cell: &AnyCell| cell.ranked && cell.variant == *baseline;
+    if summary.all_cells().any(is_ranked) {
+        format!("nothing valid beside {baseline}")
+    } else {
+        format!("the baseline {baseline} has no valid point")
+    }
+}
+
+fn nothing(summary: &Summary) -> String {
+    let counts = summary.trials;
+    let most = summary.failures.first();
+    let why = most.map(|group| format!(", mostly {} of {}", group.reason, group.variant));
+    let line = if counts.unused() == 0 {
+        format!(
+            "nothing measured yet: 0 of {} trials recorded",
+            counts.planned
+        )
+    } else {
+        let (invalid, failed, skipped) = (counts.invalid, counts.failed, counts.skipped);
+        format!(
+            "nothing measured: {invalid} trials invalid, {failed} failed, {skipped} skipped{}; \
+             see report",
+            why.unwrap_or_default()
+        )
+    };
+    cut(&line, MAX_VERDICT_CHARS)
+}
+
+/// The first statement, then variants that were not measured, flaky or left out, then further
+/// statements, as many as fit; then how many remain.
+fn fit(statements: &[String], skipped: &[String], room: usize) -> String {
+    let all: Vec<&String> = statements
+        .iter()
+        .take(1)
+        .chain(skipped)
+        .chain(&statements[1..])
+        .collect();
+    let suffix = |left: usize| match left {
+        0 => String::new(),
+        left => format!("; +{left} more, see report"),
+    };
+    let line = |shown: usize| {
+        let shown_statements: Vec<&str> = all.iter().take(shown).map(|s| s.as_str()).collect();
+        shown_statements.join("; ") + &suffix(all.len() - shown)
+    };
+    let fitting = (1..=all.len())
+        .rev()
+        .find(|shown| line(*shown).len() <= room);
+    cut(&line(fitting.unwrap_or(1)), room)
+}

@@ -1,0 +1,53 @@
+//! Statements in the line of the verdict.
+
+use wasmbench_model::units::{self, marked};
+
+use crate::cells::load::LoadDetail;
+use crate::judge::comparison::Comparison;
+use crate::vocabulary::measure::Measured as _;
+
+/// The full statement: the ratio to the baseline or, for measures judged by it, the difference from
+/// the baseline.
+pub fn long(baseline: &str, comparison: &Comparison) -> String {
+    let Comparison {
+        variant, workload, ..
+    } = comparison;
+    if let Some(fewer) = comparison.fewer_words() {
+        let interval = comparison.fewer_interval_words();
+        return format!("{variant}: {fewer} than {baseline} on {workload} {interval}");
+    }
+    let (what, verdict) = (comparison.what(), comparison.verdict_words());
+    if comparison.judged_difference().is_some() {
+        let found = comparison.judged_words();
+        return format!("{variant}: {found} in {what} on {workload} beside {baseline}, {verdict}");
+    }
+    let ratio = units::ratio(comparison.estimate.ratio);
+    let interval = comparison.estimate.interval_words();
+    let interval = interval.as_deref().unwrap_or("1 block");
+    format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
+}
+
+/// The short statement, to follow a long one of the same measure and baseline.
+pub fn short(comparison: &Comparison) -> String {
+    let (variant, workload) = (&comparison.variant, &comparison.workload);
+    if let Some(fewer) = comparison.fewer_words() {
+        return format!("{variant}: {fewer} on {workload}");
+    }
+    let unit = comparison.metric.measure().unit;
+    let found = comparison.judged_difference().map_or_else(
+        || units::ratio(comparison.estimate.ratio),
+        |difference| unit.shown_difference(difference.value),
+    );
+    let verdict = comparison.verdict_words();
+    format!("{variant}: {found} on {workload}, {verdict}")
+}
+
+/// What a variant does by itself at its highest rate, for a verdict without comparisons.
+pub fn without_comparison(load: &LoadDetail) -> Option<String> {
+    let p99 = load.open_loop?.p99_microseconds.median;
+    let percent = load.percent_of_peak?;
+    let p99 = marked(units::micros(p99), load.p99_carried);
+    Some(format!(
+        "p99 from the schedule {p99} at {percent} % of its peak"
+    ))
+}

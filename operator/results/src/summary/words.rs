@@ -1,0 +1,110 @@
+//! The spec in words, for people who read a report without the run beside it.
+
+mod sweeps;
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
+use wasmbench_model::units::cut;
+
+use crate::summary::{Compared, Named};
+use crate::vocabulary::counts::TrialCounts;
+
+/// Longest description of a variant or workload, in characters.
+const MAX_WHAT_CHARS: usize = 160;
+
+/// How the trials of a run ended, in one or two sentences.
+pub fn trials(counts: TrialCounts) -> String {
+    let repeated = match counts.repeated {
+        0 => String::new(),
+        many => format!(" {many} measured once more, because the node was noisy."),
+    };
+    format!(
+        "Trials: {} valid of {} planned ({} invalid, {} failed, {} skipped, {} without a record).{repeated}",
+        counts.valid, counts.planned, counts.invalid, counts.failed, counts.skipped, counts.missing
+    )
+}
+
+/// The variants, workloads and sweeps in words.
+pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
+    let named = |name: &str, what: String| Named {
+        name: name.to_owned(),
+        what: cut(&what, MAX_WHAT_CHARS),
+    };
+    Compared {
+        variants: spec
+            .variants
+            .iter()
+            .filter(|v| v.name != TWIN)
+            .map(|v| named(&v.name, variant_words(v)))
+            .collect(),
+        twin: spec
+            .variants
+            .iter()
+            .any(|v| v.name == TWIN)
+            .then(|| format!("{TWIN}: the baseline measured a second time, as the noise floor")),
+        workloads: spec
+            .workloads
+            .iter()
+            .map(|w| named(&w.name, workload_words(w)))
+            .collect(),
+        sweeps: sweeps::sentences(spec),
+        blocks: spec.blocks,
+        minimum_effect: share_of(&spec.minimum_effect),
+    }
+}
+
+fn variant_words(variant: &Variant) -> String {
+    let preset = variant
+        .preset
+        .map(|preset| format!("preset {}", <&str>::from(preset)));
+    let engine = variant.engine.map(|engine| {
+        let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
+        let allocator: &str = engine.allocator.into();
+        let allocator = is_embedded.then(|| format!(", allocator {allocator}"));
+        let compile = engine.compile.map(|compile| {
+            let holds_compiler = is_embedded && compile == Compile::Jit;
+            let memory = if holds_compiler {
+                " (its memory holds the compiler's)"
+            } else {
+                ""
+            };
+            format!(", {}{memory}", <&str>::from(compile))
+        });
+        allocator.into_iter().chain(compile).collect::<String>()
+    });
+    let own = variant.container.as_ref().map(|own| {
+        let class = own
+            .runtime_class_name
+            .as_ref()
+            .map(|class| format!(" under {class}"));
+        format!("container {}{}", own.image, class.unwrap_or_default())
+    });
+    format!(
+        "{}{}",
+        preset.or(own).unwrap_or_default(),
+        engine.unwrap_or_default()
+    )
+}
+
+fn workload_words(workload: &Workload) -> String {
+    let Expectation {
+        status,
+        body,
+        body_prefix,
+        body_suffix,
+        same_across_variants,
+    } = &workload.expect;
+    let status = Some(format!("GET {} must answer {status}", workload.path));
+    let parts = [
+        status,
+        body.as_ref().map(|body| format!("body '{body}'")),
+        body_prefix
+            .as_ref()
+            .map(|prefix| format!("body begins with '{prefix}'")),
+        body_suffix
+            .as_ref()
+            .map(|suffix| format!("body ends with '{suffix}'")),
+        same_across_variants.then(|| "the same body from all variants".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,80 @@
+//! The sweeps in words: one sentence for each.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::cold_start::ColdStart;
+use wasmbench_api::density::Density;
+use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::run::Network;
+use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+
+/// A sentence for each sweep.
+pub fn sentences(spec: &BenchmarkRunSpec) -> Vec<String> {
+    let cold = spec.sweeps.cold_start.as_ref();
+    let cold = cold.map(|sweep| cold_start(sweep, spec.network()));
+    let dense = spec.sweeps.density.as_ref().map(density);
+    let warm = spec.sweeps.warm_latency.map(|w| {
+        let least = w.requests.unwrap_or(DEFAULT_REQUESTS);
+        let most = match w.requests {
+            Some(_) => String::new(),
+            None => format!(" and {MOST_SECONDS} s at most"),
+        };
+        format!(
+            "warm latency: {least} requests per trial, for {LEAST_SECONDS} s at least{most}, over {} connection(s), \
+             after {} discarded ones",
+            w.connections, w.warmup_requests
+        )
+    });
+    let throughput = spec.sweeps.throughput.as_ref().map(|t| {
+        let connections: Vec<String> = t.connections.iter().map(u32::to_string).collect();
+        let reuse: &str = t.connection_reuse.into();
+        format!(
+            "throughput: {} s per trial after {} discarded seconds, at {} connections ({reuse})",
+            t.duration_seconds,
+            t.warmup_seconds,
+            connections.join(", ")
+        )
+    });
+    let open = spec.sweeps.open_loop.as_ref().map(open_loop);
+    let all = [cold, warm, throughput, open, dense];
+    all.into_iter().flatten().collect()
+}
+
+fn cold_start(sweep: &ColdStart, network: Network) -> String {
+    let points: Vec<String> = sweep.concurrency.iter().map(u32::to_string).collect();
+    let class: &str = sweep.class.into();
+    format!(
+        "cold start ({class}): {} samples per trial after one discarded sample, {} pod(s) at once{}",
+        sweep.samples,
+        points.join(", "),
+        if network == Network::Host {
+            ", on the node's network"
+        } else {
+            ""
+        }
+    )
+}
+
+fn open_loop(sweep: &OpenLoop) -> String {
+    let percents: Vec<String> = sweep.percents().iter().map(u32::to_string).collect();
+    format!(
+        "open loop: {} s per trial at {} % of each subject's own peak, which is measured for {} s before, after \
+         {} discarded seconds, over {} connections",
+        sweep.duration_seconds,
+        percents.join(", "),
+        sweep.peak_seconds,
+        sweep.warmup_seconds,
+        sweep.connections
+    )
+}
+
+fn density(sweep: &Density) -> String {
+    let steps: Vec<String> = sweep.ladder().iter().map(u32::to_string).collect();
+    format!(
+        "density: {} instances at once, {} requests to the first at each step; stops below {} % of \
+         available memory or when a step takes more than {} s",
+        steps.join(", "),
+        sweep.requests,
+        sweep.stop.available_memory_percent,
+        sweep.stop.timeout_seconds
+    )
+}

@@ -1,0 +1,8 @@
+//! What is measured, and the words in which results are told apart. No number is computed here.
+
+pub mod cell;
+pub mod counts;
+pub mod doubt;
+pub mod measure;
+pub mod minimum;
+pub mod primary;
