@@ -60,7 +60,7 @@ func artifactHub(chartFile, rendered string, samples []string) error {
 	if err := yaml.Unmarshal(text, &about); err != nil {
 		return fmt.Errorf("%s: %w", chartFile, err)
 	}
-	all, err := objects(rendered, "CustomResourceDefinition", "Deployment", "ConfigMap")
+	all, err := objects(rendered, "CustomResourceDefinition", "ConfigMap")
 	if err != nil {
 		return err
 	}
