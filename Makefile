@@ -62,7 +62,7 @@ bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 selftest: ## Planted differences that must be found again; nearly two hours on a quiet machine
 	@hack/selftest
 
-generate: ## Write what is generated: the CRDs, the API reference, the pages of the studies
+generate: ## Write what is generated: the CRDs, the API reference, lists of images, the pages of the studies
 	BLESS=1 cargo test --quiet --workspace --test all -- in_sync:: api_reference::
 
 images: ## Build all images as OCI archives

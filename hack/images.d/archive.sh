@@ -1,16 +1,7 @@
 # shellcheck shell=bash
 # Images from build contexts, with buildah.
-# Comes in: staged folders and Containerfiles. Goes out: OCI archives. buildah's own storage is in
+# Comes in: the catalogue, staged folders and Containerfiles. Goes out: OCI archives. buildah's own storage is in
 #   the cache, so that nothing is left in the system's folders.
-
-declare -A folder_of=(
-  [operator]=operator/controller [probe]=operator/probe [native]=gateways/native
-  [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
-  [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
-  [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream [wasmcloud]=gateways/wasmcloud
-  [action-native]=gateways/actions/native [action-wasmtime]=gateways/actions/wasmtime [action-wasmi]=gateways/actions/wasmi
-  [action-wasmer]=gateways/runtimes/action [misbehave]=hack/misbehave [gunicorn]=hack/gunicorn
-)
 
 # Every file below these folders except tests, examples, benchmarks and Markdown, for `digest`.
 sources() { # PATH...
@@ -24,14 +15,14 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, build scripts, pinned versions.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/nats-server hack/misbehave hack/gunicorn crds charts/wasmbench/Chart.yaml hack/images.d
+  sources operator gateways wasm-guest hack/go/nats-server hack/misbehave hack/gunicorn crds charts/wasmbench/Chart.yaml charts/wasmbench/catalogue.json hack/images.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/lib/rustc-for-wasmcloud hack/shim
 }
 
 image_tag() { image_inputs | digest | sed 's/^/dev-/' | cut -c1-16; }
 
 # A digest of the sources of operator, probe and plugin, in twelve digits: their --version prints it.
-build_tag() { { sources operator && printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml; } | digest | cut -c1-12; }
+build_tag() { { sources operator charts/wasmbench/catalogue.json && printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml; } | digest | cut -c1-12; }
 
 reference_of() { echo "localhost/wasmbench/$1:$tag"; }
 archive_of() { echo "$store/$tag/$1.tar"; }

@@ -1,34 +1,6 @@
 # shellcheck shell=bash
 # The build contexts: static binaries and the other files of the image.
-# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
-
-declare -A package_of=(
-  [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
-  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
-  [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
-  [misbehave]=misbehave
-)
-declare -A binary_of=(
-  [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
-  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
-  [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
-  [misbehave]=misbehave
-)
-# The path of the binary in the build context, where it differs from its name.
-declare -A entry_of=(
-  [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
-  [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
-  [action-native]=gateway [action-wasmtime]=gateway [action-wasmi]=gateway
-)
-# The runtime that the image needs, by its name in hack/runtime, and the guests that go into the image.
-declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [action-wasmer]=action-wasmer [server-wasmedge-aot]=wasmedge [gunicorn]=gunicorn)
-declare -A guest_of=(
-  [probe]="action action-large"
-  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
-  [server]=server [http]=http [wasmcloud]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
-)
+# Comes in: the catalogue, the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
 
 stage_of() { echo "$store/stage/$1"; }
 
@@ -48,7 +20,7 @@ stage() { # NAME...
 get_parts() { # NAME...
   local name part
   for name in "$@"; do
-    for part in ${guest_of[$name]:-}; do
+    for part in ${guests_of[$name]:-}; do
       [ -n "${guests[$part]:-}" ] || report "Build the Wasm guest $part" get_guest "$part"
     done
     part=${runtime_of[$name]:-}
@@ -69,7 +41,7 @@ get_runtime() { runtimes[$1]=$("$hack/runtime" "$1"); }
 stage_one() { # NAME
   local name=$1 context allocator guest runtime
   context=$(stage_of "$name")
-  read -r guest _ <<<"${guest_of[$name]:-}"
+  read -r guest _ <<<"${guests_of[$name]:-}"
   guest=${guests[${guest:-none}]:-} runtime=${runtimes[${runtime_of[$name]:-none}]:-}
   rm -rf "$context"
   mkdir -p "$context"
@@ -87,7 +59,7 @@ stage_one() { # NAME
   fi
   # The binaries of wasmcloud, action-wasmer and gunicorn are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
-    put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
+    put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]}"
   case $name in
     embedded)
       put 644 "$guest" "$context/transform.wasm"

@@ -3,9 +3,6 @@
 # Comes in: a Wasm file. Goes out: an OCI archive. It contains no Linux file system, so no
 #   Containerfile could describe it; a shim compiles the layer once and keeps the result.
 
-wasm_images=(server http server-wasmedge server-wasmedge-aot)
-is_wasm() { [[ " ${wasm_images[*]} " = *" $1 "* ]]; }
-
 wasm_layer_type=application/vnd.bytecodealliance.wasm.component.layer.v0+wasm
 
 assemble_wasm() { # MODULE REFERENCE ARCHIVE

@@ -51,6 +51,15 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.serviceAcco
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAccountName" . }}
 {{- end -}}
 
+{{/* Names of all images, with a space between two. */}}
+{{- define "wasmbench.imageNames" -}}
+{{- $names := list -}}
+{{- range (.Files.Get "catalogue.json" | fromJson).images -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- join " " $names -}}
+{{- end -}}
+
 {{/* Reference of one image: {{ include "wasmbench.image" (dict "root" . "name" "probe") }} */}}
 {{- define "wasmbench.image" -}}
 {{- $values := .root.Values -}}
@@ -66,24 +75,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAc
 {{- define "wasmbench.config" -}}
 operatorNamespace: {{ .Release.Namespace }}
 images:
-  probe: {{ include "wasmbench.image" (dict "root" . "name" "probe") | quote }}
-  native: {{ include "wasmbench.image" (dict "root" . "name" "native") | quote }}
-  embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
-  wasmtimeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-cli") | quote }}
-  wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
-  wasmtimeServe: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-serve") | quote }}
-  v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
-  wasmerCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmer-cli") | quote }}
-  wasmcloud: {{ include "wasmbench.image" (dict "root" . "name" "wasmcloud") | quote }}
-  actionNative: {{ include "wasmbench.image" (dict "root" . "name" "action-native") | quote }}
-  actionWasmtime: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmtime") | quote }}
-  actionWasmi: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmi") | quote }}
-  actionWasmer: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmer") | quote }}
-  server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
-  http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
-  serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}
-  serverWasmedgeAot: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge-aot") | quote }}
-  upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
+  references:
+    {{- range $name := include "wasmbench.imageNames" . | splitList " " }}
+    {{ $name }}: {{ include "wasmbench.image" (dict "root" $ "name" $name) | quote }}
+    {{- end }}
   pullPolicy: {{ .Values.image.pullPolicy }}
 {{- with .Values.image.architectures }}
 imageArchitectures: {{ toJson . }}

@@ -3,25 +3,24 @@
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_model::images::Images;
 
 use crate::kubectl::kubectl;
 use crate::{operator_namespace, processes};
 
-/// The images that the operator knows. In tests the native gateway plays the role of the user's own
-/// container.
-pub async fn images(client: &Client) -> Images {
+/// An image that the operator knows, by its name in the catalogue. In tests the native gateway plays
+/// the role of the user's own container.
+pub async fn image(client: &Client, name: &str) -> String {
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
     let map = api.get("wasmbench-config").await;
     let map = map.expect("the chart's ConfigMap exists");
     let text = &map.data.expect("data")["config.yaml"];
     let config: OperatorConfig = serde_yaml::from_str(text).expect("it parses");
-    config.images
+    config.images.reference(name).to_owned()
 }
 
 /// An image of this checkout that only tests use, by its name in `hack/images`.
 pub async fn test_image(client: &Client, name: &str) -> String {
-    let native = images(client).await.native;
+    let native = image(client, "native").await;
     let (repository, tag) = native.rsplit_once("/native:").expect("one of ours");
     format!("{repository}/{name}:{tag}")
 }

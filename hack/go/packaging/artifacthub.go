@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -59,7 +60,7 @@ func artifactHub(chartFile, rendered string, samples []string) error {
 	if err := yaml.Unmarshal(text, &about); err != nil {
 		return fmt.Errorf("%s: %w", chartFile, err)
 	}
-	all, err := objects(rendered, "CustomResourceDefinition", "Deployment", "ConfigMap")
+	all, err := objects(rendered, "CustomResourceDefinition", "ConfigMap")
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (chart chart) checkExamples(samples []string) error {
 	return nil
 }
 
-// checkImages compares with the operator's image, and with those of its configuration.
+// checkImages compares with the images of the operator's configuration.
 func (chart chart) checkImages(all []object) error {
 	var listed []hubImage
 	if err := chart.list("images", &listed); err != nil {
@@ -162,19 +163,15 @@ func (chart chart) checkImages(all []object) error {
 		}
 	}
 	for _, one := range all {
-		for _, container := range one.Spec.Template.Spec.Containers {
-			are = append(are, container.Image)
-		}
 		var config struct {
-			Images map[string]string `json:"images"`
+			Images struct {
+				References map[string]string `json:"references"`
+			} `json:"images"`
 		}
 		if err := yaml.Unmarshal([]byte(one.Data["config.yaml"]), &config); err != nil {
 			return err
 		}
-		delete(config.Images, "pullPolicy")
-		for _, image := range config.Images {
-			are = append(are, image)
-		}
+		are = slices.AppendSeq(are, maps.Values(config.Images.References))
 	}
 	return same("images", said, are)
 }

@@ -19,11 +19,6 @@ type object struct {
 		Versions []struct {
 			Name string `json:"name"`
 		} `json:"versions"`
-		Template struct {
-			Spec struct {
-				Containers []container `json:"containers"`
-			} `json:"spec"`
-		} `json:"template"`
 	} `json:"spec"`
 	Data map[string]string `json:"data"`
 }
@@ -33,10 +28,6 @@ type metadata struct {
 	Namespace   string            `json:"namespace"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
-}
-
-type container struct {
-	Image string `json:"image"`
 }
 
 // documents are the texts of the objects that `helm template` wrote.

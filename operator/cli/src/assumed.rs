@@ -2,35 +2,15 @@
 
 use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
 use wasmbench_model::images::{Images, RuntimeClasses};
+use wasmbench_model::version;
 use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 
-/// A configuration with the limits of the CRD and without images, which no plan shows.
+/// A configuration with the limits of the CRD and some images, which no plan shows.
 pub fn config() -> OperatorConfig {
-    let none = String::new;
     OperatorConfig {
         image_architectures: vec![],
-        operator_namespace: none(),
-        images: Images {
-            probe: none(),
-            native: none(),
-            embedded: none(),
-            wasmtime_cli: none(),
-            wasmedge_cli: none(),
-            wasmtime_serve: none(),
-            v8: none(),
-            wasmer_cli: none(),
-            wasmcloud: none(),
-            action_native: none(),
-            action_wasmtime: none(),
-            action_wasmi: none(),
-            action_wasmer: none(),
-            server: none(),
-            http: none(),
-            server_wasmedge: none(),
-            server_wasmedge_aot: none(),
-            upstream: none(),
-            pull_policy: none(),
-        },
+        operator_namespace: String::new(),
+        images: Images::in_registry("wasmbench", version::VERSION),
         runtime_classes: RuntimeClasses::default(),
         meter: MeterLevel::default(),
         noise: NoiseRule::default(),

@@ -140,6 +140,7 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::time::Instant;
     use wasmbench_core::config::OperatorConfig;
+    use wasmbench_model::images::Images;
 
     use super::*;
     use crate::schedules;
@@ -164,10 +165,11 @@ mod tests {
             let body = Body::from(serde_json::to_vec(&body).unwrap());
             async move { Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap()) }
         });
-        let images = "{probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, actionWasmer: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}";
-        let text =
-            format!("{{operatorNamespace: ops, coldStartServiceAccount: cold, images: {images}}}");
-        let config: OperatorConfig = serde_yaml::from_str(&text).unwrap();
+        let config = json!({
+            "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
+            "images": Images::in_registry("example.com", "1"),
+        });
+        let config: OperatorConfig = serde_json::from_value(config).unwrap();
         (Context::new(Client::new(service, "default"), config), calls)
     }
 

@@ -18,12 +18,16 @@ use wasmbench_core::failure::{Failure, FailureReason};
 use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_model::images::Images;
 
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
 fn config() -> OperatorConfig {
-    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, actionWasmer: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
-    serde_yaml::from_str(text).unwrap()
+    let config = json!({
+        "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
+        "images": Images::in_registry("example.com", "1"),
+    });
+    serde_json::from_value(config).unwrap()
 }
 
 fn run() -> BenchmarkRun {

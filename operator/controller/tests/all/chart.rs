@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use wasmbench_controller::metrics::{Metrics, StateLabel};
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_model::variants::catalogue::catalogue;
 
 use crate::support::chart::{
     NAMESPACE, folder, of_kind, render, renderings, repository, run, strings, template,
@@ -51,14 +52,8 @@ fn every_image_has_a_version_and_none_is_latest() {
         for deployment in of_kind(&objects, "Deployment") {
             images(deployment, &mut found);
         }
-        let config = config(&objects).images;
-        found.extend([
-            config.probe,
-            config.native,
-            config.embedded,
-            config.upstream,
-        ]);
-        assert_eq!(found.len(), 5, "{file}");
+        found.extend(config(&objects).images.references.into_values());
+        assert_eq!(found.len(), 1 + catalogue().unwrap().images.len(), "{file}");
         for image in found {
             let name = image.rsplit('/').next().unwrap();
             assert!(
@@ -184,7 +179,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 33] = [
+    let cases: [(&[&str], &str); 35] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -203,6 +198,11 @@ fn impossible_values_are_refused_in_plain_words() {
             &["--set", "images.native=example.com/native"],
             "without a tag or a digest",
         ),
+        (
+            &["--set", "images.nativ=example.com/native:1"],
+            "images.nativ replaces no image of wasmbench: there are operator, probe, native,",
+        ),
+        (&["--set", "images.native.tag=1"], "/images/native"),
         (
             &["--set", "serviceAccount.create=false"],
             "name the ServiceAccount",

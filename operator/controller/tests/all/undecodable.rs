@@ -12,6 +12,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use wasmbench_controller::context::{Context, GuardedRun};
 use wasmbench_controller::reconcile::reconcile;
+use wasmbench_model::images::Images;
 
 /// The manager of the status of objects that decode.
 const OPERATOR: &str = "wasmbench-operator";
@@ -156,8 +157,11 @@ fn server(applied: &Arc<Mutex<Applied>>) -> Arc<Context> {
             Ok::<_, Infallible>(Response::new(Body::from(body)))
         }
     });
-    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, actionWasmer: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
-    let config = serde_yaml::from_str(text).unwrap();
+    let config = json!({
+        "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
+        "images": Images::in_registry("example.com", "1"),
+    });
+    let config = serde_json::from_value(config).unwrap();
     Context::new(Client::new(service, "default"), config)
 }
 

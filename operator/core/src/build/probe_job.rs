@@ -13,6 +13,7 @@ use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
 use wasmbench_model::containers;
+use wasmbench_model::images::PROBE;
 use wasmbench_model::points;
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{
@@ -227,7 +228,7 @@ fn pod_spec(
 pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -> Container {
     Container {
         name: containers::PROBE.into(),
-        image: Some(config.images.probe.clone()),
+        image: Some(config.images.reference(PROBE).to_owned()),
         image_pull_policy: Some(config.images.pull_policy.clone()),
         args: Some(vec![command.to_owned()]),
         env: Some(vec![EnvVar {

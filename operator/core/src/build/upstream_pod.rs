@@ -4,7 +4,7 @@
 use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec};
 use wasmbench_api::labels;
 use wasmbench_model::containers;
-use wasmbench_model::images::Images;
+use wasmbench_model::images::{Images, UPSTREAM};
 use wasmbench_model::variants::presets::GATEWAY_PORT;
 
 use crate::build::{names, owned_meta, pod};
@@ -20,7 +20,7 @@ pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str, restarts: u
         spec: Some(PodSpec {
             containers: vec![Container {
                 name: containers::UPSTREAM.into(),
-                image: Some(images.upstream.clone()),
+                image: Some(images.reference(UPSTREAM).to_owned()),
                 image_pull_policy: Some(images.pull_policy.clone()),
                 ports: Some(vec![ContainerPort {
                     name: Some("http".into()),

@@ -143,6 +143,7 @@ fn scaled(seconds: u64, pace: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use wasmbench_api::BenchmarkRun;
+    use wasmbench_model::images::Images;
 
     use super::*;
     use crate::config::OperatorConfig;
@@ -154,32 +155,9 @@ mod tests {
             "variants": [{"name": "one", "preset": "native"}], "workloads": [{"name": "hello"}],
         });
         let run = BenchmarkRun::new("run", serde_json::from_value(spec).unwrap());
-        let images = [
-            "probe",
-            "native",
-            "embedded",
-            "wasmtimeCli",
-            "wasmedgeCli",
-            "wasmtimeServe",
-            "v8",
-            "wasmerCli",
-            "wasmcloud",
-            "actionNative",
-            "actionWasmtime",
-            "actionWasmi",
-            "actionWasmer",
-            "server",
-            "http",
-            "serverWasmedge",
-            "serverWasmedgeAot",
-            "upstream",
-        ];
-        let images: serde_json::Map<_, _> = images
-            .map(|name| (name.to_owned(), "example.com/image:1".into()))
-            .into_iter()
-            .collect();
         let config = serde_json::json!({
-            "operatorNamespace": "wasmbench", "coldStartServiceAccount": "cold", "images": images,
+            "operatorNamespace": "wasmbench", "coldStartServiceAccount": "cold",
+            "images": Images::in_registry("example.com", "1"),
         });
         let config: OperatorConfig = serde_json::from_value(config).unwrap();
         validate(&run, &config).unwrap()

@@ -5,8 +5,8 @@ mod preset;
 mod spec;
 
 use wasmbench_api::run::{OwnContainer, Variant, Workload};
-use wasmbench_model::images::Images;
-use wasmbench_model::variants::presets;
+use wasmbench_model::images::{Images, PROBE};
+use wasmbench_model::variants::catalogue;
 use wasmbench_model::wire::action::ActionCall;
 
 use crate::config::OperatorConfig;
@@ -19,8 +19,8 @@ const LISTEN: &str = "listen";
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
     let settings = variant.engine.unwrap_or_default();
-    let preset = presets::of_variant(variant);
-    let preset = preset.map(|row| preset::subject(&row, settings, config));
+    let preset = catalogue::of_variant(variant);
+    let preset = preset.map(|row| preset::subject(row, settings, config));
     preset.or_else(|| variant.container.as_ref().map(own_container))
 }
 
@@ -50,7 +50,7 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
 pub fn floor(images: &Images) -> SubjectSpec {
     SubjectSpec {
         args: vec![LISTEN.into()],
-        ..gateway(&images.probe, images)
+        ..gateway(PROBE, images)
     }
 }
 

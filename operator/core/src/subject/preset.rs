@@ -16,25 +16,22 @@ const NOT_ALLOWED: &str = "the administrator does not allow the node's network: 
 
 /// What the pod of a preset runs.
 pub(super) fn subject(
-    preset: &Definition,
+    preset: &'static Definition,
     settings: Engine,
     config: &OperatorConfig,
 ) -> SubjectSpec {
     let class = preset.runtime_class;
     let is_forbidden = preset.host_network && !config.host_network;
     SubjectSpec {
-        args: preset.arguments.iter().map(ToString::to_string).collect(),
+        args: preset.arguments.clone(),
         env: env(preset, settings),
-        runtime_class: class.map(|class| class(&config.runtime_classes).clone()),
+        runtime_class: class.map(|shim| config.runtime_classes.of(shim).to_owned()),
         host_network: preset.host_network,
         not_allowed: is_forbidden.then_some(NOT_ALLOWED),
-        body_prefix: preset.body_prefix,
-        listening_line: Some(preset.listening_line.into()),
+        body_prefix: &preset.body_prefix,
+        listening_line: Some(preset.listening_line.clone()),
         actions: preset.actions,
-        ..gateway(
-            (preset.image)(&config.images, preset.mode(settings)),
-            &config.images,
-        )
+        ..gateway(preset.image(preset.mode(settings)), &config.images)
     }
 }
 

@@ -43,10 +43,10 @@ pub struct SubjectSpec {
     pub actions: Option<Instances>,
 }
 
-/// A pod of one of our own images, without arguments.
+/// A pod of one of our own images, by its name in the catalogue, without arguments.
 pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
     SubjectSpec {
-        image: image.to_owned(),
+        image: images.reference(image).to_owned(),
         pull_policy: Some(images.pull_policy.clone()),
         command: vec![],
         args: vec![],

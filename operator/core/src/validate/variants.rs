@@ -1,7 +1,7 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{BenchmarkRunSpec, Variant};
-use wasmbench_model::variants::{not_applicable, presets};
+use wasmbench_model::variants::{catalogue, not_applicable};
 
 use crate::config::OperatorConfig;
 use crate::subject;
@@ -44,7 +44,7 @@ fn engine_fits(variant: &Variant) -> bool {
     let Some(engine) = variant.engine else {
         return true;
     };
-    presets::of_variant(variant).is_some_and(|preset| preset.takes(engine))
+    catalogue::of_variant(variant).is_some_and(|preset| preset.takes(engine))
 }
 
 pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {

@@ -322,7 +322,8 @@ fn the_address_of_the_echo_server_is_no_difference_and_another_image_was_asked_f
     assert_eq!(likeness(&asked, &served(&there)), Likeness::AsAsked);
     // As after an update of the operator: the preset has another image now.
     let mut config = common::config();
-    config.images.embedded = "example.com/embedded:2".into();
+    let newer = "example.com/embedded:2".to_owned();
+    config.images.references.insert("embedded".into(), newer);
     let updated = wasmbench_core::validate::validate(&common::parse(common::RUN), &config).unwrap();
     let asked = asked_subject(&updated, &trial, "bench-1").unwrap();
     assert_eq!(likeness(&asked, &served(&there)), Likeness::AskedOtherwise);

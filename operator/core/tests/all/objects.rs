@@ -13,6 +13,7 @@ use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
 use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_model::images::PROBE;
 use wasmbench_model::wire::cold_start::ColdStartRequest;
 use wasmbench_model::wire::record::{Cell, Point, TrialId};
 use wasmbench_model::wire::scout::ScoutRequest;
@@ -267,7 +268,8 @@ fn the_harness_floor_is_in_the_baselines_first_workload_only() {
         assert_ne!(pod.metadata.name, measured.metadata.name);
         assert_eq!(pod.metadata.labels, measured.metadata.labels);
         let container = &pod.spec.as_ref().unwrap().containers[0];
-        assert_eq!(container.image.as_ref(), Some(&config.images.probe));
+        let probe = config.images.reference(PROBE);
+        assert_eq!(container.image.as_deref(), Some(probe));
         assert_eq!(container.args, Some(vec!["listen".to_owned()]));
     }
     assert!(floors > 0, "no trial has a floor");

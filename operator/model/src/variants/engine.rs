@@ -3,7 +3,8 @@
 
 use wasmbench_api::run::{Compile, Variant};
 
-use crate::variants::presets::{Definition, Front, Mode, of_variant};
+use crate::variants::catalogue::of_variant;
+use crate::variants::presets::{Definition, Front, Mode};
 use crate::wire::instrument::EngineFacts;
 
 pub use crate::variants::presets::SLOWEST_COMPILED;
@@ -23,7 +24,7 @@ const MAX_VALUE_CHARS: usize = 40;
 type Claim = (&'static str, &'static str);
 
 /// Members that say what answers requests, and how it was built.
-fn program(definition: &Definition) -> impl Iterator<Item = Claim> {
+fn program(definition: &Definition) -> impl Iterator<Item = Claim> + use<> {
     let front = match definition.front {
         Front::Process => None,
         Front::CommandLine => Some(("frontend", "cli")),
@@ -34,9 +35,12 @@ fn program(definition: &Definition) -> impl Iterator<Item = Claim> {
 }
 
 /// What the row and the settings say about the engine.
-fn statements(definition: &Definition, variant: &Variant) -> Vec<Claim> {
+fn statements(definition: &'static Definition, variant: &Variant) -> Vec<Claim> {
     let settings = variant.engine.unwrap_or_default();
-    let engine = definition.engine.map(|engine| ("engine", engine));
+    let engine = definition
+        .engine
+        .as_deref()
+        .map(|engine| ("engine", engine));
     let mode = definition.mode(settings);
     let mode = mode.map(|mode| (COMPILE_MODE, mode.into()));
     let allocator: &str = settings.allocator.into();
@@ -54,8 +58,8 @@ const fn is_told_by_shim(definition: &Definition) -> bool {
 /// user's own container, which claims nothing.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     let definition = of_variant(variant)?;
-    let may_lack = is_told_by_shim(&definition);
-    let stated = statements(&definition, variant).into_iter();
+    let may_lack = is_told_by_shim(definition);
+    let stated = statements(definition, variant).into_iter();
     let stated = stated.filter(|(member, _)| !may_lack || says.contains_key(*member));
     let differs = |(member, claimed): Claim| {
         let said = says.get(member).map(String::as_str);
@@ -66,10 +70,10 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
         };
         Some(format!("{member} is {said} instead of {claimed}"))
     };
-    let claims = stated.chain(program(&definition));
+    let claims = stated.chain(program(definition));
     let found = claims.filter_map(differs);
     let found: Vec<String> = found
-        .chain(contradicted_by_speed(&definition, variant, says))
+        .chain(contradicted_by_speed(definition, variant, says))
         .collect();
     (!found.is_empty()).then(|| found.join(", "))
 }

@@ -8,7 +8,8 @@ use wasmbench_api::run::{TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::variants::presets::{Cannot, of_variant};
+use crate::variants::catalogue::of_variant;
+use crate::variants::presets::Cannot;
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
@@ -31,7 +32,7 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
             Some("it does not speak the action protocol, by which the workload is called")
         }
     };
-    let cannot = preset.map_or(&[][..], |preset| preset.cannot).iter();
+    let cannot = preset.map_or(&[][..], |preset| &preset.cannot).iter();
     let of_service = cannot.filter_map(|cannot| of_service(*cannot, workload));
     of_protocol.into_iter().chain(of_service).next()
 }

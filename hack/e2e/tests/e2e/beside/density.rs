@@ -4,7 +4,7 @@
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_model::wire::density::{DensityDocument, DensityStopReason};
 use wasmbench_model::wire::record::Record;
@@ -47,7 +47,7 @@ fn document(record: &Record) -> &DensityDocument {
 #[tokio::test]
 async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
     with_namespace("density", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         let (run, records) =
             runs::measured(&client, &namespace, ("ladders", &ladders(&image)), 420, 4).await;
         for record in &records {

@@ -3,7 +3,7 @@
 use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::{images, pulled_image};
+use wasmbench_e2e::operator::{image, pulled_image};
 use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
 use wasmbench_model::wire::record::Record;
@@ -14,7 +14,7 @@ use kube::Api;
 #[tokio::test]
 async fn broken_variants_are_marked_and_the_others_measured() {
     with_namespace("faults", |client, namespace| async move {
-        let (image, named) = (images(&client).await.native, pulled_image());
+        let (image, named) = (image(&client, "native").await, pulled_image());
         let spec = format!(
             r"
 blocks: 2
@@ -107,7 +107,7 @@ sweeps:
 #[tokio::test]
 async fn a_variant_that_never_listens_is_marked_and_the_other_measured() {
     with_namespace("deaf", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         // A single trial of each: one waits in vain for as long as the other may need.
         let spec = format!(
             r"
@@ -143,7 +143,7 @@ sweeps: {{warmLatency: {{requests: 50, warmupRequests: 10}}}}
 #[tokio::test]
 async fn a_child_that_never_ends_is_killed_at_its_timeout_and_answered_504() {
     with_namespace("hung", |client, namespace| async move {
-        let image = images(&client).await.wasmedge_cli;
+        let image = image(&client, "wasmedge-cli").await;
         // Its child is a server that never ends and must not find its port taken.
         let spec = format!(
             r"

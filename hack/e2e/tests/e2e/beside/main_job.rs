@@ -10,7 +10,7 @@ use wasmbench_api::status::{SummaryRow, ThroughputSummary};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_model::variants::engine::contradiction;
 use wasmbench_model::wire::record::{Point, Record};
@@ -40,7 +40,7 @@ sweeps:
 #[tokio::test]
 async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
     with_namespace("main", |client, namespace| async move {
-        let spec = all_workloads(&images(&client).await.native);
+        let spec = all_workloads(&image(&client, "native").await);
         let (run, records) = runs::measured(&client, &namespace, ("tour", &spec), 420, 24).await;
 
         check_instrument(&records);

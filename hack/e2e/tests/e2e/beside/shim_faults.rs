@@ -3,7 +3,7 @@
 
 use kube::Client;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
 use wasmbench_model::wire::record::{Outcome, Record};
@@ -85,7 +85,7 @@ async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
         let component = wat::parse_str("(component)").unwrap();
         let component = wasm_image::load(folder.path(), "component", &component).await;
         let text = wasm_image::load(folder.path(), "text", b"this is no Wasm").await;
-        let server = images(&client).await.server;
+        let server = image(&client, "server").await;
         let variants = [
             under("wasmtime", "traps", &traps, ""),
             under("wasmtime", "library", &library, ""),
@@ -113,12 +113,13 @@ async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
         let traps = r#"(module (func (export "_start") unreachable))"#;
         let traps = wasm_image::load(folder.path(), "stops", &wat::parse_str(traps).unwrap()).await;
         let text = wasm_image::load(folder.path(), "prose", b"this is no Wasm, either").await;
-        let images = images(&client).await;
+        let component = image(&client, "server").await;
+        let late = image(&client, "server-wasmedge").await;
         let variants = [
             under("wasmedge", "traps", &traps, ""),
-            under("wasmedge", "component", &images.server, ""),
+            under("wasmedge", "component", &component, ""),
             under("wasmedge", "text", &text, ""),
-            under("wasmedge", "late", &images.server_wasmedge, LATE),
+            under("wasmedge", "late", &late, LATE),
         ];
         let words = [
             ("traps", "unreachable"),
@@ -136,7 +137,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
     with_namespace("lacks", |client, namespace| async move {
         runtime_class::create(&client, "e2e-unknown", "e2e-unknown").await;
         runtime_class::create(&client, "e2e-broken", BROKEN).await;
-        let server = images(&client).await.server;
+        let server = image(&client, "server").await;
         let spec = |classes: &[&str]| {
             let variant = |class: &&str| {
                 format!("- {{name: {class}, container: {{image: '{server}', runtimeClassName: {class}}}}}\n")

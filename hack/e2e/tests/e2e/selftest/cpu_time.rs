@@ -3,7 +3,7 @@
 
 use wasmbench_e2e::accounts::{self, Entry};
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::{runs, windows};
 use wasmbench_model::wire::document::Meter;
 use wasmbench_model::wire::record::Record;
@@ -57,7 +57,7 @@ fn both(record: &Record, accounts: &accounts::Accounts) -> (Meter, Entry) {
 #[ignore = "needs a quiet node: make selftest"]
 async fn cpu_time_is_that_of_the_process_and_of_its_short_lived_children() {
     with_namespace("account", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         runs::create(&client, &namespace, "accountants", &accountants(&image)).await;
         let waiting = (client.clone(), namespace.clone());
         let run = tokio::spawn(async move {

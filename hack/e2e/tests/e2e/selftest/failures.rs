@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
@@ -37,7 +37,7 @@ fn of<'a>(summary: &'a Value, variant: &str) -> &'a Value {
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_share_of_failures_that_is_allowed_is_found_and_costs_no_trial() {
     with_namespace("failures", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         runs::create(&client, &namespace, "failures", &spec(&image)).await;
         runs::finished(&client, &namespace, "failures", 600).await;
         let report = kubectl(&[

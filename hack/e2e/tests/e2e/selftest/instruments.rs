@@ -3,7 +3,7 @@
 
 use wasmbench_e2e::audit::{self, Call};
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::others::{Gateway, Task, exact_quantile};
 use wasmbench_e2e::{operator_namespace, runs, selftest, windows};
 use wasmbench_model::wire::cold_start::{ColdPod, ColdSample, ColdStep};
@@ -150,7 +150,7 @@ sweeps:
 #[ignore = "needs a quiet node: make selftest"]
 async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
     with_namespace("clock", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         runs::create(&client, &namespace, "clock", &slow_start(&image)).await;
         let run = runs::finished(&client, &namespace, "clock", 300).await;
         let records = runs::records(&client, &run).await;

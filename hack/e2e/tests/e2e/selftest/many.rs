@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
@@ -90,7 +90,7 @@ fn count(all: &[Said], percent: u32, verdicts: &[&str]) -> (usize, usize) {
 #[ignore = "needs a quiet node: make selftest"]
 async fn of_twenty_planted_tenths_nearly_all_are_found() {
     with_namespace("many", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         let mut all = vec![];
         for (name, planted) in [
             ("first", [(10, 10), (5, 0)]),

@@ -12,7 +12,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::TRUSTWORTHY;
 use wasmbench_api::status::{JudgedRatio, SummaryRow};
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::{images, test_image};
+use wasmbench_e2e::operator::{image, test_image};
 use wasmbench_e2e::selftest::found;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
 use wasmbench_model::noise::{self, Noise, OTHERS_CPU_LIMIT};
@@ -150,7 +150,7 @@ fn figure(ratio: &JudgedRatio) -> String {
 #[ignore = "needs a quiet node: make selftest"]
 async fn planted_work_and_memory_are_found_again() {
     with_namespace("handicap", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         let spec = handicaps(&image);
         let run = runs::finished_on_quiet_node(&client, &namespace, "handicaps", &spec, 900).await;
 

@@ -2,7 +2,7 @@
 
 use wasmbench_api::conditions::TRUSTWORTHY;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
@@ -27,7 +27,7 @@ sweeps:
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_start_that_is_slow_for_a_part_of_the_window_is_not_trusted() {
     with_namespace("slow-start", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         runs::create(&client, &namespace, "slow", &spec(&image)).await;
         let run = runs::finished(&client, &namespace, "slow", 600).await;
         let trust = runs::condition(&run, TRUSTWORTHY).expect("set");

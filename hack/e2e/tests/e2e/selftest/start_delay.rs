@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found as tell;
 use wasmbench_model::wire::cold_start::ColdStep;
@@ -42,7 +42,7 @@ const TIGHT: f64 = 4.0;
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
     with_namespace("delay", |client, namespace| async move {
-        let image = images(&client).await.native;
+        let image = image(&client, "native").await;
         let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for batch in 1..=BATCHES {
             let name = format!("tardiness-{batch}");

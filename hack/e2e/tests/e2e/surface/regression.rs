@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::page::{Page, with};
 use wasmbench_e2e::prometheus::{alerts, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace};
@@ -168,7 +168,7 @@ async fn the_page_about_regressions_finds_the_image_that_costs_more() {
         step(&page, "1. Let Prometheus read results", &installed).await;
         page.save(
             "watch.yaml",
-            &schedule(&page, &images(&client).await.native),
+            &schedule(&page, &image(&client, "native").await),
         );
         step(&page, "2. Start a run each night", &[]).await;
         let finished = async |count: usize| {

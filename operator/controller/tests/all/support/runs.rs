@@ -19,31 +19,10 @@ use super::chart::{NAMESPACE, repository};
 
 /// The configuration that the chart renders by default, but with `hostNetwork` enabled.
 fn config(meter: MeterLevel) -> OperatorConfig {
-    let image = |name: &str| format!("localhost/wasmbench/{name}:{}", env!("CARGO_PKG_VERSION"));
     OperatorConfig {
         operator_namespace: NAMESPACE.into(),
         image_architectures: vec![],
-        images: Images {
-            probe: image("probe"),
-            native: image("native"),
-            embedded: image("embedded"),
-            wasmtime_cli: image("wasmtime-cli"),
-            wasmedge_cli: image("wasmedge-cli"),
-            wasmtime_serve: image("wasmtime-serve"),
-            v8: image("v8"),
-            wasmer_cli: image("wasmer-cli"),
-            wasmcloud: image("wasmcloud"),
-            action_native: image("action-native"),
-            action_wasmtime: image("action-wasmtime"),
-            action_wasmi: image("action-wasmi"),
-            action_wasmer: image("action-wasmer"),
-            server: image("server"),
-            http: image("http"),
-            server_wasmedge: image("server-wasmedge"),
-            server_wasmedge_aot: image("server-wasmedge-aot"),
-            upstream: image("upstream"),
-            pull_policy: "IfNotPresent".into(),
-        },
+        images: Images::in_registry("localhost/wasmbench", env!("CARGO_PKG_VERSION")),
         runtime_classes: RuntimeClasses::default(),
         meter,
         noise: NoiseRule::default(),

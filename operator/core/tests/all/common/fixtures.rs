@@ -1,6 +1,8 @@
 //! A run as a user writes it, and an administrator's configuration.
 
+use serde_json::json;
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_model::images::Images;
 
 /// Names differ from presets and components on purpose, so that a swapped field shows.
 pub const RUN: &str = r#"
@@ -31,29 +33,11 @@ spec:
 "#;
 
 pub fn config() -> OperatorConfig {
-    let text = r"
-operatorNamespace: wasmbench-system
-imageArchitectures: [amd64]
-images:
-  probe: example.com/probe:1
-  native: example.com/native:1
-  embedded: example.com/embedded:1
-  wasmtimeCli: example.com/wasmtime-cli:1
-  wasmedgeCli: example.com/wasmedge-cli:1
-  wasmtimeServe: example.com/wasmtime-serve:1
-  v8: example.com/v8:1
-  wasmerCli: example.com/wasmer-cli:1
-  wasmcloud: example.com/wasmcloud:1
-  actionNative: example.com/action-native:1
-  actionWasmtime: example.com/action-wasmtime:1
-  actionWasmi: example.com/action-wasmi:1
-  actionWasmer: example.com/action-wasmer:1
-  server: example.com/server:1
-  http: example.com/http:1
-  serverWasmedge: example.com/server-wasmedge:1
-  serverWasmedgeAot: example.com/server-wasmedge-aot:1
-  upstream: example.com/upstream:1
-coldStartServiceAccount: wasmbench-cold-start
-";
-    serde_yaml::from_str(text).expect("the fixture is a configuration")
+    let config = json!({
+        "operatorNamespace": "wasmbench-system",
+        "imageArchitectures": ["amd64"],
+        "images": Images::in_registry("example.com", "1"),
+        "coldStartServiceAccount": "wasmbench-cold-start",
+    });
+    serde_json::from_value(config).expect("the fixture is a configuration")
 }

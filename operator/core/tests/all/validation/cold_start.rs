@@ -4,6 +4,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Network;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{Invalid, validate};
+use wasmbench_model::images::Images;
 
 use super::cold_refused;
 use crate::common;
@@ -90,7 +91,9 @@ fn the_class_node_cold_needs_images_that_can_be_pulled() {
     let invalid = invalid.unwrap();
     assert_eq!(invalid.field, "spec.variants[2].container.image");
     assert!(invalid.message.contains("ImageCached"), "{invalid}");
-    let invalid = node_cold_refusal(|_, config| config.images.native = "localhost/native:1".into());
+    let invalid = node_cold_refusal(|_, config| {
+        config.images = Images::in_registry("localhost", "1");
+    });
     let invalid = invalid.unwrap();
     assert_eq!(invalid.field, "spec.variants[0].preset");
     assert!(invalid.message.contains("image.registry"), "{invalid}");

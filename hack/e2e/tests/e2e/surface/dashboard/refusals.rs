@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::dashboard::{Stage, with_dashboard};
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::operator::images;
+use wasmbench_e2e::operator::image;
 use wasmbench_e2e::plain_http::{Answer, ask};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
 
@@ -271,7 +271,7 @@ async fn assert_only_text(stage: &Stage) {
 async fn markup_in_a_run_is_shown_as_text() {
     with_dashboard("markup", async |stage| {
         let (browser, namespace) = (&stage.browser, &stage.namespace);
-        let spec = markup(&images(&stage.admin.0).await.native);
+        let spec = markup(&image(&stage.admin.0, "native").await);
         let (first, second) = ("marked", "marked-again");
         runs::create(&stage.admin.0, namespace, first, &spec).await;
         // First live, and then after it has ended.
