@@ -11,7 +11,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::{trust, words};
 
 use crate::comparisons::{PAIRED, PRIMARY};
-use crate::sentences::{facts, sentences};
+use crate::sentences::{facts, repetition, sentences};
 use crate::sheet::Sheet;
 use crate::table::{ascii, escape, lines};
 use crate::{coldstart, comparisons, density, open_loop, tables};
@@ -112,11 +112,7 @@ fn doubts(summary: &Summary) -> String {
 
 fn doubt(doubt: &Doubt) -> String {
     let reason: &str = doubt.reason.into();
-    format!(
-        "- **{reason}**: {}. What to do: {}.\n",
-        escape(&doubt.message),
-        escape(&doubt.remedy)
-    )
+    format!("- **{reason}**: {}\n", escape(&doubt.words()))
 }
 
 fn compared(summary: &Summary) -> String {
@@ -125,16 +121,14 @@ fn compared(summary: &Summary) -> String {
         .left("Request", |workload| workload.what.clone())
         .table();
     format!(
-        "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
-         fresh pod, in an order shuffled with seed {}\n{}",
+        "## What was compared\n\n{}\n{}\n{}- {}\n{}",
         tables::variants(summary).markdown(),
         workloads.markdown(),
         lines(
             "- ",
             summary.compared.sweeps.iter().map(|sweep| escape(sweep))
         ),
-        summary.compared.blocks,
-        summary.seed,
+        repetition(summary),
         lines("- ", summary.compared.twin.iter()),
     )
 }

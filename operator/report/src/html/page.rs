@@ -9,7 +9,7 @@ use wasmbench_results::{trust, words};
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, banner, grid, sections};
-use crate::sentences::{facts, sentences};
+use crate::sentences::{FINGERPRINTS, facts, node, repetition, sentences};
 use crate::table::lines;
 use crate::tables;
 
@@ -170,9 +170,8 @@ fn doubts(summary: &Summary) -> String {
         let reason: &str = doubt.reason.into();
         let kind = if doubt.breaks_trust { "" } else { "Note, " };
         format!(
-            "<li>{kind}<b>{reason}</b>: {}. What to do: {}.</li>\n",
-            escape(&doubt.message),
-            escape(&doubt.remedy)
+            "<li>{kind}<b>{reason}</b>: {}</li>\n",
+            escape(&doubt.words())
         )
     };
     let mut sorted: Vec<&Doubt> = summary.doubts.iter().collect();
@@ -194,26 +193,18 @@ fn compared(summary: &Summary) -> String {
         items
     });
     format!(
-        "<details><summary>What was compared</summary>\n{}<ul>\n{sweeps}<li>{} block(s): each \
-         repeats every cell once with a fresh pod, in an order shuffled with seed {}</li>\n</ul>\n\
+        "<details><summary>What was compared</summary>\n{}<ul>\n{sweeps}<li>{}</li>\n</ul>\n\
          </details>\n",
         tables::variants(summary).html("Variants"),
-        summary.compared.blocks,
-        summary.seed
+        repetition(summary)
     )
 }
 
 fn foot(summary: &Summary) -> String {
-    let environment = &summary.environment;
-    let unknown = || "unknown".to_owned();
-    let node = environment.node.clone().unwrap_or_else(unknown);
-    let fingerprint = environment.fingerprint.clone().unwrap_or_else(unknown);
     format!(
-        "{}{HOW_TO_READ}<p>Node {}, fingerprint {}: environment.json has its facts. Runs with different \
-         fingerprints do not compare.</p>\n",
+        "{}{HOW_TO_READ}<p>Node {}: environment.json has its facts. {FINGERPRINTS}</p>\n",
         not_applicable(summary) + &not_measured(summary),
-        escape(&node),
-        escape(&fingerprint)
+        escape(&node(summary)),
     )
 }
 

@@ -6,6 +6,7 @@ use wasmbench_model::units::cut;
 use wasmbench_results::environment::Environment;
 use wasmbench_results::summary::Summary;
 
+use crate::sentences::{FINGERPRINTS, node};
 use crate::table::{Align, Table, escape};
 
 /// Longest value of a fact in the report, in characters; `environment.json` has a longer one.
@@ -14,8 +15,6 @@ const MAX_FACT_CHARS: usize = 100;
 /// The section on where and with what the run was measured.
 pub fn section(summary: &Summary) -> String {
     let environment = &summary.environment;
-    let node = environment.node.as_deref().unwrap_or("unknown");
-    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
     let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
     let versions = [
         ("operator", &environment.operator_versions),
@@ -49,9 +48,8 @@ pub fn section(summary: &Summary) -> String {
         }
     }
     format!(
-        "## Node\n\n{}, fingerprint {}. Runs with different fingerprints do not compare.\n\n{}",
-        escape(node),
-        escape(fingerprint),
+        "## Node\n\n{}. {FINGERPRINTS}\n\n{}",
+        escape(&node(summary)),
         table.markdown()
     )
 }

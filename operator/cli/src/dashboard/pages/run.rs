@@ -144,7 +144,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
                     @for doubt in doubts {
                         li {
                             @if !doubt.breaks_trust { "Note, " }
-                            b { (<&str>::from(doubt.reason)) } ": " (doubt.message) ". What to do: " (doubt.remedy) "."
+                            b { (<&str>::from(doubt.reason)) } ": " (doubt.words())
                         }
                     }
                 }
