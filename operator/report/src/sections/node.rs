@@ -6,14 +6,15 @@ use wasmbench_model::units::cut;
 use wasmbench_results::environment::Environment;
 use wasmbench_results::summary::Summary;
 
+use crate::section::Section;
 use crate::sentences::{FINGERPRINTS, node};
-use crate::table::{Align, Table, escape};
+use crate::table::{Align, Table};
 
 /// Longest value of a fact in the report, in characters; `environment.json` has a longer one.
 const MAX_FACT_CHARS: usize = 100;
 
 /// The section on where and with what the run was measured.
-pub fn section(summary: &Summary) -> String {
+pub fn section(summary: &Summary) -> Section {
     let environment = &summary.environment;
     let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
     let versions = [
@@ -47,11 +48,9 @@ pub fn section(summary: &Summary) -> String {
             table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
         }
     }
-    format!(
-        "## Node\n\n{}. {FINGERPRINTS}\n\n{}",
-        escape(&node(summary)),
-        table.markdown()
-    )
+    Section::new("Node")
+        .sentence(format!("{}. {FINGERPRINTS}", node(summary)))
+        .table(table)
 }
 
 /// The CPUs on which subjects and load generator could run, and whether they shared them.
