@@ -81,3 +81,24 @@ fn fence_for(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_means_only_itself() {
+        let told = Section::new("# *a*")
+            .verdict("**b**")
+            .sentence(Text::from("[c](d) ").strong("<b>"))
+            .list(["- e\n- f", "g"])
+            .heading("`h`")
+            .guide("*ours*")
+            .yaml("a: ```\n".to_owned());
+        assert_eq!(
+            written("##", &told),
+            "## \\# \\*a\\*\n\n**\\*\\*b\\*\\***\n\n\\[c\\](d) **&lt;b&gt;**\n\n- - e - f\n- g\n\n### \\`h\\`\n\n\
+             *ours*\n\n````yaml\na: ```\n````\n"
+        );
+    }
+}
