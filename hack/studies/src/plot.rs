@@ -1,9 +1,8 @@
 //! A study's ratios as a picture: what the document has, and what was found here with its interval.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, PreEscaped, html};
 use wasmbench_report::html::axis;
-use wasmbench_report::html::marks::{escape, line, px, text};
+use wasmbench_report::html::marks::{line, path, px, text};
 use wasmbench_report::html::scale::Scale;
 
 use crate::beside::{Row, Value};
@@ -47,20 +46,22 @@ pub fn svg(study: &Study, rows: &[Row<'_>]) -> Option<String> {
     let scale = Scale::ratios(rows.iter().flat_map(ends), (LEFT, RIGHT));
     let height: f64 = groups.iter().map(height).sum();
     let bottom = TOP + height;
-    let mut body = axis::of_ratios(&scale, (TOP, bottom), "the base");
-    let mut y = TOP;
-    for group in &groups {
-        body.push_str(&drawn(group, &scale, y));
-        y += self::height(group);
-    }
-    Some(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\">\n<title>{}: published and measured \
-         here</title>\n<style>{STYLE}</style>\n{}{body}</svg>\n",
-        px(WIDTH),
-        px(bottom + FOOT),
-        escape(&study.name),
-        heads(),
-    ))
+    let tops = groups.iter().scan(TOP, |next, group| {
+        let top = *next;
+        *next += self::height(group);
+        Some(top)
+    });
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + FOOT)) } role="img" {
+            "\n"
+            title { (study.name) ": published and measured here" } "\n"
+            style { (PreEscaped(STYLE)) } "\n"
+            (heads())
+            (axis::of_ratios(&scale, (TOP, bottom), "the base"))
+            @for (top, group) in tops.zip(&groups) { (drawn(group, &scale, top)) }
+        } "\n"
+    };
+    Some(picture.into_string())
 }
 
 /// Rows with a ratio, below the base that they are multiples of.
@@ -108,51 +109,50 @@ fn height(group: &Group<'_>) -> f64 {
     HEAD + ROW * group.rows.len() as f64
 }
 
-fn heads() -> String {
+fn heads() -> Markup {
     let (there, here) = COLUMNS;
-    let heads = [
-        text("there", (there, TOP - 14.0), "PUBLISHED", 12),
-        text("here", (here, TOP - 14.0), "HERE (95 %)", 12),
-    ];
-    heads.concat() + "\n"
-}
-
-fn drawn(group: &Group<'_>, scale: &Scale, top: f64) -> String {
-    let mut svg = text("group", (8.0, top + 17.0), &group.name, 60) + "\n";
-    for (index, row) in group.rows.iter().enumerate() {
-        let middle = top + HEAD + ROW * (index as f64 + 0.5);
-        svg.push_str(&drawn_row(row, scale, middle));
+    html! {
+        (text("there", (there, TOP - 14.0), "PUBLISHED", 12))
+        (text("here", (here, TOP - 14.0), "HERE (95 %)", 12)) "\n"
     }
-    svg
 }
 
-fn drawn_row(row: &Row<'_>, scale: &Scale, middle: f64) -> String {
-    let name = row.here.or(row.there).unwrap_or(NOTHING);
-    let mut svg = text("name", (LEFT - 10.0, middle + 4.0), name, 34);
-    if let Some(found) = ratio(&row.measured) {
-        if let Some((low, high)) = found.interval {
-            let (from, to) = (scale.at(low), scale.at(high));
-            svg.push_str(&line("range", (from, middle), (to, middle)));
+fn drawn(group: &Group<'_>, scale: &Scale, top: f64) -> Markup {
+    html! {
+        (text("group", (8.0, top + 17.0), &group.name, 60)) "\n"
+        @for (index, row) in group.rows.iter().enumerate() {
+            @let middle = top + HEAD + ROW * (index as f64 + 0.5);
+            (drawn_row(row, scale, middle))
         }
-        let at = scale.at(found.ratio);
-        svg.push_str(&line("here", (at, middle - 7.0), (at, middle + 7.0)));
     }
-    if let Some(published) = ratio(&row.published) {
-        let at = scale.at(published.ratio);
-        let _ = write!(
-            svg,
-            "<path class=\"there\" d=\"M{} {}l{DIAMOND} {DIAMOND}l-{DIAMOND} {DIAMOND}l-{DIAMOND} -{DIAMOND}z\"/>",
-            px(at),
-            px(middle - DIAMOND),
-        );
-    }
+}
+
+fn drawn_row(row: &Row<'_>, scale: &Scale, middle: f64) -> Markup {
+    let name = row.here.or(row.there).unwrap_or(NOTHING);
     let (there, here) = COLUMNS;
     let baseline = middle + 4.0;
-    svg.push_str(&text(
-        "there",
-        (there, baseline),
-        &value(&row.published),
-        12,
-    ));
-    svg + &text("here", (here, baseline), &value(&row.measured), 28) + "\n"
+    html! {
+        (text("name", (LEFT - 10.0, baseline), name, 34))
+        @if let Some(found) = ratio(&row.measured) {
+            @let at = scale.at(found.ratio);
+            @if let Some((low, high)) = found.interval {
+                (line("range", (scale.at(low), middle), (scale.at(high), middle)))
+            }
+            (line("here", (at, middle - 7.0), (at, middle + 7.0)))
+        }
+        @if let Some(published) = ratio(&row.published) {
+            (path("there", &diamond(scale.at(published.ratio), middle)))
+        }
+        (text("there", (there, baseline), &value(&row.published), 12))
+        (text("here", (here, baseline), &value(&row.measured), 28)) "\n"
+    }
+}
+
+/// What marks a published ratio.
+fn diamond(x: f64, middle: f64) -> String {
+    format!(
+        "M{} {}l{DIAMOND} {DIAMOND}l-{DIAMOND} {DIAMOND}l-{DIAMOND} -{DIAMOND}z",
+        px(x),
+        px(middle - DIAMOND),
+    )
 }

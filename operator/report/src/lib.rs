@@ -4,7 +4,8 @@
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
 //! `comparisons` (the ratios of all sweeps), [`tables`] (tables of loads), [`coldstart`],
 //! [`density`] and [`open_loop`] (what these add), [`terminal`]
-//! (`kubectl wasmbench get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]),
+//! (`kubectl wasmbench get`), [`section`] and `sections` (what a report says, before it is written), [`files`] (the report:
+//! [`markdown`], [`html`], [`csv`], [`json`]),
 //! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
 //! [`cost`] (what a run's numbers cost).
 
@@ -21,7 +22,10 @@ pub mod html;
 pub mod json;
 mod left_out;
 pub mod markdown;
+mod markup;
 pub mod open_loop;
+pub mod section;
+mod sections;
 mod sentences;
 mod sheet;
 pub mod table;

@@ -40,6 +40,25 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     facts.into_iter().flatten().collect()
 }
 
+/// How often and in what order the cells were measured.
+pub fn repetition(summary: &Summary) -> String {
+    format!(
+        "{} block(s): each repeats every cell once with a fresh pod, in an order shuffled with seed {}",
+        summary.compared.blocks, summary.seed
+    )
+}
+
+/// The node of the run, and what makes it the same as another: `bench-1, fingerprint 70ac6102f407`.
+pub fn node(summary: &Summary) -> String {
+    let environment = &summary.environment;
+    let known = |found: &Option<String>| found.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (name, fingerprint) = (known(&environment.node), known(&environment.fingerprint));
+    format!("{name}, fingerprint {fingerprint}")
+}
+
+/// Why a fingerprint is shown.
+pub const FINGERPRINTS: &str = "Runs with different fingerprints do not compare.";
+
 fn said(baseline: &str, found: Vec<&Comparison>) -> String {
     let (primary, secondary): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| one.primary);
     let mut owner = format!("{baseline}'s");

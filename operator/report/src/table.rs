@@ -1,5 +1,7 @@
-//! Tables whose columns align in a terminal: plain ones and Markdown. ASCII only: all other
-//! characters are escaped, because their width in a terminal is unknown.
+//! Tables whose columns align in a terminal: plain ones and Markdown; and the same as HTML. ASCII
+//! only: all other characters are escaped, because their width in a terminal is unknown.
+
+use maud::{Markup, html};
 
 /// The alignment of a column's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,33 +92,32 @@ impl Table {
         lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
 
-    /// The table in Markdown below the sentence `said`; empty without rows.
-    pub fn markdown_below(&self, said: &str) -> String {
-        if self.is_empty() {
-            return String::new();
-        }
-        format!("\n{said}:\n\n{}", self.markdown())
-    }
-
     /// The table in HTML that is also valid XML, with `caption` above it.
-    pub fn html(&self, caption: &str) -> String {
-        let row = |tag: &str, cells: &[String]| {
-            let cells = cells.iter().zip(&self.header).map(|(cell, (_, align))| {
-                let class = match align {
-                    Align::Left => "",
-                    Align::Right => " class=\"n\"",
-                };
-                format!("<{tag}{class}>{}</{tag}>", escape_html(cell))
-            });
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
+    pub fn html(&self, caption: Option<&str>) -> Markup {
+        let class = |align: Align| match align {
+            Align::Left => None,
+            Align::Right => Some("n"),
         };
-        let head = row("th", &self.titles(str::to_owned));
-        let rows: String = self.rows.iter().map(|cells| row("td", cells)).collect();
-        format!(
-            "<div class=\"table\"><table><caption>{}</caption>\n<thead>{head}</thead>\n<tbody>\n{rows}\
-             </tbody></table></div>\n",
-            escape_html(caption)
-        )
+        html! {
+            div.table {
+                table {
+                    @if let Some(caption) = caption { caption { (caption) } "\n" }
+                    thead {
+                        tr { @for (title, align) in &self.header { th class=[class(*align)] { (title) } } } "\n"
+                    } "\n"
+                    tbody {
+                        "\n"
+                        @for row in &self.rows {
+                            tr {
+                                @for (cell, (_, align)) in row.iter().zip(&self.header) {
+                                    td class=[class(*align)] { (cell) }
+                                }
+                            } "\n"
+                        }
+                    }
+                }
+            } "\n"
+        }
     }
 
     fn titles(&self, change: impl Fn(&str) -> String) -> Vec<String> {
@@ -152,12 +153,15 @@ pub fn lines(before: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> 
 /// `text` in printable ASCII on one line: line breaks and tabs become spaces, other characters
 /// become their `\u{...}` escapes.
 pub fn ascii(text: &str) -> String {
-    let one = |c: char| match c {
-        ' '..='~' => c.to_string(),
-        '\n' | '\r' | '\t' => " ".to_owned(),
-        other => other.escape_unicode().to_string(),
-    };
-    text.chars().map(one).collect()
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ' '..='~' => ascii.push(c),
+            '\n' | '\r' | '\t' => ascii.push(' '),
+            other => ascii.extend(other.escape_unicode()),
+        }
+    }
+    ascii
 }
 
 /// `text` as one line of literal Markdown: no table edges, markup, links or HTML.
@@ -172,22 +176,6 @@ pub fn escape(text: &str) -> String {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            _ => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// `text` in printable ASCII, for the content of an element or a quoted attribute.
-pub fn escape_html(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in ascii(text).chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
             _ => escaped.push(c),
         }
     }
@@ -235,8 +223,8 @@ mod tests {
     fn text_from_outside_means_only_itself_in_html() {
         let mut table = Table::new(&[("WHAT", Align::Left), ("N", Align::Right)]);
         table.row(&["<script>\"a\" & 'b'\u{0}".into(), "1".into()]);
-        assert!(table.html("it").contains(
-            "<tr><td>&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\\u{0}</td><td class=\"n\">1</td></tr>"
+        assert!(table.html(Some("it")).0.contains(
+            "<tr><td>&lt;script&gt;&quot;a&quot; &amp; 'b'\\u{0}</td><td class=\"n\">1</td></tr>"
         ));
     }
 

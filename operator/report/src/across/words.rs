@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use wasmbench_model::units::{self, cut, judged_ratio};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::summary::RunName;
 use wasmbench_results::vocabulary::measure::{Judged, Measured as _};
 
-use crate::html::marks::escape;
+use crate::markup::printable;
 use crate::sheet::Sheet;
 use crate::table::{Table, ascii};
 
@@ -23,7 +24,7 @@ pub trait InWords {
     fn text(&self) -> String;
 
     /// The whole comparison, as part of an HTML page.
-    fn html(&self) -> String;
+    fn html(&self) -> Markup;
 
     /// The result in one line.
     fn line(&self) -> String;
@@ -43,13 +44,14 @@ impl InWords for Across {
         text
     }
 
-    fn html(&self) -> String {
-        let mut html = paragraphs(&compared(self));
-        if !self.ratios.is_empty() {
-            html.push_str(&table(self).html(&self.line()));
-            html.push_str(&paragraphs(&notes(self)));
-        }
-        html
+    fn html(&self) -> Markup {
+        printable(&html! {
+            (paragraphs(&compared(self)))
+            @if !self.ratios.is_empty() {
+                (table(self).html(Some(&self.line())))
+                (paragraphs(&notes(self)))
+            }
+        })
     }
 
     fn line(&self) -> String {
@@ -268,9 +270,8 @@ fn table(found: &Across) -> Table {
         .table()
 }
 
-fn paragraphs(lines: &[String]) -> String {
-    let paragraph = |line: &String| format!("<p>{}</p>\n", escape(line));
-    lines.iter().map(paragraph).collect()
+fn paragraphs(lines: &[String]) -> Markup {
+    html! { @for line in lines { p { (line) } "\n" } }
 }
 
 fn full_name(run: &RunName) -> String {

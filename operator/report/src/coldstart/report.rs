@@ -1,7 +1,6 @@
 //! The section of `report.md` on cold starts.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::terminal::{late_of, p90_of};
 use strum::IntoEnumIterator as _;
@@ -12,8 +11,9 @@ use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::cell::under;
 
+use crate::section::Section;
 use crate::sheet::Sheet;
-use crate::table::{Table, escape, lines};
+use crate::table::Table;
 use crate::tables;
 use crate::tables::valid;
 use crate::validity::{VALIDITY, standing};
@@ -27,40 +27,41 @@ class* counts the samples in which a pod found something else on the node than t
 taken again. *Compiled before* counts the samples by whether the runtime kept a compiled form of the Wasm image from an \
 earlier start (warm) or had to compile it (cold); only `meter.level: node` sees that. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
 pods that were answered at the first attempt: they may have been ready before. An invalid point \
-is not compared; its numbers are in summary.csv.\n";
+is not compared; its numbers are in summary.csv.";
 
 const FLOOR: &str = "\
 Harness floor: a pod that does nothing but listen, under the node's default runtime, started by the same \
-probe in the baseline's trials. This is what cluster and harness take before any service starts.\n";
+probe in the baseline's trials. This is what cluster and harness take before any service starts.";
 
 const STEPS: &str = "\
 Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
 probe: an upper bound. `logStamp` is containerd's stamp of the log line, `containerdEvent` that of its own events. \
-`kubeletDuration` is the end of a pull less the duration that the kubelet told. All read the node's clock.\n";
+`kubeletDuration` is the end of a pull less the duration that the kubelet told. All read the node's clock.";
 
-/// The section; empty for a run without cold starts.
-pub fn section(summary: &Summary) -> String {
+/// The section; `None` for a run without cold starts.
+pub fn section(summary: &Summary) -> Option<Section> {
     if summary.cold_starts.is_empty() {
-        return String::new();
+        return None;
     }
-    let mut text = format!("## Cold start\n\n{INTRODUCTION}");
+    let mut section = Section::new("Cold start").guide(INTRODUCTION);
     if !summary.harness_floors.is_empty() {
-        let floors = floors(&summary.harness_floors);
-        let _ = write!(text, "\n{FLOOR}\n{}", floors.markdown());
+        section = section.guide(FLOOR).table(floors(&summary.harness_floors));
     }
     for workload in &summary.compared.workloads {
         let cells = under(&summary.cold_starts, &workload.name);
-        let name = escape(&workload.name);
-        let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
-        text.push_str(&late_answers(&cells));
-        text.push_str(&late_starts(&cells));
-        let _ = write!(text, "\n{STEPS}");
+        section = section
+            .heading(&workload.name)
+            .table(times(&cells))
+            .list(late_answers(&cells))
+            .list(late_starts(&cells))
+            .guide(STEPS);
         for (point, cells) in by_point(&cells) {
-            let steps = steps(&cells).markdown();
-            let _ = write!(text, "\n{point} pod(s) at once:\n\n{steps}");
+            section = section
+                .sentence(format!("{point} pod(s) at once:"))
+                .table(steps(&cells));
         }
     }
-    text
+    Some(section)
 }
 
 /// The tables of one workload, each with its title; none without cold starts.
@@ -92,48 +93,34 @@ fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartC
     points
 }
 
-/// Points whose answers wait for the cluster, one line each; empty without any.
-fn late_answers(cells: &[&ColdStartCell]) -> String {
+/// Points whose answers wait for the cluster, one line each.
+fn late_answers(cells: &[&ColdStartCell]) -> impl Iterator<Item = String> {
     let late = cells
         .iter()
         .filter(|cell| cell.detail.answers_wait_for_the_cluster());
-    let line = |cell: &&ColdStartCell| {
+    late.map(|cell| {
         let (first, pods) = (cell.detail.first_attempt_answers, cell.detail.pods);
-        escape(&format!(
+        format!(
             "{}, answer: {first} of {pods} pods were answered at the first attempt. That time is the \
              cluster's and is not compared: see listening",
             cell.place()
-        ))
-    };
-    let lines = lines("- ", late.map(line));
-    if lines.is_empty() {
-        lines
-    } else {
-        format!("\n{lines}")
-    }
+        )
+    })
 }
 
-/// Points with pods that were given up, one line each with how long the others took; empty without
-/// any.
-fn late_starts(cells: &[&ColdStartCell]) -> String {
-    let line = |cell: &&ColdStartCell| {
+/// Points with pods that were given up, one line each with how long the others took.
+fn late_starts(cells: &[&ColdStartCell]) -> impl Iterator<Item = String> {
+    cells.iter().filter_map(|cell| {
         let late = cell.detail.late.as_ref()?;
         let seen = late.last_seen.as_deref().unwrap_or("nothing");
-        let text = format!(
+        Some(format!(
             "{}: {}, and count as longer than all others. Answers in time: {}. Seen of a late one: {}",
             cell.place(),
             late.sentence(cell.detail.pods),
             late.in_time.map_or_else(|| "none".to_owned(), in_time),
             seen,
-        );
-        Some(escape(&text))
-    };
-    let lines = lines("- ", cells.iter().filter_map(line));
-    if lines.is_empty() {
-        lines
-    } else {
-        format!("\n{lines}")
-    }
+        ))
+    })
 }
 
 /// `min 321 ms, p25 324 ms, p50 330 ms, p75 340 ms, p90 352 ms, max 2.10 s`.

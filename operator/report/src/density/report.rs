@@ -1,15 +1,14 @@
 //! The section of `report.md` on density.
 
-use std::fmt::Write as _;
-
 use wasmbench_model::units;
 use wasmbench_results::cells::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::cell::under;
 use wasmbench_results::vocabulary::doubt::Reason;
 
+use crate::section::Section;
 use crate::sheet::Sheet;
-use crate::table::{Table, escape};
+use crate::table::Table;
 use crate::tables::{interval, median, valid};
 use crate::validity::{VALIDITY, standing};
 
@@ -18,39 +17,31 @@ Instances of one variant at once; all idle but the first. *Per instance* is the 
 their number, block by block, as median over blocks with its interval: pods, and what their shims have \
 for themselves. *By the node* is how much less memory the node had available per instance, which holds what \
 the kernel keeps for a pod, and whatever else happened on the node. An invalid variant is not compared; its numbers are in \
-summary.csv.\n";
+summary.csv.";
 
 const STEPS: &str = "\
 Steps, as medians over the blocks that reached them. *All answered* is the time from the first creation of \
 those that the step added to the last first correct answer; *first p50* the latency of the first instance \
-while the others idle.\n";
+while the others idle.";
 
-/// The section; empty for a run without density.
-pub fn section(summary: &Summary) -> String {
+/// The section; `None` for a run without density.
+pub fn section(summary: &Summary) -> Option<Section> {
     if summary.density.is_empty() {
-        return String::new();
+        return None;
     }
-    let mut text = format!("## Density\n\n{INTRODUCTION}");
+    let mut section = Section::new("Density").guide(INTRODUCTION);
     for workload in &summary.compared.workloads {
         let cells = under(&summary.density, &workload.name);
-        let name = escape(&workload.name);
-        let _ = write!(
-            text,
-            "\n### {name}\n\n{}\n{STEPS}\n{}",
-            slopes(&cells).markdown(),
-            steps(&cells).markdown()
-        );
         let ends = cells.iter().flat_map(|cell| ended(cell));
         let spoilt = cells.iter().flat_map(|cell| spoilt_steps(cell));
-        let ends: Vec<String> = ends.chain(spoilt).collect();
-        if !ends.is_empty() {
-            text.push('\n');
-        }
-        for end in ends {
-            let _ = writeln!(text, "- {}", escape(&end));
-        }
+        section = section
+            .heading(&workload.name)
+            .table(slopes(&cells))
+            .guide(STEPS)
+            .table(steps(&cells))
+            .list(ends.chain(spoilt));
     }
-    text
+    Some(section)
 }
 
 /// Steps that reflect something other than the variant's cost, one sentence per reason.

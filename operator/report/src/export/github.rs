@@ -78,8 +78,12 @@ fn doubts(summary: &Summary) -> String {
     let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
     list(doubts.map(|doubt: &Doubt| {
         let reason: &str = doubt.reason.into();
-        let (message, remedy) = (said(&doubt.message), said(&doubt.remedy));
-        format!("**{reason}**: {message}. What to do: {remedy}.")
+        let short = Doubt {
+            message: shortened(&doubt.message),
+            remedy: shortened(&doubt.remedy),
+            ..doubt.clone()
+        };
+        format!("**{reason}**: {}", escape(&short.words()))
     }))
 }
 
@@ -91,7 +95,11 @@ fn expectations(summary: &Summary) -> String {
 }
 
 fn said(message: &str) -> String {
-    escape(&cut(message, MAX_MESSAGE_CHARS))
+    escape(&shortened(message))
+}
+
+fn shortened(message: &str) -> String {
+    cut(message, MAX_MESSAGE_CHARS)
 }
 
 /// As many lines as a list may have, and the number of further ones.

@@ -2,8 +2,7 @@
 //! each expectation, and each primary comparison. A slower variant is a finding and fails nothing;
 //! requirements belong in expectations.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, PreEscaped, html};
 use wasmbench_model::units::cut;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment};
@@ -11,7 +10,8 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::trust::{self, Trust, trust};
 
 use crate::left_out::{LeftOut, left_out};
-use crate::table::{escape_html, lines};
+use crate::markup::{empty_element, printable};
+use crate::table::ascii;
 
 /// Longest message in an attribute, in characters; the element contains the whole message.
 const MAX_ATTRIBUTE_CHARS: usize = 300;
@@ -35,41 +35,37 @@ struct Case {
     outcome: CaseResult,
 }
 
+const DECLARATION: PreEscaped<&str> = PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+
 /// The whole document, well-formed for any names and messages.
 pub fn junit(summary: &Summary) -> String {
     let cases = cases(summary);
     let count =
         |is_so: fn(&CaseResult) -> bool| cases.iter().filter(|case| is_so(&case.outcome)).count();
-    let counts = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
-        cases.len(),
-        count(|outcome| matches!(outcome, CaseResult::Failed(_))),
-        count(|outcome| matches!(outcome, CaseResult::Broken { .. })),
-    );
+    let failures = count(|outcome| matches!(outcome, CaseResult::Failed(_)));
+    let errors = count(|outcome| matches!(outcome, CaseResult::Broken { .. }));
     let skipped = count(|outcome| matches!(outcome, CaseResult::Skipped(_)));
     let class = format!("{}.{}", summary.run.namespace, summary.run.name);
-    let elements: String = cases.iter().map(|case| case.element(&class)).collect();
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"wasmbench\" {counts}>\n\
-         <testsuite name=\"{}\" {counts} skipped=\"{skipped}\"{}>\n{}{elements}<system-out>{}</system-out>\n\
-         </testsuite>\n</testsuites>\n",
-        escape_html(&class),
-        when(summary),
-        properties(summary),
-        escape_html(&summary.verdict),
-    )
+    let (period, tests) = (summary.period, cases.len());
+    // The format has no time zone.
+    let started = period.map(|period| period.started_at.strftime("%Y-%m-%dT%H:%M:%S"));
+    let document = html! {
+        (DECLARATION)
+        testsuites name="wasmbench" tests=(tests) failures=(failures) errors=(errors) {
+            "\n"
+            testsuite name=(class) tests=(tests) failures=(failures) errors=(errors) skipped=(skipped)
+                timestamp=[started.map(|started| started.to_string())] time=[period.map(|period| period.seconds)] {
+                "\n"
+                (properties(summary)) "\n"
+                @for case in &cases { (case.element(&class)) "\n" }
+                system-out { (summary.verdict) } "\n"
+            } "\n"
+        } "\n"
+    };
+    printable(&document).into_string()
 }
 
-fn when(summary: &Summary) -> String {
-    let period = summary.period.map(|period| {
-        // The format has no time zone.
-        let started = period.started_at.strftime("%Y-%m-%dT%H:%M:%S");
-        format!(" timestamp=\"{started}\" time=\"{}\"", period.seconds)
-    });
-    period.unwrap_or_default()
-}
-
-fn properties(summary: &Summary) -> String {
+fn properties(summary: &Summary) -> Markup {
     let (run, environment) = (&summary.run, &summary.environment);
     let versions: Vec<&str> = environment
         .operator_versions
@@ -88,11 +84,14 @@ fn properties(summary: &Summary) -> String {
             Some(versions.join(", ")).filter(|all| !all.is_empty()),
         ),
     ];
-    let known = properties.into_iter().filter_map(|(name, value)| {
-        let value = escape_html(&value?);
-        Some(format!("<property name=\"{name}\" value=\"{value}\"/>"))
-    });
-    format!("<properties>\n{}</properties>\n", lines("", known))
+    let known = properties.iter();
+    let known = known.filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    html! {
+        properties {
+            "\n"
+            @for (name, value) in known { (empty_element("property", &[("name", name), ("value", value)])) "\n" }
+        }
+    }
 }
 
 fn cases(summary: &Summary) -> Vec<Case> {
@@ -179,39 +178,30 @@ fn not_compared(one: &LeftOut<'_>) -> Case {
 }
 
 impl Case {
-    fn element(&self, class: &str) -> String {
-        let mut element = format!(
-            "<testcase classname=\"{}.{}\" name=\"{}\" time=\"0\">",
-            escape_html(class),
-            self.class,
-            escape_html(&self.name)
-        );
-        let _ = match &self.outcome {
-            CaseResult::Passed(said) => write!(element, "<system-out>{}</system-out>", text(said)),
-            CaseResult::Skipped(message) => write!(element, "<skipped {}</skipped>", told(message)),
-            CaseResult::Failed(message) => {
-                let told = told(message);
-                write!(
-                    element,
-                    "<failure type=\"ExpectationNotMet\" {told}</failure>"
-                )
-            }
-            CaseResult::Broken { kind, message } => {
-                write!(element, "<error type=\"{kind}\" {}</error>", told(message))
-            }
-        };
-        element + "</testcase>\n"
+    fn element(&self, class: &str) -> Markup {
+        html! {
+            testcase classname={ (class) "." (self.class) } name=(self.name) time="0" { (self.outcome.element()) }
+        }
     }
 }
 
-/// A message both as the attribute that some programs show and as the content that others show.
-fn told(message: &str) -> String {
-    let short = escape_html(&cut(message, MAX_ATTRIBUTE_CHARS));
-    format!("message=\"{short}\">{}", text(message))
+impl CaseResult {
+    /// A message is both the attribute that some programs show and the content that others show.
+    fn element(&self) -> Markup {
+        match self {
+            Self::Passed(said) => html! { system-out { (said) } },
+            Self::Skipped(message) => html! { skipped message=(short(message)) { (message) } },
+            Self::Failed(message) => html! {
+                failure type="ExpectationNotMet" message=(short(message)) { (message) }
+            },
+            Self::Broken { kind, message } => html! {
+                error type=(kind) message=(short(message)) { (message) }
+            },
+        }
+    }
 }
 
-/// Lines of text as the content of an element.
-fn text(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(escape_html).collect();
-    lines.join("\n")
+/// A message for an attribute, on one line.
+fn short(message: &str) -> String {
+    ascii(&cut(message, MAX_ATTRIBUTE_CHARS))
 }

@@ -1,17 +1,17 @@
 //! The history as a page: one plot per series, with a point and its interval for every run and a
 //! line for every change.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use wasmbench_model::units;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::lasting_change::LastingChange;
 use wasmbench_results::runs::history::line::{Ends, Line};
 
 use super::{CHANGES, Followed, NO_CHANGES, changes, followed, kept};
-use crate::html::marks::{self, escape, line, text};
+use crate::html::marks::{self, line, text};
 use crate::html::page::document;
 use crate::html::scale::Scale;
+use crate::markup::printable;
 
 const WIDTH: f64 = 1040.0;
 const LEFT: f64 = 60.0;
@@ -24,45 +24,43 @@ const SHOWN: usize = 240;
 
 /// The page.
 pub fn history_html(name: &str, history: &History) -> String {
-    let title = escape(name);
-    document(
-        name,
-        &format!("<h1>{title}</h1>\n{}", history_body(history)),
-    )
+    let title = printable(&html! { h1 { (name) } "\n" });
+    let body = html! { (title) (history_body(history)) };
+    document(name, &body).into_string()
 }
 
 /// The page without its frame and title, as part of another page.
-pub fn history_body(history: &History) -> String {
-    let mut body = format!("<p>{}.</p>\n", escape(&kept(history)));
-    body.push_str(&changes_list(history));
-    body.push_str(
-        "<p class=\"note\">Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are \
-         not trusted, and no change is looked for in them. A dashed line is the first run after a lasting change.</p>\n",
-    );
-    for followed in followed(history) {
-        let _ = writeln!(
-            body,
-            "<figure><figcaption>{}</figcaption>\n{}</figure>",
-            escape(&followed.series.words()),
-            plot(history, &followed)
-        );
-    }
-    body
+pub fn history_body(history: &History) -> Markup {
+    printable(&html! {
+        p { (kept(history)) "." } "\n"
+        (changes_list(history))
+        p.note {
+            "Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are not trusted, and no change \
+             is looked for in them. A dashed line is the first run after a lasting change."
+        } "\n"
+        @for followed in followed(history) {
+            figure {
+                figcaption { (followed.series.words()) } "\n"
+                (plot(history, &followed))
+            } "\n"
+        }
+    })
 }
 
-fn changes_list(history: &History) -> String {
+fn changes_list(history: &History) -> Markup {
     if history.changes.is_empty() {
-        return format!("<p class=\"verdict\">{NO_CHANGES}</p>\n");
+        return html! { p.verdict { (NO_CHANGES) } "\n" };
     }
-    let mut html = format!("<h2>{CHANGES}</h2>\n<ul>\n");
-    for (worth, words) in changes(history) {
-        let words = escape(&words);
-        let _ = writeln!(html, "<li><b class=\"{worth}\">{worth}</b>: {words}</li>");
+    html! {
+        h2 { (CHANGES) } "\n"
+        ul {
+            "\n"
+            @for (worth, words) in changes(history) { li { b class=(worth) { (worth) } ": " (words) } "\n" }
+        } "\n"
     }
-    html + "</ul>\n"
 }
 
-fn plot(history: &History, followed: &Followed<'_>) -> String {
+fn plot(history: &History, followed: &Followed<'_>) -> Markup {
     let lines = &history.runs[history.runs.len().saturating_sub(SHOWN)..];
     let seen: Vec<(usize, &Line, Ends, bool)> = lines
         .iter()
@@ -81,19 +79,18 @@ fn plot(history: &History, followed: &Followed<'_>) -> String {
         let step = (RIGHT - LEFT - 20.0) / lines.len().saturating_sub(1).max(1) as f64;
         LEFT + 10.0 + place as f64 * step
     };
-    let mut body = grid(&scale);
-    for (place, line) in lines.iter().enumerate() {
-        let found = history.changes.iter();
-        let mut here =
-            found.filter(|found| found.series == followed.place && found.run == line.name);
-        if let Some(found) = here.next() {
-            body.push_str(&change(found, x(place)));
+    let changed_at = |line: &Line| {
+        let mut found = history.changes.iter();
+        found.find(|found| found.series == followed.place && found.run == line.name)
+    };
+    let body = html! {
+        (grid(&scale))
+        @for (place, line) in lines.iter().enumerate() {
+            @if let Some(found) = changed_at(line) { (change(found, x(place))) }
         }
-    }
-    for (place, run, ends, trusted) in &seen {
-        body.push_str(&point(run, *ends, *trusted, x(*place), &scale));
-    }
-    body.push_str(&dates(lines, x(lines.len().saturating_sub(1))));
+        @for (place, run, ends, trusted) in &seen { (point(run, *ends, *trusted, x(*place), &scale)) }
+        (dates(lines, x(lines.len().saturating_sub(1))))
+    };
     let id = format!("h{}", followed.place);
     let title = followed.series.words();
     let what = format!(
@@ -103,21 +100,19 @@ fn plot(history: &History, followed: &Followed<'_>) -> String {
     marks::svg(&id, (WIDTH, HEIGHT), &title, &what, &body)
 }
 
-fn grid(scale: &Scale) -> String {
-    let ticks = scale.ticks.iter().map(|tick| {
-        let y = scale.at(*tick);
-        let class = if (*tick - 1.0).abs() < 1e-9 {
-            "one"
-        } else {
-            "grid"
-        };
-        let label = units::ratio(*tick);
-        line(class, (LEFT, y), (RIGHT, y)) + &text("tick end", (LEFT - 6.0, y + 4.0), &label, 10)
-    });
-    ticks.collect::<String>() + "\n"
+fn grid(scale: &Scale) -> Markup {
+    html! {
+        @for tick in &scale.ticks {
+            @let y = scale.at(*tick);
+            @let class = if (*tick - 1.0).abs() < 1e-9 { "one" } else { "grid" };
+            (line(class, (LEFT, y), (RIGHT, y)))
+            (text("tick end", (LEFT - 6.0, y + 4.0), &units::ratio(*tick), 10))
+        }
+        "\n"
+    }
 }
 
-fn change(found: &LastingChange, x: f64) -> String {
+fn change(found: &LastingChange, x: f64) -> Markup {
     let label = format!("{} since {}", units::ratio(found.size.0), found.run);
     // At the right end there is room only on the left.
     let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {
@@ -126,18 +121,21 @@ fn change(found: &LastingChange, x: f64) -> String {
         ("words", x + 5.0)
     };
     let mark = line("knee", (x, TOP), (x, BOTTOM));
-    marks::titled(mark, Some(&label)) + &text(class, (at, TOP + 10.0), &label, 60) + "\n"
+    html! {
+        (marks::titled(mark, Some(&label)))
+        (text(class, (at, TOP + 10.0), &label, 60)) "\n"
+    }
 }
 
-fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> String {
+fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> Markup {
     let Ends(ratio, low, high) = ends;
     let y = scale.at(ratio);
-    let faint = if trusted { "" } else { " faint" };
-    let mark = format!(
-        "<g class=\"c0{faint}\">{}<g class=\"dots\">{}</g></g>",
-        line("bar", (x, scale.at(low)), (x, scale.at(high))),
-        line("", (x, y), (x, y))
-    );
+    let mark = html! {
+        g class={ "c0" @if !trusted { " faint" } } {
+            (line("bar", (x, scale.at(low)), (x, scale.at(high))))
+            g.dots { (line("", (x, y), (x, y))) }
+        }
+    };
     let (low, high) = (units::ratio_number(low), units::ratio_number(high));
     let trust = if trusted { "" } else { ", not trusted" };
     let label = format!(
@@ -146,32 +144,20 @@ fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> String
         run.ended,
         units::ratio(ratio)
     );
-    marks::titled(mark, Some(&label)) + "\n"
+    html! { (marks::titled(mark, Some(&label))) "\n" }
 }
 
 /// The end times of the first and last runs shown.
-fn dates(lines: &[Line], right: f64) -> String {
+fn dates(lines: &[Line], right: f64) -> Markup {
     let day = |line: Option<&Line>| line.map(|line| super::day(line.ended)).unwrap_or_default();
     let y = BOTTOM + 18.0;
-    let first = text("tick", (LEFT, y), &day(lines.first()), 20);
-    let last = if lines.len() > 1 {
-        text(
-            "tick end",
-            (right.max(LEFT + 200.0), y),
-            &day(lines.last()),
-            20,
-        )
-    } else {
-        String::new()
-    };
     let name = "ratio to the baseline, by the time at which runs ended (UTC); logarithmic axis";
-    first
-        + &last
-        + &text(
-            "axis middle",
-            (f64::midpoint(LEFT, RIGHT), y + 18.0),
-            name,
-            90,
-        )
-        + "\n"
+    let middle = f64::midpoint(LEFT, RIGHT);
+    html! {
+        (text("tick", (LEFT, y), &day(lines.first()), 20))
+        @if lines.len() > 1 {
+            (text("tick end", (right.max(LEFT + 200.0), y), &day(lines.last()), 20))
+        }
+        (text("axis middle", (middle, y + 18.0), name, 90)) "\n"
+    }
 }

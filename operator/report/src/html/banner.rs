@@ -1,16 +1,16 @@
 //! The first words of the page: whether the run decides anything, and what to do next.
 
+use maud::{Markup, html};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::trust;
 use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
-use crate::html::marks::escape;
 use crate::left_out::left_out;
 
 /// One sentence in a frame.
-pub fn banner(summary: &Summary) -> String {
+pub fn banner(summary: &Summary) -> Markup {
     let (class, sentence) = decision(summary);
-    format!("<p class=\"banner {class}\">{}</p>\n", escape(&sentence))
+    html! { p class={ "banner " (class) } { (sentence) } "\n" }
 }
 
 /// Whether the run decides what it was to decide, and if not, why. The class sets the colour.
@@ -71,11 +71,8 @@ fn reasons(summary: &Summary) -> String {
 }
 
 /// What to do first, in one sentence.
-pub fn next(summary: &Summary) -> String {
-    format!(
-        "<p class=\"next\"><b>Next:</b> {}.</p>\n",
-        escape(&action(summary))
-    )
+pub fn next(summary: &Summary) -> Markup {
+    html! { p.next { b { "Next:" } " " (action(summary)) "." } "\n" }
 }
 
 fn action(summary: &Summary) -> String {
@@ -105,14 +102,13 @@ fn action(summary: &Summary) -> String {
 }
 
 /// Where to find every number.
-pub fn files(summary: &Summary) -> String {
+pub fn files(summary: &Summary) -> Markup {
     let (name, namespace) = (&summary.run.name, &summary.run.namespace);
     let report = wasmbench_model::names::report(name);
-    format!(
-        "<p class=\"note\">Every number: <code>summary.json</code> and <code>summary.csv</code> of ConfigMap {} in {}. \
-         Every trial: the records, in ConfigMaps {}-records-... beside it.</p>\n",
-        escape(&report),
-        escape(namespace),
-        escape(name)
-    )
+    html! {
+        p.note {
+            "Every number: " code { "summary.json" } " and " code { "summary.csv" } " of ConfigMap " (report) " in " (namespace)
+            ". Every trial: the records, in ConfigMaps " (name) "-records-... beside it."
+        } "\n"
+    }
 }

@@ -1,8 +1,7 @@
 //! Plots of cold starts: a point for every block, a hollow one for its discarded sample, and the
 //! steps in between.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use strum::IntoEnumIterator as _;
 use wasmbench_model::units;
 use wasmbench_model::wire::cold_start::ColdStep;
@@ -144,7 +143,7 @@ fn is_of_the_start(step: ColdStep) -> bool {
 }
 
 /// The median times of all steps, one row per cell, numbered in the order of the legend.
-fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> String {
+fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> Markup {
     let times = cells.iter().flat_map(|cell| &cell.detail.steps);
     let values = times.filter(|time| is_of_the_start(time.step));
     let scale = Scale::fit(
@@ -153,29 +152,25 @@ fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> String {
         (LEFT, RIGHT),
     );
     let bottom = TOP + ROW * cells.len() as f64;
-    let mut body = strip::grid(&scale, AXIS, bottom);
-    for (index, cell) in cells.iter().enumerate() {
-        let middle = TOP + ROW * (index as f64 + 0.5);
-        body.push_str(&marks::text(
-            "name",
-            (LEFT - 8.0, middle + 4.0),
-            &name(cell),
-            NAME_CHARS,
-        ));
-        let from = (scale.at(0.0), middle);
-        let classes = look(summary, &cell.variant).classes();
-        let _ = write!(
-            body,
-            "<g class=\"{classes}\">{}</g>",
-            marks::line("bar", from, (RIGHT, middle))
-        );
-        for (number, time) in numbered(cell) {
-            body.push_str(&moment(time, number, &name(cell), &scale, middle, &classes));
+    let body = html! {
+        (strip::grid(&scale, AXIS, bottom))
+        @for (index, cell) in cells.iter().enumerate() {
+            @let middle = TOP + ROW * (index as f64 + 0.5);
+            (timeline(cell, &look(summary, &cell.variant).classes(), &scale, middle))
         }
-        body.push('\n');
-    }
+    };
     let what = "median moment of each step, one row per variant; the numbers are in the legend";
     marks::svg(id, (WIDTH, bottom + FOOT), STEPS, what, &body)
+}
+
+fn timeline(cell: &ColdStartCell, classes: &str, scale: &Scale, middle: f64) -> Markup {
+    let (of, from) = (name(cell), (scale.at(0.0), middle));
+    html! {
+        (marks::text("name", (LEFT - 8.0, middle + 4.0), &of, NAME_CHARS))
+        g class=(classes) { (marks::line("bar", from, (RIGHT, middle))) }
+        @for (number, time) in numbered(cell) { (moment(time, number, &of, scale, middle, classes)) }
+        "\n"
+    }
 }
 
 fn moment(
@@ -185,7 +180,7 @@ fn moment(
     scale: &Scale,
     middle: f64,
     classes: &str,
-) -> String {
+) -> Markup {
     let (x, step, clock) = (
         scale.at(time.p50_microseconds),
         <&str>::from(time.step),
@@ -194,13 +189,13 @@ fn moment(
     // Neighbours go above and below the line, so that close ones stay legible.
     let above = number % 2 == 1;
     let y = if above { middle - 7.0 } else { middle + 15.0 };
-    format!(
-        "<g class=\"{classes}\"><title>{}, {step}: {} ({clock})</title>{}{}</g>",
-        marks::escape(of),
-        units::micros(time.p50_microseconds),
-        marks::line("median", (x, middle - 5.0), (x, middle + 5.0)),
-        marks::text("tick middle", (x, y), &number.to_string(), 4)
-    )
+    html! {
+        g class=(classes) {
+            title { (of) ", " (step) ": " (units::micros(time.p50_microseconds)) " (" (clock) ")" }
+            (marks::line("median", (x, middle - 5.0), (x, middle + 5.0)))
+            (marks::text("tick middle", (x, y), &number.to_string(), 4))
+        }
+    }
 }
 
 fn numbered(cell: &ColdStartCell) -> impl Iterator<Item = (usize, &StepTime)> {

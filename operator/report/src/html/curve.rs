@@ -3,8 +3,10 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
+
 use crate::html::lane::{Axis, Lane};
-use crate::html::marks::{self, Look, Points, line, px, text};
+use crate::html::marks::{self, Look, Points, line, path, px, text};
 use crate::html::outliers::limit;
 use crate::html::scale::Scale;
 
@@ -41,7 +43,7 @@ pub fn plot(
     curves: &[Curve],
     knee: Option<(u32, String)>,
     detail: Points,
-) -> String {
+) -> Markup {
     let lanes = curves.iter().flat_map(|curve| &curve.points);
     let limit = limit(lanes.clone().map(|(_, lane)| lane));
     let values = lanes.clone().flat_map(|(_, lane)| lane.values());
@@ -49,27 +51,33 @@ pub fn plot(
     let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
     let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
     let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));
-    let mut body = frame(&across, &up, axis, load);
-    if let Some((connections, why)) = knee {
-        let x = across.at(f64::from(connections));
-        body.push_str(&line("knee", (x, TOP), (x, BOTTOM)));
-        // The label goes on the side with more room.
-        let side = if x > f64::midpoint(LEFT, RIGHT) {
-            "tick end"
-        } else {
-            "tick"
-        };
-        body.push_str(&text(side, (x, TOP - 6.0), &why, 40));
-        body.push('\n');
-    }
     let step = dodge(&across, curves.len());
-    for (index, curve) in curves.iter().enumerate() {
-        let shift = step * (index as f64 - (curves.len() as f64 - 1.0) / 2.0);
-        let x = |connections: u32| across.at(f64::from(connections)) + shift;
-        body.push_str(&drawn(curve, x, &up, detail));
-    }
+    let body = html! {
+        (frame(&across, &up, axis, load))
+        @if let Some((connections, why)) = knee {
+            (marked(across.at(f64::from(connections)), &why)) "\n"
+        }
+        @for (index, curve) in curves.iter().enumerate() {
+            @let shift = step * (index as f64 - (curves.len() as f64 - 1.0) / 2.0);
+            @let x = |connections: u32| across.at(f64::from(connections)) + shift;
+            (drawn(curve, x, &up, detail))
+        }
+    };
     let what = format!("{title} by {load}, one line per variant: {}", axis.name);
     marks::svg(id, (WIDTH, HEIGHT), title, &what, &body)
+}
+
+/// A line at `x`, with the reason on the side that has more room.
+fn marked(x: f64, why: &str) -> Markup {
+    let side = if x > f64::midpoint(LEFT, RIGHT) {
+        "tick end"
+    } else {
+        "tick"
+    };
+    html! {
+        (line("knee", (x, TOP), (x, BOTTOM)))
+        (text(side, (x, TOP - 6.0), why, 40))
+    }
 }
 
 /// Distance between neighbouring variants at the same number of connections, so that their points
@@ -81,38 +89,66 @@ fn dodge(across: &Scale, curves: usize) -> f64 {
     (room / curves.max(1) as f64).min(9.0)
 }
 
-fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> String {
-    let mut svg = String::new();
-    for value in &up.ticks {
-        let y = up.at(*value);
-        svg.push_str(&line("grid", (LEFT, y), (RIGHT, y)));
-        let label = axis.tick(*value);
-        svg.push_str(&text("tick end", (LEFT - 6.0, y + 4.0), &label, 12));
-    }
-    let mut free_from = f64::MIN;
-    for connections in &across.ticks {
-        let x = across.at(*connections);
-        svg.push_str(&line("grid", (x, BOTTOM), (x, BOTTOM + 4.0)));
-        if x >= free_from {
-            let label = format!("{connections:.0}");
-            svg.push_str(&text("tick middle", (x, BOTTOM + 16.0), &label, 12));
-            free_from = x + TICK_ROOM;
-        }
-    }
+fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> Markup {
     let caution = up
         .caution()
         .map_or_else(String::new, |caution| format!("; {caution}"));
     let name = format!("{load}; vertical: {}{caution}", axis.name);
     let middle = f64::midpoint(LEFT, RIGHT);
-    svg + &text("axis middle", (middle, BOTTOM + 34.0), &name, 90) + "\n"
+    html! {
+        @for value in &up.ticks {
+            @let y = up.at(*value);
+            (line("grid", (LEFT, y), (RIGHT, y)))
+            (text("tick end", (LEFT - 6.0, y + 4.0), &axis.tick(*value), 12))
+        }
+        @for (x, label) in ticks(across) {
+            (line("grid", (x, BOTTOM), (x, BOTTOM + 4.0)))
+            @if let Some(label) = label { (text("tick middle", (x, BOTTOM + 16.0), &label, 12)) }
+        }
+        (text("axis middle", (middle, BOTTOM + 34.0), &name, 90)) "\n"
+    }
+}
+
+/// Where the numbers of connections are, each with its number if there is room for it.
+fn ticks(across: &Scale) -> Vec<(f64, Option<String>)> {
+    let mut free_from = f64::MIN;
+    let tick = |connections: &f64| {
+        let x = across.at(*connections);
+        let label = (x >= free_from).then(|| format!("{connections:.0}"));
+        if label.is_some() {
+            free_from = x + TICK_ROOM;
+        }
+        (x, label)
+    };
+    across.ticks.iter().map(tick).collect()
+}
+
+/// A curve with its points.
+fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> Markup {
+    html! {
+        (through_medians(curve, &x, up))
+        @for (connections, lane) in &curve.points {
+            @let at = x(*connections);
+            @let places: Vec<_> = lane.dots.iter().map(|dot| (at, up.at(dot.value), dot)).collect();
+            (marks::points(&places, lane.look, detail))
+            @if let Some(spread) = lane.result() {
+                @let y = up.at(spread.median);
+                g class=(lane.look.classes()) { (line("median", (at - DASH, y), (at + DASH, y))) }
+            }
+        }
+        "\n"
+    }
 }
 
 /// Lines and bands connect only ranked points; the others stand alone.
-fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> String {
+fn through_medians(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale) -> Markup {
     let ranked = curve.points.iter().filter(|(_, lane)| lane.is_ranked);
     let known: Vec<_> = ranked
         .filter_map(|(connections, lane)| Some((x(*connections), lane.spread?)))
         .collect();
+    if known.is_empty() {
+        return html! {};
+    }
     let at = |x: f64, value: f64| format!("{} {}", px(x), px(up.at(value)));
     let medians: Vec<String> = known.iter().map(|(x, s)| at(*x, s.median)).collect();
     let upper = known.iter().map(|(x, s)| at(*x, s.high));
@@ -122,31 +158,11 @@ fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> S
         let _ = write!(bars, "M{}V{}", at(*x, spread.low), px(up.at(spread.high)));
         bars
     });
-    let mut svg = String::new();
-    if !known.is_empty() {
-        svg = format!(
-            "<g class=\"{}\"><path class=\"band\" d=\"M{}z\"/><path class=\"bar\" d=\"{bars}\"/>\
-             <path class=\"curve\" d=\"M{}\"><title>{}</title></path></g>",
-            curve.look.classes(),
-            band.join("L"),
-            medians.join("L"),
-            marks::escape(&curve.name),
-        );
-    }
-    for (connections, lane) in &curve.points {
-        let at = x(*connections);
-        let places: Vec<_> = lane
-            .dots
-            .iter()
-            .map(|dot| (at, up.at(dot.value), dot))
-            .collect();
-        svg.push_str(&marks::points(&places, lane.look, detail));
-        if let Some(spread) = lane.result() {
-            let y = up.at(spread.median);
-            let dash = line("median", (at - DASH, y), (at + DASH, y));
-            let classes = lane.look.classes();
-            let _ = write!(svg, "<g class=\"{classes}\">{dash}</g>");
+    html! {
+        g class=(curve.look.classes()) {
+            (path("band", &format!("M{}z", band.join("L"))))
+            (path("bar", &bars))
+            path class="curve" d={ "M" (medians.join("L")) } { title { (curve.name) } }
         }
     }
-    svg + "\n"
 }

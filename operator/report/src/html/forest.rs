@@ -1,8 +1,7 @@
 //! Forest plots: ratios to the baseline with their intervals, beside the differences that do not
 //! matter (the minimum effect) and those that the node cannot resolve (the noise floor).
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use wasmbench_model::units;
 
 use crate::html::axis;
@@ -71,7 +70,7 @@ pub fn forest(
     groups: &[Group],
     minimum_effect: Option<f64>,
     detail: Points,
-) -> String {
+) -> Markup {
     let values = groups.iter().flat_map(|group| &group.ratios);
     let values = values.flat_map(Ratio::values);
     let effect = minimum_effect.map(|factor| (1.0 / factor, factor));
@@ -79,28 +78,23 @@ pub fn forest(
     let scale = Scale::ratios(values, (LEFT, RIGHT));
     let rows: f64 = groups.iter().map(height).sum();
     let bottom = TOP + rows;
-    let mut body = String::new();
-    if let Some(ends) = effect {
-        body.push_str(&zone("effect", &scale, ends, (TOP, rows), "minimum effect"));
-    }
-    let mut y = TOP;
-    let mut drawn = String::new();
-    for group in groups {
-        if let Some(factor) = group.noise_floor {
-            let ends = (1.0 / factor, factor);
-            body.push_str(&zone(
-                "floor",
-                &scale,
-                ends,
-                (y + HEAD, height(group) - HEAD),
-                "noise floor",
-            ));
+    let tops = groups.iter().scan(TOP, |next, group| {
+        let top = *next;
+        *next += height(group);
+        Some(top)
+    });
+    let placed: Vec<(f64, &Group)> = tops.zip(groups).collect();
+    let body = html! {
+        @if let Some(ends) = effect { (zone("effect", &scale, ends, (TOP, rows), "minimum effect")) }
+        @for (top, group) in &placed {
+            @if let Some(factor) = group.noise_floor {
+                @let place = (top + HEAD, height(group) - HEAD);
+                (zone("floor", &scale, (1.0 / factor, factor), place, "noise floor"))
+            }
         }
-        drawn.push_str(&rows_of(group, &scale, y, detail));
-        y += height(group);
-    }
-    body.push_str(&axis::of_ratios(&scale, (TOP, bottom), baseline));
-    body.push_str(&drawn);
+        (axis::of_ratios(&scale, (TOP, bottom), baseline))
+        @for (top, group) in &placed { (rows_of(group, &scale, *top, detail)) }
+    };
     let what = format!("{title}: ratios to {baseline} with their 95 % intervals and verdicts");
     marks::svg(id, (WIDTH, bottom + FOOT), title, &what, &body)
 }
@@ -115,31 +109,26 @@ fn zone(
     (low, high): (f64, f64),
     (y, tall): (f64, f64),
     name: &str,
-) -> String {
+) -> Markup {
     let (from, to) = (scale.at(low), scale.at(high));
-    format!(
-        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{name}: {} to {}\
-         </title></rect>",
-        px(from),
-        px(y),
-        px(to - from),
-        px(tall),
-        units::ratio(low),
-        units::ratio(high)
-    )
-}
-
-fn rows_of(group: &Group, scale: &Scale, top: f64, detail: Points) -> String {
-    let mut svg = text("group", (8.0, top + 17.0), &group.name, 100) + "\n";
-    for (index, ratio) in group.ratios.iter().enumerate() {
-        let middle = top + HEAD + ROW * (index as f64 + 0.5);
-        svg.push_str(&row(ratio, scale, middle, detail));
+    html! {
+        rect class=(class) x=(px(from)) y=(px(y)) width=(px(to - from)) height=(px(tall)) {
+            title { (name) ": " (units::ratio(low)) " to " (units::ratio(high)) }
+        }
     }
-    svg
 }
 
-fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> String {
-    let mut svg = text("name", (LEFT - 10.0, middle + 4.0), &ratio.name, 28);
+fn rows_of(group: &Group, scale: &Scale, top: f64, detail: Points) -> Markup {
+    html! {
+        (text("group", (8.0, top + 17.0), &group.name, 100)) "\n"
+        @for (index, ratio) in group.ratios.iter().enumerate() {
+            @let middle = top + HEAD + ROW * (index as f64 + 0.5);
+            (row(ratio, scale, middle, detail))
+        }
+    }
+}
+
+fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> Markup {
     let dots: Vec<Dot> = ratio
         .blocks
         .iter()
@@ -155,20 +144,16 @@ fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> String {
         .enumerate()
         .map(|(index, dot)| (scale.at(dot.value), middle + 14.0 * jitter(index), dot))
         .collect();
-    let _ = write!(
-        svg,
-        "<g class=\"faint\">{}</g>",
-        marks::points(&places, ratio.look, detail)
-    );
     let at = scale.at(ratio.estimate);
-    let whiskers = ratio.interval.map_or_else(String::new, |(low, high)| {
-        line("range", (scale.at(low), middle), (scale.at(high), middle))
-    });
-    let _ = write!(
-        svg,
-        "<g class=\"{}\">{whiskers}{}</g>",
-        ratio.look.classes(),
-        line("median", (at, middle - 8.0), (at, middle + 8.0))
-    );
-    svg + &text("words", (RIGHT + 12.0, middle + 4.0), &ratio.words, 48) + "\n"
+    html! {
+        (text("name", (LEFT - 10.0, middle + 4.0), &ratio.name, 28))
+        g.faint { (marks::points(&places, ratio.look, detail)) }
+        g class=(ratio.look.classes()) {
+            @if let Some((low, high)) = ratio.interval {
+                (line("range", (scale.at(low), middle), (scale.at(high), middle)))
+            }
+            (line("median", (at, middle - 8.0), (at, middle + 8.0)))
+        }
+        (text("words", (RIGHT + 12.0, middle + 4.0), &ratio.words, 48)) "\n"
+    }
 }

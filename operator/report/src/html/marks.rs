@@ -1,7 +1,9 @@
-//! The smallest parts of a plot: escaped text, coordinates, points and intervals.
+//! The smallest parts of a plot: text, coordinates, points and intervals.
 
-pub use crate::table::escape_html as escape;
+use maud::{Markup, html};
 use wasmbench_model::units::cut;
+
+use crate::markup::empty_element;
 
 /// How single trials are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,45 +90,44 @@ pub fn tick(label: &str) -> String {
 }
 
 /// The dots at these coordinates, in the requested detail.
-pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
+pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> Markup {
     let (counting, others): (Vec<_>, Vec<_>) =
         dots.iter().copied().partition(|(.., dot)| dot.counts);
     let (with_their_point, others): (Vec<_>, Vec<_>) = others
         .into_iter()
         .partition(|(.., dot)| dot.is_out_with_its_point);
-    let mut svg = drawn(&counting, "", spot, detail);
-    if !svg.is_empty() {
-        svg = format!("<g class=\"dots {}\">{svg}</g>", look.classes());
+    let counting = drawn(&counting, "", spot, detail);
+    let out = format!("out {}", look.classes());
+    html! {
+        @if !counting.0.is_empty() { g class={ "dots " (look.classes()) } { (counting) } }
+        (drawn(&with_their_point, &out, crossed, detail))
+        // Dots that do not count on their own are never thinned out: they are few, and each has its
+        // own reason.
+        (drawn(&others, &out, crossed, Points::Labelled))
     }
-    let out = format!(" class=\"out {}\"", look.classes());
-    svg.push_str(&drawn(&with_their_point, &out, crossed, detail));
-    // Dots that do not count on their own are never thinned out: they are few, and each has its own
-    // reason.
-    svg.push_str(&drawn(&others, &out, crossed, Points::Labelled));
-    svg
 }
 
-/// Dots as paths with these attributes: one for each with its label, or one for all of them.
+/// Dots as paths of this class: one for each with its label, or one for all of them.
 fn drawn(
     dots: &[(f64, f64, &Dot)],
-    attributes: &str,
-    path: fn(f64, f64) -> String,
+    class: &str,
+    shape: fn(f64, f64) -> String,
     detail: Points,
-) -> String {
-    let labelled = |(x, y, dot): &(f64, f64, &Dot)| {
-        format!(
-            "<path{attributes} d=\"{}\"><title>{}</title></path>",
-            path(*x, *y),
-            escape(&dot.label)
-        )
-    };
+) -> Markup {
     match detail {
-        Points::Labelled => dots.iter().map(labelled).collect(),
-        Points::Plain if !dots.is_empty() => {
-            let all: String = dots.iter().map(|(x, y, _)| path(*x, *y)).collect();
-            format!("<path{attributes} d=\"{all}\"/>")
+        Points::Labelled => {
+            let class = Some(class).filter(|class| !class.is_empty());
+            html! {
+                @for (x, y, dot) in dots {
+                    path class=[class] d=(shape(*x, *y)) { title { (dot.label) } }
+                }
+            }
         }
-        Points::Plain | Points::None => String::new(),
+        Points::Plain if !dots.is_empty() => {
+            let all: String = dots.iter().map(|(x, y, _)| shape(*x, *y)).collect();
+            path(class, &all)
+        }
+        Points::Plain | Points::None => html! {},
     }
 }
 
@@ -145,51 +146,56 @@ fn crossed(x: f64, y: f64) -> String {
 }
 
 /// A line.
-pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
-    format!(
-        "<path class=\"{class}\" d=\"M{} {}L{} {}\"/>",
-        px(x1),
-        px(y1),
-        px(x2),
-        px(y2)
+pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Markup {
+    path(
+        class,
+        &format!("M{} {}L{} {}", px(x1), px(y1), px(x2), px(y2)),
     )
 }
 
+/// A path, without a class if that is empty.
+pub fn path(class: &str, d: &str) -> Markup {
+    if class.is_empty() {
+        return empty_element("path", &[("d", d)]);
+    }
+    empty_element("path", &[("class", class), ("d", d)])
+}
+
 /// Adds text that appears under the pointer; returns `svg` itself without a title.
-pub fn titled(svg: String, title: Option<&str>) -> String {
+pub fn titled(svg: Markup, title: Option<&str>) -> Markup {
     match title {
-        Some(title) => format!("<g><title>{}</title>{svg}</g>", escape(title)),
+        Some(title) => html! { g { title { (title) } (svg) } },
         None => svg,
     }
 }
 
 /// A line of text, cut to `limit` characters; the whole text appears under the pointer if it was
 /// cut.
-pub fn text(class: &str, (x, y): (f64, f64), text: &str, limit: usize) -> String {
-    let shown = cut(text, limit);
-    let whole = if shown == text {
-        String::new()
-    } else {
-        format!("<title>{}</title>", escape(text))
-    };
-    format!(
-        "<text class=\"{class}\" x=\"{}\" y=\"{}\">{whole}{}</text>",
-        px(x),
-        px(y),
-        escape(&shown)
-    )
+pub fn text(class: &str, (x, y): (f64, f64), whole: &str, limit: usize) -> Markup {
+    let shown = cut(whole, limit);
+    html! {
+        text class=(class) x=(px(x)) y=(px(y)) {
+            @if shown != whole { title { (whole) } }
+            (shown)
+        }
+    }
 }
 
 /// A whole plot, with a name and a description for readers who cannot see it.
-pub fn svg(id: &str, (width, height): (f64, f64), title: &str, what: &str, body: &str) -> String {
-    format!(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>\n{body}</svg>\n",
-        px(width),
-        px(height),
-        escape(title),
-        escape(what)
-    )
+pub fn svg(
+    id: &str,
+    (width, height): (f64, f64),
+    title: &str,
+    what: &str,
+    body: &Markup,
+) -> Markup {
+    html! {
+        svg viewBox={ "0 0 " (px(width)) " " (px(height)) } role="img" aria-labelledby={ (id) "-t " (id) "-d" } {
+            title id={ (id) "-t" } { (title) }
+            desc id={ (id) "-d" } { (what) } "\n"
+            (body)
+        } "\n"
+    }
 }
 
 /// An offset between -0.5 and 0.5 that spreads points which would overlap, evenly by the golden
@@ -225,7 +231,8 @@ mod tests {
         };
         let (good, bad) = (dot(true), dot(false));
         for detail in [Points::Labelled, Points::Plain, Points::None] {
-            let svg = points(&[(1.0, 2.0, &good), (3.0, 4.0, &bad)], Look::of(0), detail);
+            let dots = [(1.0, 2.0, &good), (3.0, 4.0, &bad)];
+            let svg = points(&dots, Look::of(0), detail).0;
             assert_eq!(svg.matches("class=\"out").count(), 1, "{svg}");
             assert_eq!(svg.contains("dots"), detail != Points::None);
         }
@@ -239,7 +246,8 @@ mod tests {
             counts: false,
             is_out_with_its_point: true,
         };
-        let drawn = |detail| points(&[(1.0, 2.0, &dot), (3.0, 4.0, &dot)], Look::of(0), detail);
+        let dots = [(1.0, 2.0, &dot), (3.0, 4.0, &dot)];
+        let drawn = |detail| points(&dots, Look::of(0), detail).0;
         let [labelled, plain, none] = [Points::Labelled, Points::Plain, Points::None].map(drawn);
         assert_eq!(labelled.matches("point invalid: Throttled").count(), 2);
         assert_eq!(plain.matches("class=\"out").count(), 1, "{plain}");

@@ -4,8 +4,8 @@
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
 //! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
 //! plots [`strip`], [`curve`] and [`forest`], then [`ratios`] and [`sections`] (which plots a run
-//! has), [`banner`] and [`grid`] (the first screen) and [`page`]. Numbers are written as in
-//! `report.md`, and all external text is escaped.
+//! has), [`banner`] and [`grid`] (the first screen), [`writer`] (sections, as in `report.md`) and
+//! [`page`]. Numbers are written as in `report.md`, and all external text is escaped.
 
 pub mod axis;
 mod banner;
@@ -23,6 +23,7 @@ mod ratios;
 pub mod scale;
 mod sections;
 mod strip;
+mod writer;
 
 pub use marks::Points;
 pub use page::{HATCH, STYLE, plots, report_body, report_html};

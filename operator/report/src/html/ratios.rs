@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use maud::{Markup, html};
 use wasmbench_api::run::TWIN;
 use wasmbench_model::units::{self, cut};
 use wasmbench_model::wire::record::Point;
@@ -13,7 +14,7 @@ use crate::comparisons::{PAIRED, place};
 use crate::html::Detail;
 use crate::html::forest::{Group, Ratio, forest};
 use crate::html::lane::look;
-use crate::html::marks::{Look, escape};
+use crate::html::marks::Look;
 use crate::left_out::left_out;
 
 /// Why a ratio may be undecided although its interval excludes 1.
@@ -22,7 +23,7 @@ const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged
 const MAX_REASON_CHARS: usize = 240;
 
 /// The plot of a workload with the text around it; empty where nothing is compared.
-pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String {
+pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Markup {
     let compared = summary.comparisons.iter();
     let compared = compared.filter(|one| one.workload == workload);
     let twins = summary.noise_floors.iter();
@@ -73,10 +74,15 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     } else {
         ""
     };
-    format!(
-        "<figure class=\"wide\">\n<figcaption>{title}</figcaption>\n{svg}<p class=\"note\">{said}{floor}Pale \
-         points are single blocks. {PAIRED}{together}</p>\n{not_compared}</figure>\n"
-    )
+    html! {
+        figure.wide {
+            "\n"
+            figcaption { (title) } "\n"
+            (svg)
+            p.note { (said) (floor) "Pale points are single blocks. " (PAIRED) (together) } "\n"
+            (not_compared)
+        } "\n"
+    }
 }
 
 /// Whether a ratio is undecided although its interval excludes 1.
@@ -86,17 +92,15 @@ fn is_held_back(one: &Comparison) -> bool {
 }
 
 /// The variants that lack a ratio that was to be decided, and why; empty without any.
-fn not_compared(summary: &Summary, workload: &str) -> String {
+fn not_compared(summary: &Summary, workload: &str) -> Markup {
     let left_out = left_out(summary).into_iter();
     let left_out = left_out.filter(|one| one.workload == workload);
     let left_out: Vec<String> = left_out
         .map(|one| format!("{} ({})", one.variant, cut(&one.reason, MAX_REASON_CHARS)))
         .collect();
-    if left_out.is_empty() {
-        return String::new();
+    html! {
+        @if !left_out.is_empty() { p.note { "Without a primary ratio: " (left_out.join("; ")) "." } "\n" }
     }
-    let all = escape(&left_out.join("; "));
-    format!("<p class=\"note\">Without a primary ratio: {all}.</p>\n")
 }
 
 fn is_primary(summary: &Summary, workload: &str, metric: Metric, point: Point) -> bool {

@@ -1,8 +1,7 @@
 //! Which plots a run has: the ratios of a workload, then its loads by sweep, its cold starts and
 //! its density, with tables of the same numbers below.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::AnySweep;
@@ -13,11 +12,12 @@ use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::html::curve::{self, Curve};
 use crate::html::lane::{Lane, Quantity, lane, look};
-use crate::html::marks::escape;
+use crate::html::marks;
 use crate::html::outliers::beyond;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
-use crate::html::{Detail, cold, density, ratios};
+use crate::html::{Detail, cold, density, ratios, writer};
+use crate::section::Section;
 use crate::{coldstart, comparisons, density as climbs, open_loop, tables};
 
 /// The most notes on what a plot does not show.
@@ -34,17 +34,11 @@ const PLOTTED: [AnySweep; AnySweep::COUNT] = [
 ];
 
 /// Everything about one workload: the one at `index` of those compared.
-pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
+pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
     let Some(workload) = summary.compared.workloads.get(index) else {
-        return String::new();
+        return html! {};
     };
     let (name, id) = (workload.name.as_str(), format!("w{index}"));
-    let mut html = format!(
-        "<section>\n<h2>{}</h2>\n<p>{}</p>\n",
-        escape(name),
-        escape(&workload.what)
-    );
-    html.push_str(&ratios::figure(summary, name, &id, detail));
     let load = |sweep| loads(summary, name, sweep, &id, detail);
     let plots = PLOTTED.into_iter().flat_map(|sweep| match sweep {
         AnySweep::Throughput => load(Sweep::Throughput),
@@ -56,59 +50,54 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
             .collect(),
         AnySweep::Scout => vec![],
     });
-    let figures: String = plots.map(|plot| figure(summary, &plot)).collect();
-    let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
-    if detail.tables {
-        html.push_str(&numbers(summary, name));
+    html! {
+        section {
+            "\n"
+            h2 { (name) } "\n"
+            p { (workload.what) } "\n"
+            (ratios::figure(summary, name, &id, detail))
+            div.plots { "\n" @for plot in plots { (figure(summary, &plot)) } } "\n"
+            @if detail.tables { (writer::foldable(&numbers(summary, name), true)) }
+        } "\n"
     }
-    html + "</section>\n"
 }
 
-fn figure(summary: &Summary, plot: &Plot) -> String {
-    let legend = if plot.has_legend {
-        legend(summary)
-    } else {
-        String::new()
-    };
+fn figure(summary: &Summary, plot: &Plot) -> Markup {
     let more = plot.notes.len().saturating_sub(MAX_NOTES);
-    let mut notes: Vec<String> = plot
-        .notes
-        .iter()
-        .take(MAX_NOTES)
-        .map(|n| escape(n))
-        .collect();
-    if more > 0 {
-        notes.push(format!("and {more} more: see report.md"));
+    let notes = plot.notes.iter().take(MAX_NOTES).cloned();
+    let more = (more > 0).then(|| format!("and {more} more: see report.md"));
+    let notes: Vec<String> = notes.chain(more).collect();
+    html! {
+        figure {
+            "\n"
+            figcaption { (plot.title) } "\n"
+            @if plot.has_legend { (legend(summary)) }
+            (plot.svg)
+            @if !notes.is_empty() { p.note { (notes.join("; ")) } "\n" }
+        } "\n"
     }
-    let notes = if notes.is_empty() {
-        String::new()
-    } else {
-        format!("<p class=\"note\">{}</p>\n", notes.join("; "))
-    };
-    format!(
-        "<figure>\n<figcaption>{}</figcaption>\n{legend}{}{notes}</figure>\n",
-        escape(plot.title),
-        plot.svg
-    )
 }
 
-fn legend(summary: &Summary) -> String {
+fn legend(summary: &Summary) -> Markup {
     let variants = summary
         .compared
         .variants
         .iter()
         .map(|named| named.name.as_str());
     let twin = summary.compared.twin.iter().map(|_| TWIN);
-    let entry = |name: &str| {
-        format!(
-            "<li><svg class=\"key {}\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><path class=\"curve\" \
-             d=\"M1 5H21\"/><g class=\"dots\"><path d=\"M11 5h0\"/></g></svg>{}</li>",
-            look(summary, name).classes(),
-            escape(name)
-        )
-    };
-    let entries: String = variants.chain(twin).map(entry).collect();
-    format!("<ul class=\"legend\">{entries}</ul>\n")
+    html! {
+        ul.legend {
+            @for name in variants.chain(twin) {
+                li {
+                    svg class={ "key " (look(summary, name).classes()) } viewBox="0 0 22 10" aria-hidden="true" {
+                        (marks::path("curve", "M1 5H21"))
+                        g.dots { (marks::path("", "M11 5h0")) }
+                    }
+                    (name)
+                }
+            }
+        } "\n"
+    }
 }
 
 /// The plots of one sweep under one workload.
@@ -247,7 +236,7 @@ fn curves(lanes: Vec<(&LoadCell, Lane)>) -> Vec<Curve> {
 }
 
 /// The same numbers as text.
-fn numbers(summary: &Summary, workload: &str) -> String {
+fn numbers(summary: &Summary, workload: &str) -> Section {
     let all = [
         (
             "Ratios to the baseline (*: what the run was to decide)",
@@ -266,6 +255,7 @@ fn numbers(summary: &Summary, workload: &str) -> String {
         .chain(cold)
         .chain(climbs::tables(summary, workload))
         .filter(|(_, table)| !table.is_empty());
-    let tables: String = all.map(|(title, table)| table.html(title)).collect();
-    format!("<details open=\"open\"><summary>Numbers</summary>\n{tables}</details>\n")
+    all.fold(Section::new("Numbers"), |section, (title, table)| {
+        section.captioned(title, table)
+    })
 }

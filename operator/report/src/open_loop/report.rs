@@ -1,7 +1,5 @@
 //! The section of `report.md` on loads on a schedule.
 
-use std::fmt::Write as _;
-
 use wasmbench_model::units::{self, marked};
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::cells::open_loop::{OpenLoopSummary, achieved};
@@ -9,8 +7,9 @@ use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::Sweep;
 
+use crate::section::Section;
 use crate::sheet::Sheet;
-use crate::table::{Table, escape};
+use crate::table::Table;
 use crate::tables::{interval, median, throttled, valid};
 use crate::validity::{VALIDITY, standing};
 
@@ -20,24 +19,21 @@ which every trial measures first, so that *Requested* differs between variants. 
 sending of a request; *from schedule* from the moment at which it was due, so that a stall counts for every \
 request that should have been sent in it. *Waited* is the share of requests that were due before the answer \
 before them on their connection had come. *Generator late* is what the load generator itself was late by (p99); it is \
-in neither latency. A point of which a trial kept less than 98 % of its rate is void.\n";
+in neither latency. A point of which a trial kept less than 98 % of its rate is void.";
 
-/// The section; empty for a run without such a load.
-pub fn section(summary: &Summary) -> String {
+/// The section; `None` for a run without such a load.
+pub fn section(summary: &Summary) -> Option<Section> {
     let of_sweep = |cell: &LoadCell| cell.detail.sweep == Sweep::OpenLoop;
     if !summary.cells.iter().any(of_sweep) {
-        return String::new();
+        return None;
     }
-    let mut text = format!("## Open loop\n\n{INTRODUCTION}");
-    for workload in &summary.compared.workloads {
-        let _ = write!(
-            text,
-            "\n### {}\n\n{}",
-            escape(&workload.name),
-            points(summary, &workload.name).markdown()
-        );
-    }
-    text
+    let section = Section::new("Open loop").guide(INTRODUCTION);
+    let workloads = summary.compared.workloads.iter();
+    let section = workloads.fold(section, |section, workload| {
+        let points = points(summary, &workload.name);
+        section.heading(&workload.name).table(points)
+    });
+    Some(section)
 }
 
 fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'a LoadCell> {

@@ -51,10 +51,7 @@ pub fn trust(summary: &Summary) -> Trust {
             .filter(move |doubt| doubt.breaks_trust == breaks_trust);
         doubts.map(move |doubt| {
             let reason: &str = doubt.reason.into();
-            format!(
-                "{kind}{reason}: {}. What to do: {}.",
-                doubt.message, doubt.remedy
-            )
+            format!("{kind}{reason}: {}", doubt.words())
         })
     };
     let message = |first: Option<String>| {

@@ -153,3 +153,10 @@ pub struct Doubt {
     /// What to do about it.
     pub remedy: String,
 }
+
+impl Doubt {
+    /// What was seen, and what to do about it; the reason's name goes before it.
+    pub fn words(&self) -> String {
+        format!("{}. What to do: {}.", self.message, self.remedy)
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::runs::across::Across;
@@ -29,7 +29,7 @@ pub fn page(
             @match found {
                 Err(error) => p.error role="alert" { (error.to_string()) },
                 Ok(found) => {
-                    (PreEscaped(found.html()))
+                    (found.html())
                     @if found.ratios.is_empty() && found.obstacles().next().is_some() {
                         p { a.button href=(forced(runs)) { "Compare them all the same" } }
                     }

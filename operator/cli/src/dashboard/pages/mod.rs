@@ -1,5 +1,5 @@
 //! What pages show. HTML is written with maud, which escapes everything that is not markup written
-//! here. The report escapes its own HTML.
+//! here.
 
 pub mod change;
 pub mod compared;

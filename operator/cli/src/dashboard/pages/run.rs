@@ -1,6 +1,6 @@
 //! One run: its state, its trials as they are measured, and what their numbers say.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
 use wasmbench_report::files;
@@ -144,7 +144,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
                     @for doubt in doubts {
                         li {
                             @if !doubt.breaks_trust { "Note, " }
-                            b { (<&str>::from(doubt.reason)) } ": " (doubt.message) ". What to do: " (doubt.remedy) "."
+                            b { (<&str>::from(doubt.reason)) } ": " (doubt.words())
                         }
                     }
                 }
@@ -165,18 +165,13 @@ fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Mar
         return html! {
             h2 { "So far" }
             p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is said at its end." }
-            (drawn(&plots(summary, ROOM)))
+            (HATCH) (plots(summary, ROOM))
         };
     }
     html! {
-        (drawn(&report_body(summary, ROOM)))
+        (HATCH) (report_body(summary, ROOM))
         (raw(dashboard, run))
     }
-}
-
-/// HTML of the report, in which all foreign text is already escaped.
-fn drawn(html: &str) -> Markup {
-    PreEscaped(format!("{HATCH}{html}"))
 }
 
 fn raw(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {

@@ -6,16 +6,16 @@ use wasmbench_model::units::cut;
 use wasmbench_results::read::environment::Environment;
 use wasmbench_results::summary::Summary;
 
-use crate::table::{Align, Table, escape};
+use crate::section::Section;
+use crate::sentences::{FINGERPRINTS, node};
+use crate::table::{Align, Table};
 
 /// Longest value of a fact in the report, in characters; `environment.json` has a longer one.
 const MAX_FACT_CHARS: usize = 100;
 
 /// The section on where and with what the run was measured.
-pub fn section(summary: &Summary) -> String {
+pub fn section(summary: &Summary) -> Section {
     let environment = &summary.environment;
-    let node = environment.node.as_deref().unwrap_or("unknown");
-    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
     let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
     let versions = [
         ("operator", &environment.operator_versions),
@@ -48,12 +48,9 @@ pub fn section(summary: &Summary) -> String {
             table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
         }
     }
-    format!(
-        "## Node\n\n{}, fingerprint {}. Runs with different fingerprints do not compare.\n\n{}",
-        escape(node),
-        escape(fingerprint),
-        table.markdown()
-    )
+    Section::new("Node")
+        .sentence(format!("{}. {FINGERPRINTS}", node(summary)))
+        .table(table)
 }
 
 /// The CPUs on which subjects and load generator could run, and whether they shared them.

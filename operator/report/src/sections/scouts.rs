@@ -5,33 +5,31 @@ use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
 use wasmbench_results::read::scout::{Arrived, LookedAt, ScoutSummary};
 use wasmbench_results::summary::Summary;
 
+use crate::section::Section;
 use crate::sheet::Sheet;
-use crate::table::{escape, lines};
+use crate::table::Table;
 
 /// Longest remark, in characters; the records have all of it.
 const MAX_REMARK_CHARS: usize = 256;
 
-/// The section; empty where every answer ended before its connection, and the node was quiet.
-pub fn section(summary: &Summary) -> String {
-    let answers = answers(summary);
-    let noise = noise(summary);
-    if answers.is_empty() && noise.is_empty() {
-        return String::new();
+/// The section; `None` where every answer ended before its connection, and the node was quiet.
+pub fn section(summary: &Summary) -> Option<Section> {
+    let mut section = Section::new("Before the first block");
+    if let Some(answers) = answers(summary) {
+        section = section.sentence("Answers that stand out.").table(answers);
     }
-    let parts = [answers, noise];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("## Before the first block\n\n{}", parts.join("\n"))
+    section.list(noise(summary)).if_any()
 }
 
 /// The answers that did not come as most do, one row per variant and workload.
-fn answers(summary: &Summary) -> String {
+fn answers(summary: &Summary) -> Option<Table> {
     let all = summary.scouts.iter();
     let all = all.flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
     let told: Vec<(&ScoutSummary, &LookedAt)> = all.filter(|(_, seen)| !seen.is_usual()).collect();
     if told.is_empty() {
-        return String::new();
+        return None;
     }
-    let table = Sheet::of(told)
+    let sheet = Sheet::of(told)
         .left("Variant", |(scout, _)| scout.variant.clone())
         .left("Workload", |(_, seen)| seen.workload.clone())
         .right("Status", |(_, seen)| {
@@ -50,9 +48,8 @@ fn answers(summary: &Summary) -> String {
             seen.message
                 .as_ref()
                 .map(|text| units::cut(text, MAX_REMARK_CHARS))
-        })
-        .table();
-    format!("Answers that stand out.\n\n{}", table.markdown())
+        });
+    Some(sheet.table())
 }
 
 /// What the answers have of something, each different value once.
@@ -80,13 +77,12 @@ const fn connection(after: AfterAnswer) -> &'static str {
     }
 }
 
-fn noise(summary: &Summary) -> String {
-    let told = summary.scouts.iter().filter_map(|scout| {
+fn noise(summary: &Summary) -> impl Iterator<Item = String> {
+    summary.scouts.iter().filter_map(|scout| {
         let noise = scout.noise.as_ref()?;
         Some(format!(
             "While nothing of the run worked, before {}: {noise}",
-            escape(&scout.variant)
+            scout.variant
         ))
-    });
-    lines("- ", told)
+    })
 }

@@ -6,12 +6,13 @@ use wasmbench_model::units;
 use wasmbench_results::statistics::Range;
 use wasmbench_results::summary::Summary;
 
+use crate::section::Section;
 use crate::sheet::Sheet;
 
-/// The section on resources inside pods; empty where nothing was read.
-pub fn inside(summary: &Summary) -> String {
+/// The section on resources inside pods; `None` where nothing was read.
+pub fn inside(summary: &Summary) -> Option<Section> {
     if summary.sandboxes.is_empty() {
-        return String::new();
+        return None;
     }
     let median =
         |range: Option<Range>, unit: fn(f64) -> String| range.map(|range| unit(range.median));
@@ -32,13 +33,15 @@ pub fn inside(summary: &Summary) -> String {
             median(pods.cpu_pressure_share, units::percent)
         })
         .table();
-    format!(
-        "## Inside the pods\n\nMedians over the valid trials of all points of a variant that are not \
-         invalid, whatever the load; summary.json has the smallest and the largest of them. Peak: since the \
-         pod began, its start included. Pause: the pod's own container, part of its memory. Waits and \
-         preemptions: context switches; absent where threads ended, which take their counts along.\n\n{}",
-        table.markdown()
-    )
+    let section = Section::new("Inside the pods")
+        .guide(
+            "Medians over the valid trials of all points of a variant that are not invalid, whatever the load; summary.json has \
+             the smallest and the largest of them. Peak: since the pod began, its start included. Pause: the pod's own \
+             container, part of its memory. Waits and preemptions: context switches; absent where threads ended, which take \
+             their counts along.",
+        )
+        .table(table);
+    Some(section)
 }
 
 fn times(count: f64) -> String {
@@ -48,10 +51,10 @@ fn times(count: f64) -> String {
     round_significant(count, 2).to_string()
 }
 
-/// The section on resources outside pods; empty where no shim was read.
-pub fn outside(summary: &Summary) -> String {
+/// The section on resources outside pods; `None` where no shim was read.
+pub fn outside(summary: &Summary) -> Option<Section> {
     if summary.shims.is_empty() {
-        return String::new();
+        return None;
     }
     let table = Sheet::of(&summary.shims)
         .left("Variant", |shim| shim.variant.clone())
@@ -65,11 +68,13 @@ pub fn outside(summary: &Summary) -> String {
             units::micros(shim.cpu_microseconds_per_second.median)
         })
         .table();
-    format!(
-        "## Outside the pods\n\nThe container runtime's shim works for each pod outside the pod's \
-         cgroup. None of this is in the numbers above, nor in 'kubectl top'. Medians over the valid \
-         trials of all points of a variant that are not invalid; the range is from the smallest to the largest of \
-         them. Resident memory counts file pages that the shims of all pods share; 'its own' does not.\n\n{}",
-        table.markdown()
-    )
+    let section = Section::new("Outside the pods")
+        .guide(
+            "The container runtime's shim works for each pod outside the pod's cgroup. None of this is in the numbers above, \
+             nor in 'kubectl top'. Medians over the valid trials of all points of a variant that are not invalid; the range is \
+             from the smallest to the largest of them. Resident memory counts file pages that the shims of all pods share; 'its \
+             own' does not.",
+        )
+        .table(table);
+    Some(section)
 }

@@ -1,0 +1,48 @@
+//! The run in words: what it found, whether to trust it, and how it was measured.
+
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::{trust, words};
+
+use crate::section::{Section, Text};
+use crate::sentences::{facts, sentences};
+
+/// The head of `report.md`.
+pub fn head(summary: &Summary) -> Section {
+    let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} "));
+    let (trust, more) = trustworthy(summary);
+    let text = Text::from("Trustworthy: ");
+    let text = match summary.trustworthy {
+        Some(false) => text.strong(trust),
+        Some(true) | None => text.plain(trust),
+    };
+    let text = text.plain(format!("{more}. {tally}{}", words::trials(summary.trials)));
+    Section::new(format!("{}/{}", summary.run.namespace, summary.run.name))
+        .verdict(&summary.verdict)
+        .list(sentences(summary))
+        .sentence(text)
+        .sentences(facts(summary))
+}
+
+/// The same below the first screen of a page, which has the rest.
+pub fn in_words(summary: &Summary) -> Section {
+    let (trust, more) = trustworthy(summary);
+    let trials = words::trials(summary.trials);
+    let baseline = &summary.baseline;
+    Section::new("In words")
+        .verdict(&summary.verdict)
+        .sentence(format!(
+            "Trustworthy: {trust}{more}. {trials} Baseline: {baseline}."
+        ))
+        .list(sentences(summary))
+        .sentences(trust::tally_words(summary))
+        .sentences(facts(summary))
+}
+
+/// Whether the run is trustworthy, and where to read on.
+fn trustworthy(summary: &Summary) -> (&'static str, &'static str) {
+    match summary.trustworthy {
+        None => ("no numbers to judge", ""),
+        Some(true) => ("yes", ""),
+        Some(false) => ("no", ", see Doubts"),
+    }
+}
