@@ -124,7 +124,7 @@ impl Source {
             let trees = IMPORT.captures_iter(text);
             let paths = trees.flat_map(|one| flat(&one[1].replace('\n', " ")));
             let known =
-                paths.filter_map(|(path, name)| Some((name, source.from_root(module, &path)?)));
+                paths.filter_map(|(path, name)| Some((name, source.absolute(module, &path)?)));
             imports.insert(module.clone(), known.collect());
         }
         source.imports = imports;
@@ -132,7 +132,7 @@ impl Source {
     }
 
     /// A path in a module as a path from the root; `None` if it leads out of the crate.
-    fn from_root(&self, module: &Names, path: &[String]) -> Option<Names> {
+    fn absolute(&self, module: &Names, path: &[String]) -> Option<Names> {
         let child = [module.as_slice(), &path[..1]].concat();
         let ups = path.iter().take_while(|part| *part == "super").count();
         match path[0].as_str() {
@@ -164,7 +164,7 @@ impl Source {
     /// The modules that a module needs: by what it imports, and by paths in its code.
     fn needs(&self, module: &Names) -> BTreeSet<Names> {
         let in_code = PATH.find_iter(&self.texts[module]);
-        let in_code = in_code.filter_map(|path| self.from_root(module, &split(path.as_str())));
+        let in_code = in_code.filter_map(|path| self.absolute(module, &split(path.as_str())));
         let used = self.imports[module].values().cloned().chain(in_code);
         used.map(|path| self.home(&path)).collect()
     }
