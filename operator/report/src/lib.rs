@@ -24,7 +24,7 @@ mod left_out;
 pub mod markdown;
 mod markup;
 pub mod open_loop;
-pub mod section;
+mod section;
 mod sections;
 mod sentences;
 mod sheet;
