@@ -7,11 +7,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
+use wasmbench_api::status::TrialPhase;
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
-use wasmbench_model::progress_message;
 use wasmbench_model::store;
-use wasmbench_model::wire::record::{Outcome, Record};
+use wasmbench_model::wire::record::{Outcome, Record, TrialId};
 
 use crate::answered;
 
@@ -162,15 +162,12 @@ pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) 
 /// Waits until the run says that a probe is measuring, and not only a scout.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
     let patience = Duration::from_secs(seconds) + crate::PATIENCE;
-    let measures = |run: &BenchmarkRun| {
-        let trial = |message: &str| {
-            let at_work = progress_message::is_measuring(message);
-            progress_message::begun(message).filter(|_| at_work)
-        };
-        progress(run)
-            .and_then(|(_, message)| trial(&message))
-            .is_some_and(|trial| !trial.is_scout())
+    let trial = |run: &BenchmarkRun| -> Option<TrialId> {
+        let progress = run.status.as_ref()?.progress.as_ref()?;
+        let at_work = progress.phase == Some(TrialPhase::Measuring);
+        progress.trial.as_ref().filter(|_| at_work)?.parse().ok()
     };
+    let measures = |run: &BenchmarkRun| trial(run).is_some_and(|trial| !trial.is_scout());
     awaited(client, namespace, (name, "measures"), patience, measures).await;
 }
 

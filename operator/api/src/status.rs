@@ -154,6 +154,13 @@ pub struct Progress {
     #[schemars(length(max = 64))]
     pub text: String,
 
+    /// The trial that is prepared, measured or recorded, as `variant/workload/point/bN`.
+    #[schemars(length(max = 256))]
+    pub trial: Option<String>,
+
+    /// What happens to it.
+    pub phase: Option<TrialPhase>,
+
     /// What is happening now, or what to do next.
     #[schemars(length(max = 1024))]
     pub message: String,
@@ -161,6 +168,17 @@ pub struct Progress {
     /// When the run will probably finish, estimated from its spec and the pace of the trials so
     /// far. Excludes time in a queue.
     pub estimated_completion_time: Option<Time>,
+}
+
+/// What happens to a trial.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialPhase {
+    /// Its pods start or go: whoever reads from the cluster now disturbs nothing.
+    Preparing,
+    /// Its probe is at work.
+    Measuring,
+    /// It has ended, and its record is being stored.
+    Recording,
 }
 
 /// The precision that a run with `spec.precision` reached.

@@ -10,7 +10,7 @@ use kube::runtime::watcher;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_model::units;
-use wasmbench_model::wire::document::ProbeFailureReason;
+use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_report::table::{Align, Table};
 use wasmbench_report::terminal::status_text;
 
@@ -56,7 +56,7 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
 
 /// Whether the status gives as a reason that something never answered.
 fn never_listened(run: &BenchmarkRun) -> bool {
-    let reason: &str = ProbeFailureReason::NeverListened.into();
+    let reason: &str = FailureReason::NeverListened.into();
     let status = serde_json::to_string(&run.status);
     status.is_ok_and(|status| status.contains(reason))
 }

@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 use wasmbench_model::waiting::not_executable;
 use wasmbench_model::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument};
-use wasmbench_model::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::LoadDocument;
 use wasmbench_model::wire::evidence::Evidence;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::{Outcome, Point};
 use wasmbench_model::wire::scout::{SCOUT_SCHEMA, ScoutDocument};
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::PodState;
 
 /// Longest quotation of a log in a message.
@@ -61,7 +61,7 @@ fn read_cold_start(log: &str) -> Option<(Evidence, Outcome)> {
     // Samples of the wrong class are a measurement too: they show that the class did not hold.
     let counted = document.samples.iter().any(|sample| !sample.discarded);
     let outcome = match &document.failure {
-        Some(failure) => in_its_words(failure),
+        Some(failure) => failed(failure.clone()),
         None if counted => Outcome::Measured,
         None => failed(nothing_said()),
     };
@@ -72,7 +72,7 @@ fn read_density(log: &str) -> Option<(Evidence, Outcome)> {
     let read: Option<DensityDocument> = last_document(log);
     let document = read.filter(|document| document.schema == DENSITY_SCHEMA)?;
     let outcome = match &document.failure {
-        Some(failure) => in_its_words(failure),
+        Some(failure) => failed(failure.clone()),
         None if !document.steps.is_empty() => Outcome::Measured,
         None => failed(nothing_said()),
     };
@@ -91,14 +91,6 @@ fn last_line(log: &str) -> &str {
     lines
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default()
-}
-
-fn in_its_words(failure: &ProbeFailure) -> Outcome {
-    let reason: &'static str = failure.reason.into();
-    Outcome::Failed {
-        reason: reason.to_owned(),
-        message: failure.message.clone(),
-    }
 }
 
 fn nothing_said() -> Failure {
@@ -129,10 +121,10 @@ fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
 
 /// A subject that ended explains whatever the probe saw, except a request that the probe did not
 /// understand.
-fn explained(failure: &ProbeFailure, crash: Option<Failure>) -> Outcome {
-    match crash.filter(|_| failure.reason != ProbeFailureReason::BadRequest) {
+fn explained(failure: &Failure, crash: Option<Failure>) -> Outcome {
+    match crash.filter(|_| failure.reason != FailureReason::BadRequest) {
         Some(crash) => failed(crash),
-        None => in_its_words(failure),
+        None => failed(failure.clone()),
     }
 }
 
@@ -198,12 +190,12 @@ mod tests {
     use wasmbench_model::wire::document::LOAD_SCHEMA;
     use wasmbench_model::wire::document::TimedWindow;
 
-    fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
+    fn document(failure: Option<FailureReason>) -> LoadDocument {
         LoadDocument {
             schema: LOAD_SCHEMA.into(),
             probe_version: "0.1.0".into(),
             fortio_version: "1.68.2".into(),
-            failure: failure.map(|reason| ProbeFailure {
+            failure: failure.map(|reason| Failure {
                 reason,
                 message: "as it was".into(),
             }),
@@ -232,13 +224,13 @@ mod tests {
     fn reason_of(outcome: &Outcome) -> &str {
         match outcome {
             Outcome::Measured => "Measured",
-            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => reason,
+            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => reason.word(),
         }
     }
 
     #[test]
     fn the_document_is_the_last_line() {
-        let failure = Some(ProbeFailureReason::NeverListened);
+        let failure = Some(FailureReason::NeverListened);
         let json = serde_json::to_string(&document(failure)).unwrap();
         let (read, outcome) = read(
             Point::WarmLatency,
@@ -265,7 +257,7 @@ mod tests {
         );
     }
 
-    fn cold_start(samples: &[bool], failure: Option<ProbeFailureReason>) -> String {
+    fn cold_start(samples: &[bool], failure: Option<FailureReason>) -> String {
         let sample = |discarded: &bool| ColdSample {
             discarded: *discarded,
             wrong_class: false,
@@ -280,7 +272,7 @@ mod tests {
         let document = ColdStartDocument {
             schema: COLD_START_SCHEMA.into(),
             probe_version: "0.1.0".into(),
-            failure: failure.map(|reason| ProbeFailure {
+            failure: failure.map(|reason| Failure {
                 reason,
                 message: "as it was".into(),
             }),
@@ -300,7 +292,7 @@ mod tests {
         let reason = |log: &str| reason_of(&read(point, log, &ended(0), None).1).to_owned();
         assert_eq!(reason(&cold_start(&[true, false], None)), "Measured");
         assert_eq!(reason(&cold_start(&[true], None)), "ProbeFailed");
-        let failure = Some(ProbeFailureReason::ImageUnavailable);
+        let failure = Some(FailureReason::ImageUnavailable);
         assert_eq!(reason(&cold_start(&[true], failure)), "ImageUnavailable");
         assert_eq!(reason("Killed"), "ProbeFailed");
     }
@@ -327,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_subject_that_crashed_explains_what_the_probe_saw() {
-        let failure = Some(ProbeFailureReason::NoSuccessfulRequest);
+        let failure = Some(FailureReason::NoSuccessfulRequest);
         let json = serde_json::to_string(&document(failure)).unwrap();
         let (_, outcome) = read(Point::WarmLatency, &json, &ended(1), Some(&ended(139)));
         assert_eq!(reason_of(&outcome), "SubjectCrashed");
@@ -341,7 +333,7 @@ mod tests {
             message: "exec /app: exec format error".into(),
         };
         let Failure { reason, message } = crash_of(&ended).unwrap();
-        assert_eq!(reason, "SubjectNotStarted");
+        assert_eq!(reason, FailureReason::SubjectNotStarted);
         assert!(message.contains("kubernetes.io/arch"), "{message}");
     }
 
@@ -370,7 +362,7 @@ mod tests {
         let Outcome::Failed { reason, message } = outcome else {
             panic!("not failed")
         };
-        assert_eq!(reason, "ProbeFailed");
+        assert_eq!(reason, FailureReason::ProbeFailed);
         assert!(message.contains("'exec format error '"), "{message}");
     }
 

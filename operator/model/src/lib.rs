@@ -5,9 +5,8 @@
 //! are kept), [`points`], [`cells`] and [`twin`] (what a run measures), [`variants`] (the built-in ways
 //! to execute a service) and [`images`] (what they need), [`altered`] and [`containers`] (whether a pod
 //! is what was asked for), [`waiting`] (why it does not start), [`noise`] and [`cpu_list`] (whether a
-//! node was quiet), [`open_loop`] (a load on a schedule), [`progress_message`] (what a run says it is
-//! doing), [`names`] (of objects), [`units`] and [`rounding`] (numbers for people) and [`version`]
-//! (which build it was).
+//! node was quiet), [`open_loop`] (a load on a schedule), [`names`] (of objects), [`units`] and
+//! [`rounding`] (numbers for people) and [`version`] (which build it was).
 
 pub mod altered;
 pub mod cells;
@@ -18,7 +17,6 @@ pub mod names;
 pub mod noise;
 pub mod open_loop;
 pub mod points;
-pub mod progress_message;
 pub mod rounding;
 pub mod store;
 pub mod twin;

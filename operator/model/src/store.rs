@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 
+use crate::wire::failure::FailureReason;
 use crate::wire::record::{Cell, Outcome, Point, Record, TrialId};
 use crate::wire::scout::Scouted;
 
@@ -143,9 +144,9 @@ pub enum Ended {
     /// There is a measurement.
     Measured,
     /// It failed for this reason.
-    Failed(String),
+    Failed(FailureReason),
     /// It was skipped for this reason.
-    Skipped(String),
+    Skipped(FailureReason),
 }
 
 impl From<&Outcome> for Ended {
@@ -164,8 +165,8 @@ pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
     for (trial, ended) in index {
         let (outcome, reason) = match ended {
             Ended::Measured => ("Measured", ""),
-            Ended::Failed(reason) => ("Failed", reason.as_str()),
-            Ended::Skipped(reason) => ("Skipped", reason.as_str()),
+            Ended::Failed(reason) => ("Failed", reason.word()),
+            Ended::Skipped(reason) => ("Skipped", reason.word()),
         };
         let line = format!("{}/b{} {outcome} {reason}", trial.cell.point, trial.block);
         let _ = writeln!(text, "{}", line.trim_end());
@@ -182,7 +183,7 @@ pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialI
             .parse()
             .ok()?;
         let outcome = words.next()?;
-        let reason = words.next().unwrap_or_default().to_owned();
+        let reason = words.next().unwrap_or_default().into();
         let ended = match outcome {
             "Measured" => Ended::Measured,
             "Failed" => Ended::Failed(reason),
@@ -482,8 +483,8 @@ mod tests {
                 (points(), 1u32..50),
                 prop_oneof![
                     Just(Ended::Measured),
-                    "[A-Z][A-Za-z]{0,20}".prop_map(Ended::Failed),
-                    "[A-Z][A-Za-z]{0,20}".prop_map(Ended::Skipped),
+                    "[A-Z][A-Za-z]{0,20}".prop_map(|word| Ended::Failed(word.as_str().into())),
+                    "[A-Z][A-Za-z]{0,20}".prop_map(|word| Ended::Skipped(word.as_str().into())),
                 ],
                 0..20,
             )

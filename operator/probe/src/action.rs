@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use wasmbench_model::wire::action::ActionCall;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};
@@ -56,12 +56,12 @@ pub struct Initialised {
 
 impl Action {
     /// Reads the code of `call` from `folder`.
-    pub fn read(call: &ActionCall, folder: &Path) -> Result<Self, ProbeFailure> {
+    pub fn read(call: &ActionCall, folder: &Path) -> Result<Self, Failure> {
         let ending = if call.shares_pod() { ".wasm" } else { "" };
         let file = folder.join(format!("{}{ending}", call.code));
         let code = std::fs::read(&file).map_err(|error| {
             let message = format!("the probe has no code {}: {error}", file.display());
-            failure(ProbeFailureReason::BadRequest, message)
+            failure(FailureReason::BadRequest, message)
         })?;
         Ok(Self::new(&code, &call.parameters))
     }
@@ -101,7 +101,7 @@ impl Endpoint {
     }
 
     /// Sends the code, as soon as something listens.
-    pub fn initialise(&self, patience: Patience) -> Result<Option<Initialised>, ProbeFailure> {
+    pub fn initialise(&self, patience: Patience) -> Result<Option<Initialised>, Failure> {
         let Some(init) = &self.init else {
             return Ok(None);
         };
@@ -141,7 +141,7 @@ fn path_of(function: Option<&str>, what: &str) -> String {
     }
 }
 
-fn refused(init: &Target, status: u16, body: &[u8]) -> ProbeFailure {
+fn refused(init: &Target, status: u16, body: &[u8]) -> Failure {
     let said: String = String::from_utf8_lossy(body)
         .chars()
         .take(EXCERPT)
@@ -150,20 +150,20 @@ fn refused(init: &Target, status: u16, body: &[u8]) -> ProbeFailure {
         "POST {} was refused with status {status}: {said}",
         init.path
     );
-    failure(ProbeFailureReason::WrongAnswer, message)
+    failure(FailureReason::WrongAnswer, message)
 }
 
-fn unanswered(init: &Target, error: &Error) -> ProbeFailure {
+fn unanswered(init: &Target, error: &Error) -> Failure {
     let reason = match error {
-        Error::Connect(_) => ProbeFailureReason::NeverListened,
-        Error::Slow(_) => ProbeFailureReason::AnswerTooSlow,
-        Error::Broken(_) | Error::Malformed(_) => ProbeFailureReason::SubjectCrashed,
+        Error::Connect(_) => FailureReason::NeverListened,
+        Error::Slow(_) => FailureReason::AnswerTooSlow,
+        Error::Broken(_) | Error::Malformed(_) => FailureReason::SubjectCrashed,
     };
     failure(reason, format!("POST {}: {error}", init.path))
 }
 
-fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
-    ProbeFailure { reason, message }
+fn failure(reason: FailureReason, message: String) -> Failure {
+    Failure { reason, message }
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
-use wasmbench_model::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::LoadDocument;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 /// Largest document that is printed, in bytes: a container log and a record must hold it.
 pub const MAX_DOCUMENT: usize = 400_000;
@@ -69,8 +70,8 @@ fn without_load(document: &LoadDocument, size: usize) -> String {
          is too large; use fewer connections"
     );
     let mut document = document.clone();
-    document.failure = Some(ProbeFailure {
-        reason: ProbeFailureReason::LoadFailed,
+    document.failure = Some(Failure {
+        reason: FailureReason::LoadFailed,
         message,
     });
     if let Some(timed) = &mut document.timed {
@@ -117,6 +118,6 @@ mod tests {
         assert!(!measured);
         assert!(line.len() < 2000);
         let read: LoadDocument = serde_json::from_str(&line).unwrap();
-        assert_eq!(read.failure.unwrap().reason, ProbeFailureReason::LoadFailed);
+        assert_eq!(read.failure.unwrap().reason, FailureReason::LoadFailed);
     }
 }

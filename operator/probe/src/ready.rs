@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_model::wire::document::{Answer, ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::document::{Answer, Readiness};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;
@@ -74,7 +75,7 @@ pub struct Waited {
     /// nothing listened then. Absent if none was refused.
     pub refused_unix_nanoseconds: Option<i64>,
     /// The correct answer, or why there is none.
-    pub outcome: Result<Answer, ProbeFailure>,
+    pub outcome: Result<Answer, Failure>,
     /// The last complete answer, if it was not correct.
     pub wrong_answer: Option<Answer>,
 }
@@ -194,7 +195,7 @@ impl Seen {
     }
 
     /// Why no correct answer came within `limit`.
-    fn failure(&self, limit: Duration) -> ProbeFailure {
+    fn failure(&self, limit: Duration) -> Failure {
         match &self.last {
             Last::Wrong(why) => wrong(limit, why),
             Last::Slow => slow(),
@@ -236,38 +237,38 @@ fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn wrong(limit: Duration, last: &str) -> ProbeFailure {
+fn wrong(limit: Duration, last: &str) -> Failure {
     let message = format!(
         "no correct answer within {} s; the last attempt: {last}: correct expect or the service, or \
          allow it more time to start",
         limit.as_secs()
     );
-    ProbeFailure {
-        reason: ProbeFailureReason::WrongAnswer,
+    Failure {
+        reason: FailureReason::WrongAnswer,
         message,
     }
 }
 
-fn slow() -> ProbeFailure {
+fn slow() -> Failure {
     let message = format!(
         "connections are accepted, but one answer takes longer than {} s: ask for less work in the \
          workload's path, or leave the variant out",
         http::ANSWER.as_secs()
     );
-    ProbeFailure {
-        reason: ProbeFailureReason::AnswerTooSlow,
+    Failure {
+        reason: FailureReason::AnswerTooSlow,
         message,
     }
 }
 
-fn given_up(limit: Duration, last_nothing: &str) -> ProbeFailure {
+fn given_up(limit: Duration, last_nothing: &str) -> Failure {
     let message = format!(
         "no answer within {} s; the last attempt: {last_nothing}: check the port, that it listens on all \
          addresses, and whether a NetworkPolicy keeps the probe out (kubectl wasmbench check)",
         limit.as_secs()
     );
-    ProbeFailure {
-        reason: ProbeFailureReason::NeverListened,
+    Failure {
+        reason: FailureReason::NeverListened,
         message,
     }
 }
@@ -353,12 +354,9 @@ mod tests {
         let wrong = || Attempt::Wrong(None, "status 503".to_owned());
         let refused = || Attempt::Refused("refused".to_owned());
         for (attempts, reason) in [
-            (vec![wrong(), refused()], ProbeFailureReason::NeverListened),
-            (vec![refused(), wrong()], ProbeFailureReason::WrongAnswer),
-            (
-                vec![wrong(), Attempt::Slow],
-                ProbeFailureReason::AnswerTooSlow,
-            ),
+            (vec![wrong(), refused()], FailureReason::NeverListened),
+            (vec![refused(), wrong()], FailureReason::WrongAnswer),
+            (vec![wrong(), Attempt::Slow], FailureReason::AnswerTooSlow),
         ] {
             assert_eq!(after(attempts), reason);
         }
@@ -369,7 +367,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let waited = wait_for(listener.local_addr().unwrap());
         let failure = waited.outcome.unwrap_err();
-        assert_eq!(failure.reason, ProbeFailureReason::AnswerTooSlow);
+        assert_eq!(failure.reason, FailureReason::AnswerTooSlow);
         assert!(failure.message.contains("less work"), "{failure:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_model::progress_message;
+use wasmbench_api::status::TrialPhase;
 use wasmbench_model::store::{self, Ended};
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_results::summary::Summary;
@@ -17,16 +17,22 @@ use crate::recompute::Recomputation;
 
 /// The trial of `run` whose measurement has begun and has no record yet.
 pub fn begun(run: &BenchmarkRun) -> Option<TrialId> {
-    progress_message::begun(doing(run)?)
+    match doing(run)? {
+        (trial, TrialPhase::Measuring | TrialPhase::Recording) => Some(trial),
+        (_, TrialPhase::Preparing) => None,
+    }
 }
 
-/// What an unfinished run reports that it is doing.
-fn doing(run: &BenchmarkRun) -> Option<&str> {
-    if run.is_finished() {
-        return None;
-    }
+/// The trial of an unfinished run, and what happens to it.
+fn doing(run: &BenchmarkRun) -> Option<(TrialId, TrialPhase)> {
     let progress = run.status.as_ref()?.progress.as_ref()?;
-    Some(&progress.message)
+    let trial = progress.trial.as_ref()?.parse().ok()?;
+    (!run.is_finished()).then_some((trial, progress.phase?))
+}
+
+/// Whether a probe is at work.
+fn is_measuring(run: &BenchmarkRun) -> bool {
+    doing(run).is_some_and(|(_, phase)| phase == TrialPhase::Measuring)
 }
 
 /// The records of a run that have been read so far.
@@ -68,7 +74,7 @@ impl Followed {
     pub async fn of(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
         let now = (completed(run), run.is_finished());
         let is_read = self.read_at == Some(now);
-        if is_read || now.0 == 0 || doing(run).is_some_and(progress_message::is_measuring) {
+        if is_read || now.0 == 0 || is_measuring(run) {
             return self.read.clone();
         }
         match self.read(run).await {
@@ -130,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    fn run(message: &str) -> BenchmarkRun {
+    fn run() -> BenchmarkRun {
         let run = json!({
             "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
             "metadata": {"name": "fast", "namespace": "bench", "uid": "u"},
@@ -141,7 +147,7 @@ mod tests {
             },
             "status": {
                 "seed": 1,
-                "progress": {"completedTrials": 2, "totalTrials": 20, "text": "2/20", "message": message},
+                "progress": {"completedTrials": 2, "totalTrials": 20, "text": "2/20", "message": ""},
             },
         });
         serde_json::from_value(run).unwrap()
@@ -199,9 +205,9 @@ mod tests {
     #[tokio::test]
     async fn a_read_that_breaks_off_is_made_again_and_loses_no_record() {
         let mut followed = Followed::new(cluster());
-        let broken = followed.of(&run("preparing")).await;
+        let broken = followed.of(&run()).await;
         assert!(broken.trouble.is_some(), "{broken:?}");
-        let whole = followed.of(&run("preparing")).await;
+        let whole = followed.of(&run()).await;
         assert_eq!(whole.trouble, None);
         let trials = whole.summary.as_ref().unwrap().trials;
         assert_eq!((whole.ended.len(), trials.failed), (2, 2), "{trials:?}");

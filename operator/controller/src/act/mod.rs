@@ -21,13 +21,13 @@ use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::failure::{Failure, FailureReason};
 use wasmbench_core::observed::{Observed, PodSeen};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
 use wasmbench_model::waiting::OVER_QUOTA;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::context::Context;

@@ -11,7 +11,6 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_core::build::subject_pod::asked_subject;
 use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
-use wasmbench_core::failure::Failure;
 use wasmbench_core::observed::PodState;
 use wasmbench_core::outcome;
 use wasmbench_core::plan::Exclusion;
@@ -21,6 +20,7 @@ use wasmbench_model::containers;
 use wasmbench_model::store::{self, Added, Ended, MAX_DOCUMENT_BYTES};
 use wasmbench_model::wire::addition::Addition;
 use wasmbench_model::wire::evidence::Evidence;
+use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::{failed, not_written};

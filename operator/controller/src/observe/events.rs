@@ -4,8 +4,8 @@
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use wasmbench_core::failure::Failure;
 use wasmbench_core::plan::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+use wasmbench_model::wire::failure::Failure;
 
 use super::convert::{quote, quote_end};
 use crate::context::Context;
@@ -83,6 +83,8 @@ fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
 mod tests {
     use serde_json::json;
 
+    use wasmbench_model::wire::failure::FailureReason;
+
     use super::*;
 
     fn event(pod: &str, note: &str, last: &str) -> Event {
@@ -117,7 +119,7 @@ mod tests {
         );
         let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
         let said = quote_end(latest(&events, "run-a"));
-        let failure = Failure::new(wasmbench_core::failure::FailureReason::StartTimedOut, "");
+        let failure = Failure::new(FailureReason::StartTimedOut, "");
         let told = explained(failure, &said).message;
         assert!(told.starts_with("the shim is not on the node"), "{told}");
     }

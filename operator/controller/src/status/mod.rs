@@ -290,6 +290,15 @@ fn progress(
     let left_least = seconds
         .and_then(|s| i64::try_from(s).ok())
         .map(SignedDuration::from_secs);
+    let (trial, phase) = match &plan.stage {
+        Stage::Measuring { trial, phase, .. } => (Some(trial.to_string()), Some(*phase)),
+        Stage::Queued { .. }
+        | Stage::NoNode { .. }
+        | Stage::GaveUp { .. }
+        | Stage::Summarising
+        | Stage::Suspended
+        | Stage::Done => (None, None),
+    };
     Progress {
         completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
         total_trials: u32::try_from(total).unwrap_or(u32::MAX),
@@ -299,6 +308,8 @@ fn progress(
             let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
             format!("{count} (~{}{longest} left)", about(least))
         }),
+        trial,
+        phase,
         message,
         estimated_completion_time: left_least.and_then(|d| now.checked_add(d).ok()).map(Time),
     }

@@ -14,11 +14,11 @@ use wasmbench_controller::context::Context;
 use wasmbench_controller::error::Error;
 use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::failure::{Failure, FailureReason};
 use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::Images;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 

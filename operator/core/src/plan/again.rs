@@ -3,11 +3,12 @@
 //! measured once more, by a Job of another name; the first Job stays until then, to remember it.
 
 use jiff::Timestamp;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, ProbeSeen};
-use crate::plan::pods::{Next, fail, on_its_way_out, subject_of};
+use crate::plan::next::Next;
+use crate::plan::pods::{fail, on_its_way_out, subject_of};
 use crate::plan::{Step, Wake};
 
 /// How many results of a trial may be lost.
@@ -49,7 +50,8 @@ pub(super) fn before(
         Some(since) => Some(on_its_way_out(seen, trial, subject, since, now)),
         None => {
             let message = format!("measuring {trial} again: its result was removed");
-            Some((Some(Step::remove_subject(&subject.pod)), message, Wake::Now))
+            let step = Step::remove_subject(&subject.pod);
+            Some(Next::waiting(message, Wake::Now).by(step))
         }
     }
 }

@@ -2,13 +2,13 @@
 //! operator only cleans up after a probe that could not.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_model::progress_message;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
+use crate::plan::next::Next;
 use crate::plan::pods::{
-    Next, PROBE_POD, altered_probe, ended_probe, fail, is_kept, later, others_work, probe_running,
-    stayed,
+    PROBE_POD, altered_probe, ended_probe, fail, is_kept, later, others_work, probe_on_its_way_out,
+    probe_running, stayed,
 };
 use crate::plan::{Step, Wake, again};
 
@@ -42,7 +42,7 @@ fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let mut pods = pods.filter(|cold| cold.trial == *trial);
     match pods.find(|cold| is_kept(seen, &cold.pod, now)) {
         Some(subject) => stayed(trial, subject, None),
-        None => (None, progress_message::preparing(trial), wake(seen, now)),
+        None => Next::preparing(trial, wake(seen, now)),
     }
 }
 
@@ -56,26 +56,19 @@ pub fn current(
     now: Timestamp,
 ) -> Next {
     match probe {
-        None if others_work(seen, trial) => {
-            (None, progress_message::preparing(trial), wake(seen, now))
-        }
+        None if others_work(seen, trial) => Next::preparing(trial, wake(seen, now)),
         // Pods of the same names must be gone before new ones are created.
         None if seen.cold_subjects.iter().any(|cold| cold.trial == *trial) => {
             on_their_way_out(seen, trial, now)
         }
-        None => (
-            Some(Step::LaunchColdStart {
+        None => {
+            let step = Step::LaunchColdStart {
                 trial: trial.clone(),
                 again,
-            }),
-            progress_message::measuring(trial),
-            Wake::At(later(now, PROBE_POD)),
-        ),
-        Some(probe) if probe.deleting => (
-            None,
-            format!("waiting for an earlier probe of {trial} to go"),
-            Wake::OnChange,
-        ),
+            };
+            Next::measuring(trial, Wake::At(later(now, PROBE_POD))).by(step)
+        }
+        Some(probe) if probe.deleting => probe_on_its_way_out(trial),
         Some(probe) => match altered_probe(probe) {
             Some(failure) => fail(trial, failure, None),
             None => ended_probe(trial, None, probe)

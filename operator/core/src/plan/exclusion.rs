@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use wasmbench_model::store::Ended;
-use wasmbench_model::wire::document::ProbeFailureReason;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::failure::{Failure, FailureReason, Scope, scope};
 use crate::observed::Observed;
 use crate::plan::incomparable::{Incomparable, incomparable};
+use crate::scope::{Scope, scope};
 use crate::validate::ValidatedRun;
 
 /// After this many strikes of a variant under a workload, and no successful trial, the rest are
@@ -138,8 +138,13 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
 
 /// Whether only one pod of a variant that was measured is meant: somebody who debugs or resizes a
 /// pod changes that pod, while a policy changes all.
-fn is_passing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, reason: &str) -> bool {
-    reason == <&str>::from(FailureReason::SubjectAltered)
+fn is_passing(
+    run: &ValidatedRun,
+    seen: &Observed,
+    trial: &TrialId,
+    reason: &FailureReason,
+) -> bool {
+    *reason == FailureReason::SubjectAltered
         && measured(run, seen, |other| other.cell.variant == trial.cell.variant)
 }
 
@@ -169,8 +174,8 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 /// How many strikes a failed trial counts as. An answer that stays wrong for the whole ready timeout
 /// is no chance, and would cost that timeout again. Cold starts and density have timeouts of their
 /// own, which may be too short for a service that the loads wait for.
-fn weight(trial: &TrialId, reason: &str) -> usize {
-    let waited_out = reason == <&str>::from(ProbeFailureReason::WrongAnswer);
+fn weight(trial: &TrialId, reason: &FailureReason) -> usize {
+    let waited_out = *reason == FailureReason::WrongAnswer;
     if waited_out && !trial.cell.point.probe_creates_pods() {
         STRIKES
     } else {
@@ -181,11 +186,11 @@ fn weight(trial: &TrialId, reason: &str) -> usize {
 fn failed<'a>(
     run: &'a ValidatedRun,
     seen: &'a Observed,
-) -> impl Iterator<Item = (&'a TrialId, &'a str)> {
+) -> impl Iterator<Item = (&'a TrialId, &'a FailureReason)> {
     run.planned(seen.blocks)
         .iter()
         .filter_map(|trial| match seen.records.get(trial) {
-            Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
+            Some(Ended::Failed(reason)) => Some((trial, reason)),
             Some(Ended::Measured | Ended::Skipped(_)) | None => None,
         })
 }
@@ -196,12 +201,9 @@ fn measured(run: &ValidatedRun, seen: &Observed, belongs: impl Fn(&TrialId) -> b
     })
 }
 
-fn because(trial: &TrialId, reason: &str) -> Failure {
+fn because(trial: &TrialId, reason: &FailureReason) -> Failure {
     let message = format!("trial {trial} failed before: its record says why");
-    Failure {
-        reason: reason.to_owned(),
-        message,
-    }
+    Failure::new(reason.clone(), message)
 }
 
 fn exclusion(

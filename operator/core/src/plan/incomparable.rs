@@ -2,10 +2,10 @@
 
 use wasmbench_api::run::{TWIN, Workload};
 use wasmbench_model::units::short_digests;
-use wasmbench_model::wire::document::{Answer, ProbeFailureReason};
+use wasmbench_model::wire::document::Answer;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::scout::Scouted;
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
 
@@ -56,12 +56,9 @@ fn why_incomparable(
     };
     let scouted = of(variant)?;
     match scouted.failure.as_ref() {
-        Some(failure) if speaks_against_all(failure.reason) => {
-            let reason: &'static str = failure.reason.into();
-            return Some(Failure {
-                reason: reason.to_owned(),
-                message: format!("before the first block: {}", failure.message),
-            });
+        Some(failure) if speaks_against_all(&failure.reason) => {
+            let message = format!("before the first block: {}", failure.message);
+            return Some(Failure::new(failure.reason.clone(), message));
         }
         // Whoever did not answer a scout may answer the next pod's probe.
         Some(_) => return None,
@@ -86,10 +83,10 @@ fn why_incomparable(
 }
 
 /// Whether a load would find the same in every trial.
-fn speaks_against_all(reason: ProbeFailureReason) -> bool {
+fn speaks_against_all(reason: &FailureReason) -> bool {
     matches!(
         reason,
-        ProbeFailureReason::WrongAnswer | ProbeFailureReason::AnswerChanged
+        FailureReason::WrongAnswer | FailureReason::AnswerChanged
     )
 }
 

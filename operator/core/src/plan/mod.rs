@@ -28,6 +28,7 @@ mod exclusion;
 mod fit;
 mod incomparable;
 mod interruption;
+mod next;
 mod node;
 mod node_event;
 mod occupied;
@@ -39,6 +40,8 @@ mod upstream;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::run::TWIN;
+use wasmbench_api::status::TrialPhase;
+use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks};
@@ -48,7 +51,6 @@ pub use incomparable::{Incomparable, incomparable};
 pub use node::may_take;
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
-use crate::failure::Failure;
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
 
@@ -233,7 +235,9 @@ pub enum Stage {
     Measuring {
         /// Which one.
         trial: TrialId,
-        /// What it is doing, for people.
+        /// What happens to it.
+        phase: TrialPhase,
+        /// The same for people.
         message: String,
     },
     /// Every trial has a record and the report is being written.
@@ -398,7 +402,12 @@ fn unmatched(
 /// The stage, which also says what is not measured because of what the scouts saw: it is known long
 /// before the report.
 fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
-    let Stage::Measuring { trial, message } = stage else {
+    let Stage::Measuring {
+        trial,
+        phase,
+        message,
+    } = stage
+    else {
         return stage;
     };
     let left_out = incomparable(run, seen);
@@ -413,13 +422,20 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     } else {
         format!("{message}; not measured: {}", words.join(", "))
     };
-    Stage::Measuring { trial, message }
+    Stage::Measuring {
+        trial,
+        phase,
+        message,
+    }
 }
 
 fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
     let message = format!("skipping {}: {}", exclusion.what, exclusion.failure.message);
-    let trial = exclusion.trials[0].clone();
-    let stage = Stage::Measuring { trial, message };
+    let stage = Stage::Measuring {
+        trial: exclusion.trials[0].clone(),
+        phase: TrialPhase::Recording,
+        message,
+    };
     (vec![Step::RecordSkipped(exclusion)], stage, Wake::Now)
 }
 

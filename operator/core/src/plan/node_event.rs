@@ -2,7 +2,7 @@
 //! created says nothing about it in its status: only the kubelet's event does, in containerd's words.
 //! The same is true of a Job whose pod is refused. Pure.
 
-use crate::failure::{Failure, FailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 /// Reason of the kubelet's event about a sandbox that it could not create.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
@@ -40,7 +40,7 @@ const REMEDIES: [(&str, &str); 5] = [
 
 /// Whether an event may explain a failure with this reason further.
 pub fn wants_event(failure: &Failure) -> bool {
-    failure.reason == <&str>::from(MAY_LACK_A_SANDBOX)
+    failure.reason == MAY_LACK_A_SANDBOX
 }
 
 /// `failure`, explained by what the kubelet said (`event`). If the event names a known cause, no
@@ -99,7 +99,11 @@ mod tests {
                 "{message}"
             );
             let is_known = !remedy.starts_with("it did not run");
-            assert_eq!(reason == "SubjectNotStarted", is_known, "{reason}");
+            assert_eq!(
+                reason == FailureReason::SubjectNotStarted,
+                is_known,
+                "{reason}"
+            );
         }
     }
 

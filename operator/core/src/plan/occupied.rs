@@ -4,6 +4,8 @@
 
 use jiff::Timestamp;
 
+use wasmbench_api::status::TrialPhase;
+
 use crate::observed::{Observed, Occupant, Standing};
 use crate::plan::pods::later;
 use crate::plan::{OCCUPANT_CHECK, Plan, Stage, Step, Wake};
@@ -47,8 +49,13 @@ pub(super) fn held_back(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan
     plan.steps.retain(|step| !step.starts());
     plan.steps.extend(sweeps);
     plan.wake = Wake::At(later(now, OCCUPANT_CHECK));
-    if let Stage::Measuring { message: said, .. } = &mut plan.stage {
-        *said = message;
+    if let Stage::Measuring {
+        phase,
+        message: said,
+        ..
+    } = &mut plan.stage
+    {
+        (*phase, *said) = (TrialPhase::Preparing, message);
     }
     plan
 }

@@ -1,15 +1,17 @@
 //! What becomes of the pods of subjects and probes, whoever created them: how long each may take,
 //! and what follows if one does not start, ends, or does not go away.
 
+use std::fmt::Write as _;
+
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_model::progress_message;
 use wasmbench_model::waiting::{self, Hopeless};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::{
     JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
 };
+use crate::plan::next::Next;
 use crate::plan::{Step, Wake, target};
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
@@ -31,8 +33,6 @@ pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 
 /// How often to check whether such a pod has gone.
 const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
-
-pub(super) type Next = (Option<Step>, String, Wake);
 
 /// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
 /// ready does not count.
@@ -67,7 +67,7 @@ pub(super) fn on_its_way_out(
     }
     let message = format!("waiting for an earlier pod of {trial} to go");
     let again = later(since, POD_GOES).max(later(now, GOES_CHECK));
-    (None, message, Wake::At(again))
+    Next::waiting(message, Wake::At(again))
 }
 
 /// The subject of `trial`.
@@ -162,7 +162,7 @@ pub(super) fn ended_probe(
             probe_pod: pod.name.clone(),
             subject_pod: subject.map(|subject| subject.pod.name.clone()),
         };
-        return Some((Some(step), progress_message::recording(trial), Wake::Now));
+        return Some(Next::recording(trial, step));
     }
     let Some(JobEnd::Failed(reason)) = &probe.end else {
         return None;
@@ -177,13 +177,19 @@ pub(super) fn ended_probe(
     Some(fail(trial, failure, subject))
 }
 
+/// An earlier probe of the trial must go.
+pub(super) fn probe_on_its_way_out(trial: &TrialId) -> Next {
+    let message = format!("waiting for an earlier probe of {trial} to go");
+    Next::waiting(message, Wake::OnChange)
+}
+
 pub(super) fn probe_running(
     trial: &TrialId,
     subject: Option<&SubjectSeen>,
     probe: &ProbeSeen,
     now: Timestamp,
 ) -> Next {
-    let measuring = (None, progress_message::measuring(trial), Wake::OnChange);
+    let measuring = Next::measuring(trial, Wake::OnChange);
     let Some(pod) = &probe.pod else {
         return without_pod(trial, subject, probe, now);
     };
@@ -203,7 +209,7 @@ pub(super) fn probe_running(
                 subject,
             )
         }
-        Some(StuckPod::FailsAt(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
+        Some(StuckPod::FailsAt(time)) => Next::measuring(trial, Wake::At(time)),
         // No wake-up for the deadline, because it could fall into a long timed window: a pod that
         // never starts ends at its Job's deadline at the latest.
         None if now < deadline => measuring,
@@ -231,7 +237,7 @@ fn without_pod(
 ) -> Next {
     let deadline = since(probe.created, PROBE_POD);
     if now < deadline {
-        return (None, progress_message::measuring(trial), Wake::At(deadline));
+        return Next::measuring(trial, Wake::At(deadline));
     }
     let message = format!(
         "the probe's Job got no pod within {PROBE_POD:#}: see 'kubectl describe job' in the \
@@ -252,21 +258,15 @@ fn printed(pod: &PodSeen, stopped: bool) -> bool {
 }
 
 pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
-    let message = format!(
-        "{} as failed: {}",
-        progress_message::recording(trial),
-        failure.reason
-    );
-    let subject_pod = subject.map(|subject| subject.pod.name.clone());
-    (
-        Some(Step::RecordFailure {
-            trial: trial.clone(),
-            failure,
-            subject_pod,
-        }),
-        message,
-        Wake::Now,
-    )
+    let reason = failure.reason.clone();
+    let step = Step::RecordFailure {
+        trial: trial.clone(),
+        failure,
+        subject_pod: subject.map(|subject| subject.pod.name.clone()),
+    };
+    let mut next = Next::recording(trial, step);
+    let _ = write!(next.message, " as failed: {reason}");
+    next
 }
 
 pub(super) fn because(state: &PodState) -> String {

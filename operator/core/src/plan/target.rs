@@ -4,8 +4,8 @@
 //! load or have something else measured as the service.
 
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::PodSeen;
 
 /// Why no load may go to a subject.

@@ -2,16 +2,17 @@
 //! removed, but only once that trial's record has been seen.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_model::progress_message;
+use wasmbench_api::status::TrialPhase;
 use wasmbench_model::waiting::no_image;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
+use crate::plan::next::Next;
 use crate::plan::pods::{
-    Next, PROBE_POD, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
-    on_its_way_out, others_work, probe_running, removals, since, subject_of,
+    PROBE_POD, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
+    on_its_way_out, others_work, probe_on_its_way_out, probe_running, removals, since, subject_of,
 };
 use crate::plan::{Stage, Step, Wake, again, cold_start, target, upstream};
 use crate::validate::ValidatedRun;
@@ -23,14 +24,11 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
     };
     let mut steps = leftovers(seen, trial);
     let next = upstream::next(run, seen, trial, now);
-    let (step, message, wake) = next.unwrap_or_else(|| current(run, seen, trial, now));
-    let recording = step.as_ref().is_some_and(Step::records);
-    steps.extend(step);
-    let stage = Stage::Measuring {
-        trial: trial.clone(),
-        message,
-    };
-    (steps, stage, if recording { Wake::Now } else { wake })
+    let next = next.unwrap_or_else(|| current(run, seen, trial, now));
+    let wake = next.wake;
+    let stage = stage(trial, next.phase, next.message);
+    steps.extend(next.step);
+    (steps, stage, wake)
 }
 
 /// The record of the next trial, if what it needs has ended, and the node of that. A run that gave
@@ -41,12 +39,18 @@ pub fn ended(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Option<(Ste
     let subject = subject_of(seen, trial).map(|subject| &subject.pod);
     let pod = probe.and_then(|probe| probe.pod.as_ref()).or(subject);
     let node = pod.filter(|pod| !pod.works())?.node.clone()?;
-    let (step, message, _) = current(run, seen, trial, now);
-    let stage = Stage::Measuring {
-        trial: trial.clone(),
+    let next = current(run, seen, trial, now);
+    let stage = stage(trial, next.phase, next.message);
+    Some((next.step.filter(Step::records)?, stage, node))
+}
+
+fn stage(trial: &TrialId, phase: TrialPhase, message: String) -> Stage {
+    let trial = trial.clone();
+    Stage::Measuring {
+        trial,
+        phase,
         message,
-    };
-    Some((step.filter(Step::records)?, stage, node))
+    }
 }
 
 fn without_record<'a>(run: &'a ValidatedRun, seen: &Observed) -> Option<&'a TrialId> {
@@ -74,11 +78,10 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         return cold_start::current(seen, trial, probe, again, now);
     }
     match (subject_of(seen, trial), probe) {
-        (None, None) => (
-            Some(Step::DeploySubject(trial.clone())),
-            progress_message::preparing(trial),
-            Wake::At(later(now, ready_timeout(run))),
-        ),
+        (None, None) => {
+            let wake = Wake::At(later(now, ready_timeout(run)));
+            Next::preparing(trial, wake).by(Step::DeploySubject(trial.clone()))
+        }
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
             Some(since) => on_its_way_out(seen, trial, subject, since, now),
@@ -103,8 +106,7 @@ fn before_probe(
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(_)) if others_work(seen, trial) => {
-            let wake = cold_start::wake(seen, now);
-            (None, progress_message::preparing(trial), wake)
+            Next::preparing(trial, cold_start::wake(seen, now))
         }
         (PodState::Running, Some(address)) => {
             let step = Step::LaunchProbe {
@@ -113,17 +115,11 @@ fn before_probe(
                 address,
                 again,
             };
-            (
-                Some(step),
-                progress_message::measuring(trial),
-                Wake::At(later(now, PROBE_POD)),
-            )
+            Next::measuring(trial, Wake::At(later(now, PROBE_POD))).by(step)
         }
         (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
             Some(StuckPod::Fails(failure)) => fail(trial, failure, Some(subject)),
-            Some(StuckPod::FailsAt(time)) => {
-                (None, progress_message::preparing(trial), Wake::At(time))
-            }
+            Some(StuckPod::FailsAt(time)) => Next::preparing(trial, Wake::At(time)),
             None => until_deadline(trial, subject, deadline, now),
         },
         (PodState::Pending(None) | PodState::Running, _) => {
@@ -143,7 +139,7 @@ fn until_deadline(
     now: Timestamp,
 ) -> Next {
     if now < deadline {
-        return (None, progress_message::preparing(trial), Wake::At(deadline));
+        return Next::preparing(trial, Wake::At(deadline));
     }
     let state = &subject.pod.state;
     if let PodState::Pending(Some(Waiting { reason, message })) = state
@@ -169,11 +165,7 @@ fn under_probe(
     now: Timestamp,
 ) -> Next {
     if probe.deleting {
-        return (
-            None,
-            format!("waiting for an earlier probe of {trial} to go"),
-            Wake::OnChange,
-        );
+        return probe_on_its_way_out(trial);
     }
     let subject_altered =
         subject.and_then(|subject| target::altered(&subject.pod, FailureReason::SubjectAltered));

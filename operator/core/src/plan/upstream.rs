@@ -2,12 +2,13 @@
 //! is started again, because a node may kill any pod once; a trial that used it is lost.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::build::names;
-use crate::failure::{Failure, FailureReason};
 use crate::observed::{Observed, PodSeen, PodState};
-use crate::plan::pods::{Next, POD_GOES, because, fail, later, since, subject_of};
+use crate::plan::next::Next;
+use crate::plan::pods::{POD_GOES, because, fail, later, since, subject_of};
 use crate::plan::{Step, Wake, again, target};
 use crate::validate::ValidatedRun;
 
@@ -60,7 +61,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     if let Some(subject) = subject.filter(|subject| subject.pod.deleting.is_none()) {
         let step = Step::remove_subject(&subject.pod);
         let message = format!("removing a pod of {trial} that knows an earlier echo server");
-        return (Some(step), message, Wake::Now);
+        return Next::waiting(message, Wake::Now).by(step);
     }
     let is_taken = |restarts: &usize| {
         let name = names::upstream(run, *restarts);
@@ -71,7 +72,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         restarts: (0..ended).find(|name| !is_taken(name)).unwrap_or(ended),
     };
     let wake = Wake::At(later(now, START));
-    (Some(step), "starting the echo server".to_owned(), wake)
+    Next::waiting("starting the echo server", wake).by(step)
 }
 
 /// What is in the way of using this echo server.
@@ -80,8 +81,10 @@ fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> O
         return Some(fail(trial, failure, subject_of(seen, trial)));
     }
     let waiting = |until| {
-        let message = "waiting for the echo server".to_owned();
-        Some((None, message, Wake::At(until)))
+        Some(Next::waiting(
+            "waiting for the echo server",
+            Wake::At(until),
+        ))
     };
     if let Some(since) = pod.deleting {
         return waiting(later(since.max(now), POD_GOES));

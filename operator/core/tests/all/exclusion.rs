@@ -41,7 +41,7 @@ fn skipped(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Option<(Vec<Tri
     let steps = plan(run, &seen(run, records), Timestamp::UNIX_EPOCH).steps;
     steps.into_iter().find_map(|step| {
         if let Step::RecordSkipped(skipped) = step {
-            Some((skipped.trials, skipped.failure.reason))
+            Some((skipped.trials, skipped.failure.reason.to_string()))
         } else {
             None
         }

@@ -8,6 +8,7 @@ use wasmbench_core::observed::{LeaseSeen, Observed};
 use wasmbench_core::plan::{Step, plan};
 use wasmbench_core::validate::{Invalid, ValidatedRun, validate};
 use wasmbench_model::cells::cells_of;
+use wasmbench_model::wire::failure::FailureReason;
 
 use crate::common;
 
@@ -78,7 +79,7 @@ fn the_nodes_network_is_skipped_where_the_administrator_does_not_allow_it() {
     let [Step::RecordSkipped(skipped)] = &steps(&run)[..] else {
         panic!("nothing is skipped");
     };
-    assert_eq!(skipped.failure.reason, "NotAllowed");
+    assert_eq!(skipped.failure.reason, FailureReason::NotAllowed);
     assert!(skipped.failure.message.contains("hostNetwork.enabled"));
     assert!(
         skipped

@@ -309,7 +309,7 @@ impl Fleet {
             } = member;
             let records = &world.seen.records;
             for reason in HOPELESS {
-                let failed = Ended::Failed(reason.to_owned());
+                let failed = Ended::Failed(reason.into());
                 let times = records.values().filter(|ended| **ended == failed).count();
                 assert!(times <= 1, "{}: {reason} is tried again", run.uid);
             }
@@ -317,7 +317,11 @@ impl Fleet {
                 let (Ended::Failed(reason) | Ended::Skipped(reason)) = ended else {
                     continue;
                 };
-                assert!(world.has_caused(reason), "{}: {trial} {ended:?}", run.uid);
+                assert!(
+                    world.has_caused(reason.word()),
+                    "{}: {trial} {ended:?}",
+                    run.uid
+                );
             }
             assert!(
                 world.stored.values().all(|count| *count == 1),

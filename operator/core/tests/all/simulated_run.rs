@@ -12,6 +12,7 @@ use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::store::Ended;
+use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
@@ -192,8 +193,8 @@ fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
     let mut world = World::new(&run, 1, hostility);
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    let altered = |trial: &TrialId, is: fn(String) -> Ended| {
-        world.seen.records[trial] == is("SubjectAltered".into())
+    let altered = |trial: &TrialId, is: fn(FailureReason) -> Ended| {
+        world.seen.records[trial] == is(FailureReason::SubjectAltered)
     };
     let failed = run
         .order
@@ -237,7 +238,7 @@ fn no_number_comes_from_an_altered_probe_and_the_run_tries_no_other() {
         let mut world = World::new(&run, 1, hostility);
         simulate(&mut run, &mut world);
         check_end(&run, &world);
-        let reason = || "ProbeAltered".to_owned();
+        let reason = || FailureReason::ProbeAltered;
         let failed = world.seen.records.values();
         let failed = failed.filter(|ended| **ended == Ended::Failed(reason()));
         assert_eq!(failed.count(), 1);

@@ -10,7 +10,8 @@ use wasmbench_api::run::Expectation;
 
 use crate::wire::action::ActionCall;
 use crate::wire::addition::Addition;
-use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure};
+use crate::wire::document::{Answer, Environment, NodeCpu};
+use crate::wire::failure::Failure;
 
 /// Name and version of the document's schema.
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
@@ -89,7 +90,7 @@ pub struct ColdStartDocument {
     /// Version of the probe.
     pub probe_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    pub failure: Option<ProbeFailure>,
+    pub failure: Option<Failure>,
     /// All samples in order, the discarded one first.
     pub samples: Vec<ColdSample>,
     /// Samples of a subject that does nothing except listen, the discarded one first: the time that
@@ -97,7 +98,7 @@ pub struct ColdStartDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floor: Vec<ColdSample>,
     /// Why samples of the floor are missing, if some are. The trial counts without them.
-    pub floor_failure: Option<ProbeFailure>,
+    pub floor_failure: Option<Failure>,
     /// The answer of the last pod.
     pub answer: Option<Answer>,
     /// What the cluster added to the pods by its own rules.
@@ -226,7 +227,7 @@ pub struct LateStart {
     /// From the request that creates the pod until nobody waited for it any more, in nanoseconds.
     pub waited_nanoseconds: u64,
     /// What was seen last.
-    pub failure: ProbeFailure,
+    pub failure: Failure,
 }
 
 /// A step of a pod's start, in the order in which they are usually reached.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::addition::Addition;
 use crate::wire::cold_start::ColdStartRequest;
-use crate::wire::document::{Answer, Environment, ProbeFailure, TimedWindow};
+use crate::wire::document::{Answer, Environment, TimedWindow};
+use crate::wire::failure::Failure;
 use crate::wire::instrument::CpuLists;
 use crate::wire::request::MeterLevel;
 
@@ -45,7 +46,7 @@ pub struct DensityDocument {
     #[serde(default)]
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    pub failure: Option<ProbeFailure>,
+    pub failure: Option<Failure>,
     /// The steps that were reached, in order.
     pub steps: Vec<DensityStep>,
     /// Why the climb ended before its last step; absent when it did not.

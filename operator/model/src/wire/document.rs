@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use wasmbench_api::absent::is_zero;
 
+use crate::wire::failure::Failure;
 use crate::wire::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
 use crate::wire::open_loop::OpenLoopWindow;
 
@@ -24,7 +25,7 @@ pub struct LoadDocument {
     /// Version of fortio's runner, which times the requests.
     pub fortio_version: String,
     /// Why there is no usable measurement; absent when there is one.
-    pub failure: Option<ProbeFailure>,
+    pub failure: Option<Failure>,
     /// From the first attempt to the first correct answer.
     pub readiness: Readiness,
     /// The answer before the load.
@@ -56,74 +57,6 @@ pub struct LoadDocument {
         deserialize_with = "is_there"
     )]
     pub is_duet: bool,
-}
-
-/// Why a probe has no usable measurement.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct ProbeFailure {
-    /// One word.
-    pub reason: ProbeFailureReason,
-    /// A sentence for people: what happened, and what was seen last.
-    pub message: String,
-}
-
-/// Why a probe has no usable measurement, as one word.
-#[derive(
-    Serialize,
-    Deserialize,
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    strum::IntoStaticStr,
-    strum::EnumString,
-)]
-pub enum ProbeFailureReason {
-    /// Nothing accepted a connection, or no answer came, within the ready timeout.
-    NeverListened,
-    /// Connections are accepted, but no answer was complete in the time allowed for a single one.
-    AnswerTooSlow,
-    /// The subject answers, but not what is expected.
-    WrongAnswer,
-    /// The answer after the load is wrong, or differs from the one before it although all must be
-    /// the same.
-    AnswerChanged,
-    /// The load generator did not run to its end or printed something other than a result.
-    LoadFailed,
-    /// Every request of the timed window failed.
-    NoSuccessfulRequest,
-    /// The request could not be understood: operator and probe do not match.
-    BadRequest,
-    /// The API server refuses the pod of a cold start.
-    PodRejected,
-    /// A pod of a cold start is not the one that was asked for.
-    SubjectAltered,
-    /// The namespace's quota left no room for a pod of a cold start in time.
-    QuotaSpent,
-    /// The image of a cold start's pod cannot be pulled or its name is wrong.
-    ImageUnavailable,
-    /// The container of a cold start could not be created.
-    SubjectNotStarted,
-    /// The pods of a cold start do not fit the node.
-    Unschedulable,
-    /// The pods of a cold start were not up in time.
-    StartTimedOut,
-    /// The container of a cold start ended.
-    SubjectCrashed,
-    /// The pods of a cold start did not go away.
-    SubjectNotRemoved,
-    /// The API server did not answer the probe, or not as it should.
-    ClusterUnavailable,
-    /// containerd did not answer the probe, or not as it should.
-    ContainerdUnavailable,
-    /// The image of a cold start may not, or could not, be removed from the node.
-    ImageNotRemovable,
-    /// A reason that this version does not know: another version wrote the record.
-    #[serde(other)]
-    Unknown,
 }
 
 /// From the first attempt to the first correct answer.

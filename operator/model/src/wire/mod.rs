@@ -11,6 +11,7 @@ pub mod cold_start;
 pub mod density;
 pub mod document;
 pub mod evidence;
+pub mod failure;
 pub mod instrument;
 pub mod open_loop;
 pub mod record;

@@ -12,6 +12,7 @@ use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
 use crate::wire::evidence::Evidence;
+use crate::wire::failure::FailureReason;
 use crate::wire::scout::ScoutDocument;
 
 /// Name and version of the record's schema.
@@ -221,7 +222,7 @@ pub enum Outcome {
     #[serde(rename_all = "camelCase")]
     Failed {
         /// One `CamelCase` word.
-        reason: String,
+        reason: FailureReason,
         /// What happened, and what to do about it.
         message: String,
     },
@@ -229,7 +230,7 @@ pub enum Outcome {
     #[serde(rename_all = "camelCase")]
     Skipped {
         /// One `CamelCase` word: that of the earlier failure, or why it could not work.
-        reason: String,
+        reason: FailureReason,
         /// What happened, and what to do about it.
         message: String,
     },
@@ -331,7 +332,7 @@ struct StoredRecord {
     trial: TrialId,
     position: u32,
     outcome: StoredOutcome,
-    reason: Option<String>,
+    reason: Option<FailureReason>,
     message: Option<String>,
     operator_version: String,
     recorded_at: Timestamp,

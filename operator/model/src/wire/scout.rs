@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::run::Expectation;
 
 use crate::wire::action::ActionCall;
-use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure, Readiness};
+use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
+use crate::wire::failure::Failure;
 use crate::wire::request::MeterLevel;
 
 /// Name and version of the document's schema.
@@ -72,7 +73,7 @@ pub struct ScoutDocument {
     /// Version of the probe.
     pub probe_version: String,
     /// Why nothing was seen at all; absent when any workload was answered.
-    pub failure: Option<ProbeFailure>,
+    pub failure: Option<Failure>,
     /// From the first attempt to the first correct answer of any workload.
     pub readiness: Readiness,
     /// What was seen of each workload, in the order of the request.
@@ -93,7 +94,7 @@ pub struct Scouted {
     /// Its answers, at most [`ANSWERS`], over one connection if the subject kept it.
     pub answers: Vec<ScoutedAnswer>,
     /// What is wrong with the answers, or why there are none; absent when all is right.
-    pub failure: Option<ProbeFailure>,
+    pub failure: Option<Failure>,
     /// Why the workload was not asked for.
     pub not_asked: Option<String>,
 }

@@ -67,7 +67,7 @@ fn code_that_is_refused_is_a_failure_that_says_why() {
         .initialise(Patience::of(Duration::from_secs(5)))
         .unwrap_err();
     service.join().unwrap();
-    assert_eq!(failure.reason, ProbeFailureReason::WrongAnswer);
+    assert_eq!(failure.reason, FailureReason::WrongAnswer);
     assert_eq!(
         failure.message,
         r#"POST /init was refused with status 400: {"error":"none"}"#
@@ -97,10 +97,7 @@ fn code_is_sent_as_soon_as_something_listens() {
 #[test]
 fn without_a_listener_patience_ends() {
     let failure = endpoint(free_port(), None).initialise(Patience::of(Duration::from_millis(50)));
-    assert_eq!(
-        failure.unwrap_err().reason,
-        ProbeFailureReason::NeverListened
-    );
+    assert_eq!(failure.unwrap_err().reason, FailureReason::NeverListened);
 }
 
 #[test]

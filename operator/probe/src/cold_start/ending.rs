@@ -8,7 +8,7 @@ use kube::api::{DeleteParams, LogParams};
 use tokio::time::{Instant, sleep, timeout_at};
 use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::failure;
 use super::log::{LOG_BYTES, listening};
@@ -58,7 +58,7 @@ impl Course<'_> {
     }
 
     /// Removes what was created, and waits until it is gone.
-    pub async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub async fn remove(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         if self.request.shares_pod() {
             self.destroy(pods)
         } else {
@@ -66,7 +66,7 @@ impl Course<'_> {
         }
     }
 
-    pub(super) async fn remove_pods(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub(super) async fn remove_pods(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         let params = DeleteParams::default();
         let mut left: Vec<usize> = vec![];
         for index in 0..pods.timelines.len() {
@@ -112,9 +112,9 @@ impl Course<'_> {
     }
 }
 
-fn not_removed(count: usize) -> ProbeFailure {
+fn not_removed(count: usize) -> Failure {
     failure(
-        ProbeFailureReason::SubjectNotRemoved,
+        FailureReason::SubjectNotRemoved,
         format!(
             "{count} pod(s) were not gone {REMOVAL_SECONDS} s after they were deleted: see \
              'kubectl describe pod' and whether the service ends on SIGTERM"

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use wasmbench_model::wire::cold_start::ColdStartRequest;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::failure;
 
@@ -21,13 +21,13 @@ pub fn is_shared(request: &ColdStartRequest) -> bool {
 }
 
 /// Checks that nothing listens where the pod will: otherwise something else would answer.
-pub fn port_is_free(address: IpAddr, port: u16) -> Result<(), ProbeFailure> {
+pub fn port_is_free(address: IpAddr, port: u16) -> Result<(), Failure> {
     let began = Instant::now();
     let place = SocketAddr::new(address, port);
     while TcpStream::connect_timeout(&place, CONNECT).is_ok() {
         if began.elapsed() > PATIENCE {
             return Err(failure(
-                ProbeFailureReason::SubjectNotStarted,
+                FailureReason::SubjectNotStarted,
                 format!(
                     "port {port} of the node is taken before the pod is there: choose another port, \
                      end what listens on it, or set spec.placement.network to Pod"
@@ -50,7 +50,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = listener.local_addr().unwrap();
         let taken = port_is_free(place.ip(), place.port()).unwrap_err();
-        assert_eq!(taken.reason, ProbeFailureReason::SubjectNotStarted);
+        assert_eq!(taken.reason, FailureReason::SubjectNotStarted);
         assert!(taken.message.contains(&place.port().to_string()));
         drop(listener);
         assert_eq!(port_is_free(place.ip(), place.port()), Ok(()));

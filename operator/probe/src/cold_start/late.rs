@@ -1,14 +1,14 @@
 //! Whether late pods leave a trial anything to tell. Samples in, a reason to give up out. Pure.
 
 use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest};
-use wasmbench_model::wire::document::ProbeFailure;
+use wasmbench_model::wire::failure::Failure;
 
 /// Samples, the discarded one included, after which a trial without any pod in time is given up: a
 /// service that never answers must not cost a timeout for every sample.
 const FIRST: usize = 2;
 
 /// Returns an error when so many pods were late that the trial has no median, or never will have.
-pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(), ProbeFailure> {
+pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(), Failure> {
     let counted = samples.iter().filter(|sample| !sample.discarded);
     let late = counted.clone().flat_map(ColdSample::late).count();
     let asked = request.samples as usize * request.concurrency as usize;
@@ -22,12 +22,9 @@ pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(),
             let pods: usize = samples.iter().map(|sample| sample.pods.len()).sum();
             let all = samples.iter().flat_map(ColdSample::late).count();
             let (limit, said) = (request.timeout_seconds, &last.failure.message);
-            Err(ProbeFailure {
-                reason: last.failure.reason,
-                message: format!(
-                    "{all} of {pods} starts took longer than {limit} s; the last one: {said}"
-                ),
-            })
+            let message =
+                format!("{all} of {pods} starts took longer than {limit} s; the last one: {said}");
+            Err(Failure::new(last.failure.reason.clone(), message))
         }
         Some(_) | None => Ok(()),
     }
@@ -37,7 +34,8 @@ pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(),
 mod tests {
     use serde_json::json;
     use wasmbench_model::wire::cold_start::{ColdPod, LateStart};
-    use wasmbench_model::wire::document::ProbeFailureReason;
+
+    use wasmbench_model::wire::failure::FailureReason;
 
     use super::*;
 
@@ -50,8 +48,8 @@ mod tests {
     }
 
     fn pod(is_late: bool) -> ColdPod {
-        let failure = ProbeFailure {
-            reason: ProbeFailureReason::NeverListened,
+        let failure = Failure {
+            reason: FailureReason::NeverListened,
             message: "nothing was heard".into(),
         };
         let late = LateStart {
@@ -102,7 +100,7 @@ mod tests {
         assert_eq!(give_up(&some, &request(20, 4)), Ok(()));
         let none = samples(&[4, 4], 4);
         let failure = give_up(&none, &request(20, 4)).unwrap_err();
-        assert_eq!(failure.reason, ProbeFailureReason::NeverListened);
+        assert_eq!(failure.reason, FailureReason::NeverListened);
         assert!(
             failure
                 .message

@@ -33,7 +33,8 @@ use runtime::{Runtime, patiently};
 use wasmbench_model::wire::cold_start::{
     COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
 };
-use wasmbench_model::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::{Answer, Environment};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::REQUEST_ENV;
 
 use crate::environment;
@@ -77,7 +78,7 @@ async fn measure(
     settings: &Settings,
     request: Option<&str>,
     document: &mut ColdStartDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let request = parse(request)?;
     take(connect().await?, settings, &request, document).await
 }
@@ -88,7 +89,7 @@ async fn take(
     settings: &Settings,
     request: &ColdStartRequest,
     document: &mut ColdStartDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
     let api = Api::namespaced(client, &namespace);
     let mut course = Course::begin(api, request).await?;
@@ -109,7 +110,7 @@ async fn take_samples<'a>(
     course: &mut Course<'a>,
     request: &'a ColdStartRequest,
     document: &mut ColdStartDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let mut right = 0;
     for number in 0..=with_refills(request.samples) {
         let (sample, answers, outcome) = course.sample(number).await;
@@ -144,7 +145,7 @@ async fn take_floor(
     course: &mut Course<'_>,
     request: &ColdStartRequest,
     samples: &mut Vec<ColdSample>,
-) -> Option<ProbeFailure> {
+) -> Option<Failure> {
     for number in 0..=request.samples {
         let (sample, _, outcome) = course.sample(number).await;
         let late = sample.late().next().map(|late| late.failure.clone());
@@ -158,7 +159,7 @@ async fn take_floor(
 }
 
 /// Returns a client that uses the pod's token.
-pub async fn connect() -> Result<Client, ProbeFailure> {
+pub async fn connect() -> Result<Client, Failure> {
     let mut config = kube::Config::infer()
         .await
         .map_err(|error| unavailable(format!("no way to the API server: {error}")))?;
@@ -166,8 +167,8 @@ pub async fn connect() -> Result<Client, ProbeFailure> {
     Client::try_from(config).map_err(|error| unavailable(format!("no API client: {error}")))
 }
 
-fn parse(request: Option<&str>) -> Result<ColdStartRequest, ProbeFailure> {
-    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+fn parse(request: Option<&str>) -> Result<ColdStartRequest, Failure> {
+    let bad = |message| failure(FailureReason::BadRequest, message);
     let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
     let request: ColdStartRequest = serde_json::from_str(text).map_err(|error| {
         bad(format!(
@@ -185,7 +186,7 @@ pub fn same(
     request: &ColdStartRequest,
     before: Option<&Answer>,
     answer: &Answer,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let differs = before.is_some_and(|before| before.body_sha256 != answer.body_sha256);
     if !request.expect.same_across_variants || !differs {
         return Ok(());
@@ -195,17 +196,17 @@ pub fn same(
          expect.sameAcrossVariants asks for one answer",
         answer.excerpt
     );
-    Err(failure(ProbeFailureReason::AnswerChanged, message))
+    Err(failure(FailureReason::AnswerChanged, message))
 }
 
 /// Returns a failure with this reason and message.
-pub fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
-    ProbeFailure { reason, message }
+pub fn failure(reason: FailureReason, message: String) -> Failure {
+    Failure { reason, message }
 }
 
 /// Returns a failure of the API server or of the connection to it.
-pub fn unavailable(message: String) -> ProbeFailure {
-    failure(ProbeFailureReason::ClusterUnavailable, message)
+pub fn unavailable(message: String) -> Failure {
+    failure(FailureReason::ClusterUnavailable, message)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::CompileCache;
-use wasmbench_model::wire::document::ProbeFailure;
+use wasmbench_model::wire::failure::Failure;
 
 use super::runtime::{patiently, unavailable};
 use super::sample::Course;
@@ -19,11 +19,11 @@ const SETTLING: Duration = Duration::from_millis(300);
 impl Course<'_> {
     /// Puts the node into the state that the class requires. Returns whether runtimes then keep a
     /// compiled form of the image, if that is known.
-    pub(super) async fn prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
+    pub(super) async fn prepare(&self) -> Result<Option<CompileCache>, Failure> {
         patiently(async || self.try_to_prepare().await).await
     }
 
-    async fn try_to_prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
+    async fn try_to_prepare(&self) -> Result<Option<CompileCache>, Failure> {
         let (Some(runtime), Some(class)) = (&self.runtime, self.request.class) else {
             return Ok(None);
         };

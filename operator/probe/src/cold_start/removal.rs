@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use wasmbench_model::wire::cold_start::IMAGE_REMOVAL_SECONDS;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::failure;
 use super::runtime::unavailable;
@@ -42,7 +42,7 @@ struct Own<'a> {
 
 impl Course<'_> {
     /// Removes the image; returns whether it was there.
-    pub(super) async fn remove_image(&self, containerd: &Containerd) -> Result<bool, ProbeFailure> {
+    pub(super) async fn remove_image(&self, containerd: &Containerd) -> Result<bool, Failure> {
         let began = Instant::now();
         let meta = &self.request.pod.metadata;
         let own = Own {
@@ -144,9 +144,9 @@ fn in_use(pod: &str) -> String {
     )
 }
 
-fn must_stay(why: &str) -> ProbeFailure {
+fn must_stay(why: &str) -> Failure {
     let message = format!("the class NodeCold needs the image removed from the node, and {why}");
-    failure(ProbeFailureReason::ImageNotRemovable, message)
+    failure(FailureReason::ImageNotRemovable, message)
 }
 
 #[cfg(test)]

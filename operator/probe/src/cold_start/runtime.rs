@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use crate::containerd::events::RuntimeEvent;
 use crate::containerd::{Containerd, Error};
 use crate::output::progress;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 /// A containerd that restarts, or is slow on a busy node, responds within this time.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,7 +24,7 @@ pub struct Runtime {
 
 impl Runtime {
     /// Connects to containerd's socket and follows its events.
-    pub async fn connect(socket: &Path) -> Result<Self, ProbeFailure> {
+    pub async fn connect(socket: &Path) -> Result<Self, Failure> {
         let connected = Containerd::connect(socket).await;
         let containerd = connected.map_err(|error| unavailable(&error))?;
         let events = containerd.events();
@@ -35,13 +35,13 @@ impl Runtime {
 /// Retries an attempt for a while if it failed only because containerd was unavailable. For untimed
 /// work only.
 pub async fn patiently<T>(
-    mut attempt: impl AsyncFnMut() -> Result<T, ProbeFailure>,
-) -> Result<T, ProbeFailure> {
+    mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let began = Instant::now();
     loop {
         match attempt().await {
             Err(failure)
-                if failure.reason == ProbeFailureReason::ContainerdUnavailable
+                if failure.reason == FailureReason::ContainerdUnavailable
                     && began.elapsed() < PATIENCE =>
             {
                 progress(&format!("tried again: {}", failure.message));
@@ -53,12 +53,12 @@ pub async fn patiently<T>(
 }
 
 /// Returns a failure of containerd or of the connection to it.
-pub fn unavailable(error: &Error) -> ProbeFailure {
+pub fn unavailable(error: &Error) -> Failure {
     let message = match std::error::Error::source(error) {
         Some(source) => format!("{error} ({source:?}); see meter.containerdSocket in the chart"),
         None => error.to_string(),
     };
-    failure(ProbeFailureReason::ContainerdUnavailable, message)
+    failure(FailureReason::ContainerdUnavailable, message)
 }
 
 #[cfg(test)]
@@ -66,33 +66,33 @@ mod tests {
     use super::*;
 
     /// The outcome of an action that fails `failures` times, and the number of attempts.
-    async fn tried(reason: ProbeFailureReason, failures: u32) -> (Result<u32, ProbeFailure>, u32) {
+    async fn tried(reason: FailureReason, failures: u32) -> (Result<u32, Failure>, u32) {
         let mut attempts = 0;
         let outcome = patiently(async || {
             attempts += 1;
             if attempts > failures {
                 return Ok(7);
             }
-            Err(failure(reason, "busy".into()))
+            Err(failure(reason.clone(), "busy".into()))
         });
         (outcome.await, attempts)
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_containerd_was_in_the_way_of_is_tried_again_for_a_while() {
-        let (outcome, attempts) = tried(ProbeFailureReason::ContainerdUnavailable, 3).await;
+        let (outcome, attempts) = tried(FailureReason::ContainerdUnavailable, 3).await;
         assert_eq!((outcome.unwrap(), attempts), (7, 4));
-        let (outcome, attempts) = tried(ProbeFailureReason::ContainerdUnavailable, u32::MAX).await;
+        let (outcome, attempts) = tried(FailureReason::ContainerdUnavailable, u32::MAX).await;
         let reason = outcome.unwrap_err().reason;
         assert_eq!(
             (reason, attempts),
-            (ProbeFailureReason::ContainerdUnavailable, 41)
+            (FailureReason::ContainerdUnavailable, 41)
         );
     }
 
     #[tokio::test(start_paused = true)]
     async fn any_other_failure_is_told_at_once() {
-        let (outcome, attempts) = tried(ProbeFailureReason::ImageNotRemovable, u32::MAX).await;
+        let (outcome, attempts) = tried(FailureReason::ImageNotRemovable, u32::MAX).await;
         assert_eq!(
             (outcome.unwrap_err().message.as_str(), attempts),
             ("busy", 1)

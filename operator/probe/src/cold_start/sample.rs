@@ -16,7 +16,8 @@ use wasmbench_model::altered;
 use wasmbench_model::waiting::OVER_QUOTA;
 use wasmbench_model::wire::addition::Addition;
 use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
-use wasmbench_model::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::Answer;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::runtime::Runtime;
 use super::timeline::Timeline;
@@ -64,7 +65,7 @@ pub struct Course<'a> {
 struct Polled {
     index: usize,
     initialised: Option<Initialised>,
-    waited: Result<Waited, ProbeFailure>,
+    waited: Result<Waited, Failure>,
     at: i64,
 }
 
@@ -85,7 +86,7 @@ impl<'a> Course<'a> {
     pub async fn begin(
         api: Api<Pod>,
         request: &'a ColdStartRequest,
-    ) -> Result<Course<'a>, ProbeFailure> {
+    ) -> Result<Course<'a>, Failure> {
         let news = watch(api.clone(), &request.selector);
         let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
         let mut course = Self {
@@ -121,10 +122,7 @@ impl<'a> Course<'a> {
     }
 
     /// Takes sample `number`; number 0 is discarded. The pods are removed whatever happens.
-    pub async fn sample(
-        &mut self,
-        number: u32,
-    ) -> (ColdSample, Vec<Answer>, Result<(), ProbeFailure>) {
+    pub async fn sample(&mut self, number: u32) -> (ColdSample, Vec<Answer>, Result<(), Failure>) {
         let prepared = self.prepare().await;
         let node = self.proc.as_deref().and_then(node::Span::begin);
         let (start, began) = (unix_nanoseconds(), std::time::Instant::now());
@@ -163,7 +161,7 @@ impl<'a> Course<'a> {
 
     /// Creates the pods and waits for them. If their address is already known, polling starts
     /// before.
-    async fn start(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    async fn start(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         if let Some(address) = self.node_address {
             host::port_is_free(address, self.request.port)?;
             self.ask(pods, 0, address);
@@ -224,7 +222,7 @@ impl<'a> Course<'a> {
     }
 
     /// Creates the pods or functions from `from` on, all at once.
-    pub async fn create(&mut self, pods: &mut Pods, from: usize) -> Result<(), ProbeFailure> {
+    pub async fn create(&mut self, pods: &mut Pods, from: usize) -> Result<(), Failure> {
         if self.request.shares_pod() {
             self.create_functions(pods, from)
         } else {
@@ -236,7 +234,7 @@ impl<'a> Course<'a> {
         &mut self,
         pods: &mut Pods,
         from: usize,
-    ) -> Result<(), ProbeFailure> {
+    ) -> Result<(), Failure> {
         let params = PostParams::default();
         let create = async |name: &str| {
             let mut pod = self.request.pod.clone();
@@ -282,20 +280,20 @@ impl<'a> Course<'a> {
 
     /// Compares a pod with what was asked for, as the API server confirmed it. Returns what the
     /// cluster added by its own rules.
-    fn compare(&self, created: &Pod) -> Result<Vec<Addition>, ProbeFailure> {
+    fn compare(&self, created: &Pod) -> Result<Vec<Addition>, Failure> {
         let asked = self.request.pod.spec.clone().unwrap_or_default();
         let compared = altered::compare(&asked, created);
-        compared.map_err(|message| failure(ProbeFailureReason::SubjectAltered, message))
+        compared.map_err(|message| failure(FailureReason::SubjectAltered, message))
     }
 
     /// Waits until every pod is `Ready` and has answered correctly; a late pod is a failure.
-    pub async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub async fn come_up(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         self.wait(pods).await?;
         pods.late().map_or(Ok(()), Err)
     }
 
     /// Waits until every pod is `Ready` and has answered correctly, or is given up.
-    async fn wait(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    async fn wait(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         let is_settled = |pod: &Timeline| pod.is_up() || pod.late().is_some();
         while !pods.timelines.iter().all(is_settled) {
             select_biased! {
@@ -315,7 +313,7 @@ impl<'a> Course<'a> {
         pods.had_their_time()
     }
 
-    pub(super) fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
+    pub(super) fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), Failure> {
         match news {
             News::Pod(pod, at) => {
                 let Some(index) = pods.index(pod.metadata.name.as_deref()) else {
@@ -335,7 +333,7 @@ impl<'a> Course<'a> {
                 trouble.map_or(Ok(()), Err)
             }
             News::Gone(name, _) if pods.index(Some(&name)).is_some() => Err(failure(
-                ProbeFailureReason::SubjectCrashed,
+                FailureReason::SubjectCrashed,
                 format!("pod {name} was deleted or evicted while it started"),
             )),
             News::Gone(..) | News::Listed(_) => Ok(()),
@@ -381,14 +379,14 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the endpoint of the pod or function called `name`.
-    pub fn endpoint(&self, name: &str, address: IpAddr) -> Result<Endpoint, ProbeFailure> {
+    pub fn endpoint(&self, name: &str, address: IpAddr) -> Result<Endpoint, Failure> {
         let request = self.request;
         let function = request.shares_pod().then_some(name);
         // The floor is not a function.
         let action = self.action.as_ref().filter(|_| request.action.is_some());
         let action = action.map(|action| (action, function));
         Endpoint::new((address, request.port), &request.path, action)
-            .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
+            .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
     }
 }
 
@@ -409,7 +407,7 @@ impl Pods {
             .position(|pod| Some(pod.name()) == name)
     }
 
-    fn take(&mut self, polled: Polled) -> Result<(), ProbeFailure> {
+    fn take(&mut self, polled: Polled) -> Result<(), Failure> {
         let Polled {
             index,
             initialised,
@@ -419,7 +417,7 @@ impl Pods {
         let waited = match waited {
             Ok(waited) => waited,
             // Nothing accepted a function's code in time.
-            Err(late) if late.reason == ProbeFailureReason::NeverListened => {
+            Err(late) if late.reason == FailureReason::NeverListened => {
                 self.timelines[index].gave_up(at, late);
                 return Ok(());
             }
@@ -457,10 +455,10 @@ fn over_quota(error: &kube::Error) -> Option<&str> {
     is_so.then_some(status.message.as_str())
 }
 
-fn not_created(error: &kube::Error) -> ProbeFailure {
+fn not_created(error: &kube::Error) -> Failure {
     if let Some(message) = over_quota(error) {
         return failure(
-            ProbeFailureReason::QuotaSpent,
+            FailureReason::QuotaSpent,
             format!(
                 "the namespace's quota left no room for a pod in time: {message}: raise the quota, or lower \
                  concurrency or instances"
@@ -471,7 +469,7 @@ fn not_created(error: &kube::Error) -> ProbeFailure {
         && matches!(status.code, 400 | 403 | 422)
     {
         return failure(
-            ProbeFailureReason::PodRejected,
+            FailureReason::PodRejected,
             format!("the API server refuses the pod: {}", status.message),
         );
     }

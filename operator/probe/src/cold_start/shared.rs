@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout_at};
 use wasmbench_model::wire::cold_start::ColdStep;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::sample::{Course, Pods};
 use super::timeline::Timeline;
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 impl Course<'_> {
     /// Reads what is sent to functions, if the subject is called by the action protocol.
-    pub fn read_action(&mut self, settings: &Settings) -> Result<(), ProbeFailure> {
+    pub fn read_action(&mut self, settings: &Settings) -> Result<(), Failure> {
         let call = self.request.action.as_ref();
         let action = call.map(|call| Action::read(call, &settings.actions));
         self.action = action.transpose()?;
@@ -31,7 +31,7 @@ impl Course<'_> {
     }
 
     /// Creates the pod that hosts the functions, if they share one, and waits until it listens.
-    pub async fn begin_hosting(&mut self) -> Result<(), ProbeFailure> {
+    pub async fn begin_hosting(&mut self) -> Result<(), Failure> {
         if !self.request.shares_pod() {
             return Ok(());
         }
@@ -50,10 +50,10 @@ impl Course<'_> {
         listens
     }
 
-    async fn wait_for_host(&mut self, host: &mut Pods) -> Result<(), ProbeFailure> {
+    async fn wait_for_host(&mut self, host: &mut Pods) -> Result<(), Failure> {
         let late = || {
             let message = "the pod that hosts the functions does not listen in time: see 'kubectl describe pod'";
-            failure(ProbeFailureReason::NeverListened, message.into())
+            failure(FailureReason::NeverListened, message.into())
         };
         let deadline = host.deadline;
         while host.timelines[0].at(ColdStep::ReadyPublished).is_none() {
@@ -74,11 +74,7 @@ impl Course<'_> {
     }
 
     /// Starts the functions from index `from` on, all at once.
-    pub(super) fn create_functions(
-        &self,
-        pods: &mut Pods,
-        from: usize,
-    ) -> Result<(), ProbeFailure> {
+    pub(super) fn create_functions(&self, pods: &mut Pods, from: usize) -> Result<(), Failure> {
         let host = self.host.as_ref();
         let known = host.and_then(|host| Some((host, host.timelines.first()?.address()?)));
         let (host, address) = known.ok_or_else(|| unavailable("no pod hosts functions".into()))?;
@@ -91,7 +87,7 @@ impl Course<'_> {
     }
 
     /// Returns an error if something is wrong with the pod that hosts the functions.
-    pub(super) fn trouble_of_host(&self, pod: &Pod) -> Result<(), ProbeFailure> {
+    pub(super) fn trouble_of_host(&self, pod: &Pod) -> Result<(), Failure> {
         let host = self.host.as_ref();
         let is_host = host.is_some_and(|host| host.index(pod.metadata.name.as_deref()).is_some());
         let found = is_host.then(|| trouble(pod)).flatten();
@@ -99,7 +95,7 @@ impl Course<'_> {
     }
 
     /// Makes the pod forget the functions that were started.
-    pub(super) fn destroy(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub(super) fn destroy(&self, pods: &mut Pods) -> Result<(), Failure> {
         for timeline in &mut pods.timelines {
             let Some(address) = timeline.address().filter(|_| timeline.may_exist()) else {
                 continue;
@@ -107,7 +103,7 @@ impl Course<'_> {
             timeline.did(ColdStep::DeleteSent, unix_nanoseconds());
             action::destroy(address, self.request.port, timeline.name()).map_err(|why| {
                 let message = format!("function {} was not destroyed: {why}", timeline.name());
-                failure(ProbeFailureReason::SubjectNotRemoved, message)
+                failure(FailureReason::SubjectNotRemoved, message)
             })?;
             timeline.did(ColdStep::DeletionFinished, unix_nanoseconds());
         }
@@ -115,7 +111,7 @@ impl Course<'_> {
     }
 
     /// Removes the pod that hosted the functions.
-    pub async fn end_hosting(&mut self) -> Result<(), ProbeFailure> {
+    pub async fn end_hosting(&mut self) -> Result<(), Failure> {
         match self.host.take() {
             Some(mut host) => self.remove_pods(&mut host).await,
             None => Ok(()),

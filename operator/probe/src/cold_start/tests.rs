@@ -81,8 +81,8 @@ fn pods(document: &ColdStartDocument) -> Vec<&ColdPod> {
     pods
 }
 
-fn reason(document: &ColdStartDocument) -> Option<ProbeFailureReason> {
-    document.failure.as_ref().map(|failure| failure.reason)
+fn reason(document: &ColdStartDocument) -> Option<FailureReason> {
+    Some(document.failure.as_ref()?.reason.clone())
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
     let port = service();
     let (patient, in_vain) = (request(port, |_| {}), request_in_vain(port));
     for (fate, request, expected) in [
-        (Fate::Refused, &patient, ProbeFailureReason::PodRejected),
-        (Fate::Crashes, &patient, ProbeFailureReason::SubjectCrashed),
-        (Fate::Injected, &patient, ProbeFailureReason::SubjectAltered),
-        (Fate::HasNoRoom, &in_vain, ProbeFailureReason::Unschedulable),
+        (Fate::Refused, &patient, FailureReason::PodRejected),
+        (Fate::Crashes, &patient, FailureReason::SubjectCrashed),
+        (Fate::Injected, &patient, FailureReason::SubjectAltered),
+        (Fate::HasNoRoom, &in_vain, FailureReason::Unschedulable),
     ] {
         let (document, _) = trial(fate, request);
         assert_eq!(reason(&document), Some(expected), "{:?}", document.failure);
@@ -157,7 +157,7 @@ fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
     assert!(sent.nanoseconds >= 700_000_000, "{document:#?}");
     let (document, _) = trial(Fate::ServesOverQuota(1000), &request_in_vain(service()));
     let failure = document.failure.expect("a reason");
-    assert_eq!(failure.reason, ProbeFailureReason::QuotaSpent);
+    assert_eq!(failure.reason, FailureReason::QuotaSpent);
     assert!(failure.message.contains("raise the quota"), "{failure:?}");
 }
 
@@ -171,19 +171,14 @@ fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
         (
             Fate::Serves,
             &silent,
-            ProbeFailureReason::NeverListened,
+            FailureReason::NeverListened,
             "refused",
         ),
-        (
-            Fate::Serves,
-            &wrong,
-            ProbeFailureReason::WrongAnswer,
-            "'hello'",
-        ),
+        (Fate::Serves, &wrong, FailureReason::WrongAnswer, "'hello'"),
         (
             Fate::StaysSilent,
             &wrong,
-            ProbeFailureReason::StartTimedOut,
+            FailureReason::StartTimedOut,
             "within 3 s",
         ),
     ] {
@@ -211,7 +206,7 @@ fn a_start_that_is_late_is_recorded_removed_and_the_trial_goes_on() {
     let late = sample.late().next().unwrap();
     // The time begins a moment before the request that creates the pod.
     assert!(late.waited_nanoseconds > 4_500_000_000, "{late:?}");
-    assert_eq!(late.failure.reason, ProbeFailureReason::StartTimedOut);
+    assert_eq!(late.failure.reason, FailureReason::StartTimedOut);
     let steps = &sample.pods[0].steps;
     assert!(!steps.contains_key(&ColdStep::FirstCorrectAnswer));
     assert!(steps.contains_key(&ColdStep::DeletionFinished));
@@ -279,7 +274,7 @@ fn a_floor_follows_the_samples_and_its_failure_is_not_that_of_the_trial() {
     assert_eq!(document.failure, None);
     assert_eq!(document.samples.len(), 3);
     let failure = document.floor_failure.expect("a reason");
-    assert_eq!(failure.reason, ProbeFailureReason::NeverListened);
+    assert_eq!(failure.reason, FailureReason::NeverListened);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
-use wasmbench_model::wire::document::ProbeFailure;
+use wasmbench_model::wire::failure::Failure;
 
 use crate::action::Initialised;
 
@@ -102,7 +102,7 @@ impl Timeline {
 
     /// Notes that the pod is not waited for any more, and what was seen last. The first note counts:
     /// whoever asked the pod knows best.
-    pub fn gave_up(&mut self, at: i64, failure: ProbeFailure) {
+    pub fn gave_up(&mut self, at: i64, failure: Failure) {
         let created = self.at(ColdStep::CreateSent).unwrap_or_default();
         let waited = at.saturating_sub(self.start).saturating_sub(created);
         self.pod.late.get_or_insert(LateStart {
@@ -112,7 +112,7 @@ impl Timeline {
     }
 
     /// Why the pod was given up, if it was.
-    pub fn late(&self) -> Option<&ProbeFailure> {
+    pub fn late(&self) -> Option<&Failure> {
         Some(&self.pod.late.as_ref()?.failure)
     }
 

@@ -3,14 +3,13 @@
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
 use wasmbench_model::waiting::{self, Hopeless, not_executable};
-use wasmbench_model::wire::document::ProbeFailure;
-use wasmbench_model::wire::document::ProbeFailureReason as Reason;
+use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
 /// Longest text from elsewhere that is passed on, in characters.
 const QUOTE: usize = 300;
 
 /// Why `pod` will not serve; `None` if it still may.
-pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
+pub fn trouble(pod: &Pod) -> Option<Failure> {
     let status = pod.status.as_ref()?;
     let container = containers::status(pod);
     let phase = status.phase.as_deref().unwrap_or_default();
@@ -55,7 +54,7 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
     conditions.find(|c| c.type_ == "PodScheduled" && c.status == "False")
 }
 
-fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
+fn ended(container: &ContainerStatus) -> Option<Failure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let reason = ended.reason.as_deref().unwrap_or("Error");
     let said = quote_end(ended.message.as_deref());
@@ -75,7 +74,7 @@ fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
     Some(failure(kind, message))
 }
 
-fn hopeless(container: &ContainerStatus) -> Option<ProbeFailure> {
+fn hopeless(container: &ContainerStatus) -> Option<Failure> {
     let said = container.state.as_ref()?.waiting.as_ref()?;
     let reason = said.reason.as_deref()?;
     let message = quote(said.message.as_deref());
@@ -87,8 +86,8 @@ fn hopeless(container: &ContainerStatus) -> Option<ProbeFailure> {
     Some(failure(reason, message))
 }
 
-fn failure(reason: Reason, message: String) -> ProbeFailure {
-    ProbeFailure { reason, message }
+fn failure(reason: Reason, message: String) -> Failure {
+    Failure { reason, message }
 }
 
 fn quote(text: Option<&str>) -> String {

@@ -1,7 +1,7 @@
 //! Pods that were not up in time: what was seen of them last.
 
 use wasmbench_model::wire::cold_start::ColdStep;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::failure;
 use super::sample::{Course, Pods, QUOTA_PAUSE};
@@ -11,13 +11,13 @@ use crate::clock::unix_nanoseconds;
 
 impl Course<'_> {
     /// Gives up the pods without an answer. A pod that found no room never started.
-    pub(super) fn give_up(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub(super) fn give_up(&self, pods: &mut Pods) -> Result<(), Failure> {
         for index in 0..pods.timelines.len() {
             if pods.timelines[index].has_answered() {
                 continue;
             }
             let failure = self.too_late(pods, index);
-            if failure.reason == ProbeFailureReason::Unschedulable {
+            if failure.reason == FailureReason::Unschedulable {
                 return Err(failure);
             }
             pods.timelines[index].gave_up(unix_nanoseconds(), failure);
@@ -25,16 +25,16 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn too_late(&self, pods: &Pods, index: usize) -> ProbeFailure {
+    fn too_late(&self, pods: &Pods, index: usize) -> Failure {
         let latest = pods.latest[index].as_deref();
         let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
         let waits = latest.map_or(unheard, waits_for);
         let reason = if pods.timelines[index].address().is_some() {
-            ProbeFailureReason::NeverListened
+            FailureReason::NeverListened
         } else if latest.is_some_and(is_unschedulable) {
-            ProbeFailureReason::Unschedulable
+            FailureReason::Unschedulable
         } else {
-            ProbeFailureReason::StartTimedOut
+            FailureReason::StartTimedOut
         };
         failure(
             reason,
@@ -49,13 +49,13 @@ impl Course<'_> {
 
 impl Pods {
     /// Why the first of the pods that were given up was.
-    pub fn late(&self) -> Option<ProbeFailure> {
+    pub fn late(&self) -> Option<Failure> {
         self.timelines.iter().find_map(Timeline::late).cloned()
     }
 
     /// Returns an error if a pod was given up that was created late: it had less time than others,
     /// and may not have taken longer than they did.
-    pub(super) fn had_their_time(&self) -> Result<(), ProbeFailure> {
+    pub(super) fn had_their_time(&self) -> Result<(), Failure> {
         let pause = i64::try_from(QUOTA_PAUSE.as_nanos()).unwrap_or(i64::MAX);
         for pod in &self.timelines {
             let created = pod.at(ColdStep::CreateSent).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Pods {
                     created / 1_000_000,
                     late.message
                 );
-                return Err(failure(late.reason, message));
+                return Err(failure(late.reason.clone(), message));
             }
         }
         Ok(())

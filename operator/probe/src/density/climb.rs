@@ -2,7 +2,7 @@
 
 use kube::{Api, Client};
 use wasmbench_model::wire::density::{DensityDocument, DensityRequest, DensityStopped};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::{step, stop};
 use crate::cold_start::{Course, Pods, failure};
@@ -17,7 +17,7 @@ pub async fn climb(
     settings: &Settings,
     request: &DensityRequest,
     document: &mut DensityDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let namespace = request.start.pod.metadata.namespace.clone();
     let api = Api::namespaced(client, &namespace.unwrap_or_default());
     let mut course = Course::begin(api, &request.start).await?;
@@ -43,7 +43,7 @@ async fn steps(
     settings: &Settings,
     request: &DensityRequest,
     document: &mut DensityDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     for &instances in &request.instances {
         if let Some(stopped) = no_memory(settings, request, instances) {
             return stopped_at(stopped, document);
@@ -76,11 +76,11 @@ async fn steps(
 }
 
 /// Returns the target of requests to the first instance.
-fn first_target(course: &Course<'_>, pods: &Pods) -> Result<Target, ProbeFailure> {
+fn first_target(course: &Course<'_>, pods: &Pods) -> Result<Target, Failure> {
     let first = pods.timelines.first();
     let known = first.and_then(|first| Some((first, first.address()?)));
     let (first, address) =
-        known.ok_or_else(|| failure(ProbeFailureReason::LoadFailed, "no first instance".into()))?;
+        known.ok_or_else(|| failure(FailureReason::LoadFailed, "no first instance".into()))?;
     Ok(course.endpoint(first.name(), address)?.target)
 }
 
@@ -93,14 +93,14 @@ fn no_memory(
     stop::low(memory, request.available_memory_percent, instances)
 }
 
-fn stopped_at(stopped: DensityStopped, document: &mut DensityDocument) -> Result<(), ProbeFailure> {
+fn stopped_at(stopped: DensityStopped, document: &mut DensityDocument) -> Result<(), Failure> {
     progress(&format!(
         "stopped at {} instances: {}",
         stopped.at, stopped.message
     ));
     if document.steps.is_empty() {
         return Err(failure(
-            ProbeFailureReason::Unschedulable,
+            FailureReason::Unschedulable,
             format!("not even the first step fits: {}", stopped.message),
         ));
     }
@@ -113,7 +113,7 @@ fn take_answers(
     pods: &mut Pods,
     request: &DensityRequest,
     document: &mut DensityDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     for answer in pods.take_answers() {
         let before = document.answer.replace(answer.clone());
         crate::cold_start::same(&request.start, before.as_ref(), &answer)?;

@@ -10,7 +10,8 @@ mod step;
 mod stop;
 
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
-use wasmbench_model::wire::document::{Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::document::Environment;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::REQUEST_ENV;
 
 use crate::cold_start::{connect, failure, unavailable};
@@ -50,13 +51,13 @@ async fn measure(
     settings: &Settings,
     request: Option<&str>,
     document: &mut DensityDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let request = parse(request)?;
     climb::climb(connect().await?, settings, &request, document).await
 }
 
-fn parse(request: Option<&str>) -> Result<DensityRequest, ProbeFailure> {
-    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+fn parse(request: Option<&str>) -> Result<DensityRequest, Failure> {
+    let bad = |message| failure(FailureReason::BadRequest, message);
     let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
     let request: DensityRequest = serde_json::from_str(text).map_err(|error| {
         bad(format!(

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::{Load as Amount, MeterLevel, NoiseRule};
 
 use super::stop;
@@ -32,13 +33,8 @@ pub fn measure(
     pods: &Pods,
     from: usize,
     first: (&Target, u64),
-) -> Result<(DensityStep, String), ProbeFailure> {
-    let lost = || {
-        failure(
-            ProbeFailureReason::LoadFailed,
-            "a step has no answer".into(),
-        )
-    };
+) -> Result<(DensityStep, String), Failure> {
+    let lost = || failure(FailureReason::LoadFailed, "a step has no answer".into());
     let all_answered_nanoseconds = all_answered(pods, from).ok_or_else(lost)?;
     let (first, version) = load(settings, request, pods, first)?;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -63,7 +59,7 @@ fn load(
     request: &DensityRequest,
     pods: &Pods,
     (target, answer_bytes): (&Target, u64),
-) -> Result<(TimedWindow, String), ProbeFailure> {
+) -> Result<(TimedWindow, String), Failure> {
     let amounts = Amounts::of(Amount::Requests {
         requests: Some(request.requests),
         warmup_requests: WARMUP_REQUESTS,
@@ -95,7 +91,7 @@ fn load(
     let (window, answered) = bench.timed(&amounts, &warm)?;
     answered.map_err(|codes| {
         let message = format!("the first instance answered no request as expected: {codes}");
-        failure(ProbeFailureReason::NoSuccessfulRequest, message)
+        failure(FailureReason::NoSuccessfulRequest, message)
     })?;
     Ok((window, warm.version))
 }

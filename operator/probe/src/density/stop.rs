@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use wasmbench_model::wire::density::{DensityStopReason, DensityStopped};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 /// Memory of the node, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,32 +47,45 @@ pub fn low(memory: NodeMemory, percent: u32, at: u32) -> Option<DensityStopped> 
 }
 
 /// The reason to stop if a failed step means that the node is full; `None` if something is wrong.
-pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
+pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
     let reason = match failure.reason {
-        ProbeFailureReason::Unschedulable => DensityStopReason::NoRoom,
-        ProbeFailureReason::PodRejected | ProbeFailureReason::QuotaSpent => {
+        FailureReason::Unschedulable => DensityStopReason::NoRoom,
+        FailureReason::PodRejected | FailureReason::QuotaSpent => {
             DensityStopReason::Refused
         }
-        ProbeFailureReason::StartTimedOut
-        | ProbeFailureReason::NeverListened
-        | ProbeFailureReason::AnswerTooSlow
+        FailureReason::StartTimedOut
+        | FailureReason::NeverListened
+        | FailureReason::AnswerTooSlow
         // The steps before were answered correctly: on a full node, a service may answer 503 for
         // longer while it starts.
-        | ProbeFailureReason::WrongAnswer => DensityStopReason::TooSlow,
-        ProbeFailureReason::SubjectCrashed | ProbeFailureReason::SubjectNotStarted => {
+        | FailureReason::WrongAnswer => DensityStopReason::TooSlow,
+        FailureReason::SubjectCrashed | FailureReason::SubjectNotStarted => {
             DensityStopReason::InstanceEnded
         }
-        ProbeFailureReason::AnswerChanged
-        | ProbeFailureReason::LoadFailed
-        | ProbeFailureReason::NoSuccessfulRequest
-        | ProbeFailureReason::BadRequest
-        | ProbeFailureReason::ImageUnavailable
-        | ProbeFailureReason::SubjectAltered
-        | ProbeFailureReason::SubjectNotRemoved
-        | ProbeFailureReason::ClusterUnavailable
-        | ProbeFailureReason::ContainerdUnavailable
-        | ProbeFailureReason::ImageNotRemovable
-        | ProbeFailureReason::Unknown => return None,
+        FailureReason::AnswerChanged
+        | FailureReason::LoadFailed
+        | FailureReason::NoSuccessfulRequest
+        | FailureReason::BadRequest
+        | FailureReason::ImageUnavailable
+        | FailureReason::SubjectAltered
+        | FailureReason::SubjectNotRemoved
+        | FailureReason::ClusterUnavailable
+        | FailureReason::ContainerdUnavailable
+        | FailureReason::ImageNotRemovable
+        | FailureReason::RuntimeClassNotFound
+        | FailureReason::NotAllowed
+        | FailureReason::RecordsFull
+        | FailureReason::SubjectLost
+        | FailureReason::ResponseMismatch
+        | FailureReason::UpstreamUnavailable
+        | FailureReason::UpstreamLost
+        | FailureReason::ProbeNotStarted
+        | FailureReason::ProbeAltered
+        | FailureReason::ProbeDeadlineExceeded
+        | FailureReason::ProbeFailed
+        | FailureReason::UnreadableResult
+        | FailureReason::Duet
+        | FailureReason::Unknown(_) => return None,
     };
     Some(DensityStopped {
         at,
@@ -101,25 +114,25 @@ mod tests {
     #[test]
     fn a_full_node_stops_the_climb_and_an_answer_that_changed_fails_it() {
         let of = |reason| {
-            let failure = ProbeFailure {
+            let failure = Failure {
                 reason,
                 message: "as seen".into(),
             };
             full(&failure, 5).map(|stopped| stopped.reason)
         };
         assert_eq!(
-            of(ProbeFailureReason::Unschedulable),
+            of(FailureReason::Unschedulable),
             Some(DensityStopReason::NoRoom)
         );
         assert_eq!(
-            of(ProbeFailureReason::StartTimedOut),
+            of(FailureReason::StartTimedOut),
             Some(DensityStopReason::TooSlow)
         );
         assert_eq!(
-            of(ProbeFailureReason::WrongAnswer),
+            of(FailureReason::WrongAnswer),
             Some(DensityStopReason::TooSlow)
         );
-        assert_eq!(of(ProbeFailureReason::AnswerChanged), None);
-        assert_eq!(of(ProbeFailureReason::ImageUnavailable), None);
+        assert_eq!(of(FailureReason::AnswerChanged), None);
+        assert_eq!(of(FailureReason::ImageUnavailable), None);
     }
 }

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use wasmbench_model::wire::document::{ProbeFailure, TimedWindow};
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::failure::Failure;
 
 use super::amounts::Amounts;
 use super::timed::{Bench, Warm};
@@ -12,7 +13,7 @@ use crate::output::progress;
 
 impl Bench<'_> {
     /// Runs the discarded load. `answer_time` is how long the first correct answer took.
-    pub fn warm_up(&self, amounts: &Amounts, answer_time: Duration) -> Result<Warm, ProbeFailure> {
+    pub fn warm_up(&self, amounts: &Amounts, answer_time: Duration) -> Result<Warm, Failure> {
         let began = Instant::now();
         let mut warm = Warm::new(answer_time);
         let parts = amounts.warmup.iter().map(|amount| (*amount, false));
@@ -33,7 +34,7 @@ impl Bench<'_> {
         &self,
         amounts: &Amounts,
         warm: &Warm,
-    ) -> Result<(TimedWindow, Answered), ProbeFailure> {
+    ) -> Result<(TimedWindow, Answered), Failure> {
         let (mut buckets, mut repeats, mut noisy) = (warm.buckets, 0, None);
         let amount = amounts.timed.at(warm.warmup.rps);
         let kept = loop {

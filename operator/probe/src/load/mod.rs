@@ -16,9 +16,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_model::wire::document::{
-    Answer, Environment, LOAD_SCHEMA, LoadDocument, ProbeFailure, ProbeFailureReason, Readiness,
-};
+use wasmbench_model::wire::document::{Answer, Environment, LOAD_SCHEMA, LoadDocument, Readiness};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request as wire;
 use wasmbench_model::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
@@ -82,7 +81,7 @@ fn measure(
     settings: &Settings,
     request: &LoadRequest,
     document: &mut LoadDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let endpoint = endpoint(settings, request)?;
     let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
     endpoint.initialise(patience)?;
@@ -131,13 +130,13 @@ fn measure(
 }
 
 /// Returns where the subject receives requests, and what initialises it.
-fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, ProbeFailure> {
+fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Failure> {
     let call = request.action.as_ref();
     let action = call.map(|call| Action::read(call, &settings.actions));
     let action = action.transpose()?;
     let action = action.as_ref().map(|action| (action, None));
     Endpoint::new((request.address, request.port), &request.path, action)
-        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
+        .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
 }
 
 /// Returns what loads the pod at `target`.
@@ -169,10 +168,10 @@ fn bench<'a>(
     }
 }
 
-fn useful(answered: window::Answered) -> Result<(), ProbeFailure> {
+fn useful(answered: window::Answered) -> Result<(), Failure> {
     answered.map_err(|codes| {
         let message = format!("no request of the timed window was answered as expected: {codes}");
-        failure(ProbeFailureReason::NoSuccessfulRequest, message)
+        failure(FailureReason::NoSuccessfulRequest, message)
     })
 }
 
@@ -198,7 +197,7 @@ fn wait(
     question: &Question<'_>,
     patience: Patience,
     document: &mut LoadDocument,
-) -> Result<(Answer, Duration), ProbeFailure> {
+) -> Result<(Answer, Duration), Failure> {
     progress(&format!("waiting for {}", question.target.url()));
     let waited = question.wait(patience);
     document.readiness = waited.readiness;
@@ -216,8 +215,8 @@ fn wait(
     Ok((answer, waited.answer_time))
 }
 
-fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
-    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+fn parse(request: Option<&str>) -> Result<LoadRequest, Failure> {
+    let bad = |message| failure(FailureReason::BadRequest, message);
     let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
     serde_json::from_str(text)
         .map_err(|error| bad(format!("{REQUEST_ENV} holds no request of a load: {error}")))
@@ -251,7 +250,7 @@ fn unchanged(
     expect: &Expectation,
     before: &Answer,
     after: Result<Judged, String>,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let after = after.map_err(|why| changed(format!("no answer after the load: {why}")))?;
     if let Some(why) = after.wrong {
         return Err(changed(format!(
@@ -268,12 +267,12 @@ fn unchanged(
     )))
 }
 
-fn changed(message: String) -> ProbeFailure {
-    failure(ProbeFailureReason::AnswerChanged, message)
+fn changed(message: String) -> Failure {
+    failure(FailureReason::AnswerChanged, message)
 }
 
-fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
-    ProbeFailure { reason, message }
+fn failure(reason: FailureReason, message: String) -> Failure {
+    Failure { reason, message }
 }
 
 #[cfg(test)]
@@ -282,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    fn refused(request: Option<&str>) -> ProbeFailure {
+    fn refused(request: Option<&str>) -> Failure {
         let nowhere = PathBuf::from("/nowhere");
         let settings = Settings {
             generator: nowhere.clone(),
@@ -304,7 +303,7 @@ mod tests {
             Some("{\"address\":\"not one\"}"),
         ] {
             let failure = refused(request);
-            assert_eq!(failure.reason, ProbeFailureReason::BadRequest);
+            assert_eq!(failure.reason, FailureReason::BadRequest);
             assert!(failure.message.contains(REQUEST_ENV));
         }
     }

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use wasmbench_model::open_loop::{self, Schedule};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_model::wire::document::TimedWindow;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::open_loop::Peak;
 use wasmbench_model::wire::request::REQUEST_TIMEOUT;
 
@@ -34,11 +35,7 @@ pub struct Asked {
 impl Bench<'_> {
     /// Measures the peak, then runs the timed window. Repeats both once if the node was noisy in
     /// either; then the quieter attempt counts.
-    pub fn scheduled(
-        &self,
-        asked: Asked,
-        warm: &Warm,
-    ) -> Result<(TimedWindow, Answered), ProbeFailure> {
+    pub fn scheduled(&self, asked: Asked, warm: &Warm) -> Result<(TimedWindow, Answered), Failure> {
         let first = self.part_of_peak(asked, warm)?;
         if !first.asks_for_quiet() || !self.may_repeat(&first) {
             return Ok((first.timed, first.answered));
@@ -54,7 +51,7 @@ impl Bench<'_> {
     }
 
     /// Measures the peak, and runs the window at a fraction of it.
-    fn part_of_peak(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
+    fn part_of_peak(&self, asked: Asked, warm: &Warm) -> Result<Window, Failure> {
         let fastest = self.fastest(asked, warm)?;
         let peak = fastest.peak();
         progress(&format!("peak: {:.0} requests per second", peak.rps));
@@ -79,22 +76,17 @@ impl Bench<'_> {
     }
 
     /// Runs a load as fast as the subject answers, read at both edges like every window.
-    fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
+    fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, Failure> {
         let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
         let window = self.window(time, warm, warm.buckets)?;
         if let Err(codes) = &window.answered {
             let message = format!("no request at the peak was answered as expected: {codes}");
-            return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
+            return Err(failure(FailureReason::NoSuccessfulRequest, message));
         }
         Ok(window)
     }
 
-    fn on_schedule(
-        &self,
-        schedule: &Schedule,
-        peak: Peak,
-        warm: &Warm,
-    ) -> Result<Window, ProbeFailure> {
+    fn on_schedule(&self, schedule: &Schedule, peak: Peak, warm: &Warm) -> Result<Window, Failure> {
         let log = RequestLog::create()
             .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
         // The warm-up's requests waited for each other; these do so less, so they may be faster.
@@ -133,6 +125,6 @@ fn why(error: &child::Error, schedule: &Schedule) -> String {
     }
 }
 
-fn load_failed(message: String) -> ProbeFailure {
-    failure(ProbeFailureReason::LoadFailed, message)
+fn load_failed(message: String) -> Failure {
+    failure(FailureReason::LoadFailed, message)
 }

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use wasmbench_model::noise::Noise;
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
+use wasmbench_model::wire::document::{TimedWindow, Warmup};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::{NoiseRule, REQUEST_TIMEOUT};
 
 use super::amounts::{Amounts, limit, parts_of};
@@ -85,7 +86,7 @@ impl Warm {
 
 impl Bench<'_> {
     /// Runs a part of the discarded load.
-    pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), ProbeFailure> {
+    pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), Failure> {
         let settings = (warm.buckets, warm.per_request);
         let run = self.run(amount, settings, &Mutex::default())?;
         // One request per connection opens it.
@@ -109,12 +110,7 @@ impl Bench<'_> {
     }
 
     /// Runs the timed window once, part by part.
-    pub fn window(
-        &self,
-        amount: Amount,
-        warm: &Warm,
-        buckets: Buckets,
-    ) -> Result<Window, ProbeFailure> {
+    pub fn window(&self, amount: Amount, warm: &Warm, buckets: Buckets) -> Result<Window, Failure> {
         let settings = (buckets, warm.per_request);
         let connections = self.load.connections(amount);
         let (first, others) = parts_of(amount, warm.warmup.rps, connections);
@@ -130,8 +126,8 @@ impl Bench<'_> {
     pub(super) fn metered(
         &self,
         buckets: Buckets,
-        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
-    ) -> Result<Window, ProbeFailure> {
+        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, Failure>,
+    ) -> Result<Window, Failure> {
         Ok(self.judged(self.part(buckets, load)?))
     }
 
@@ -149,8 +145,8 @@ impl Bench<'_> {
     fn part(
         &self,
         buckets: Buckets,
-        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
-    ) -> Result<Part, ProbeFailure> {
+        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, Failure>,
+    ) -> Result<Part, Failure> {
         let readings = Mutex::new(Readings::of(self.meter.as_ref().ok()));
         let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
@@ -194,10 +190,10 @@ impl Bench<'_> {
         amount: Amount,
         (buckets, per_request): (Buckets, Duration),
         readings: &Mutex<Readings>,
-    ) -> Result<Run, ProbeFailure> {
+    ) -> Result<Run, Failure> {
         let limit = limit(amount, self.load.connections(amount), per_request);
         self.generate(&self.load.task(amount, buckets), limit, readings)
-            .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
+            .map_err(|error| failure(FailureReason::LoadFailed, error.to_string()))
     }
 
     /// Runs the generator to its end, but no longer than `limit` or the trial's own deadline.

@@ -1,7 +1,8 @@
 //! Looks at one workload: waits for a correct answer, then asks twice over one connection, as far
 //! as the subject keeps it.
 
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::document::Readiness;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
 
 use crate::answer::{self, Judged};
@@ -98,7 +99,7 @@ impl Seen {
     /// What is wrong with the answers, though a correct one was seen before. One of several is left
     /// to the load, which counts how many there are. Where requests may fail, an answer with another
     /// status says nothing.
-    fn fault(&self, workload: &ScoutWorkload) -> Option<ProbeFailure> {
+    fn fault(&self, workload: &ScoutWorkload) -> Option<Failure> {
         let expect = &workload.expect;
         let says_something = |(answer, _): &(&ScoutedAnswer, &Option<String>)| {
             !workload.may_fail || answer.answer.status == expect.status
@@ -110,7 +111,7 @@ impl Seen {
         {
             let message =
                 format!("a first answer was right, but not those on a kept connection: {why}");
-            return Some(failure(ProbeFailureReason::WrongAnswer, message));
+            return Some(failure(FailureReason::WrongAnswer, message));
         }
         let right = wrong.iter().all(|wrong| wrong.is_none());
         let [first, second] = answers[..] else {
@@ -124,18 +125,16 @@ impl Seen {
                  for one answer",
                 first.excerpt, second.excerpt
             );
-            failure(ProbeFailureReason::AnswerChanged, message)
+            failure(FailureReason::AnswerChanged, message)
         })
     }
 }
 
 /// Whoever does not answer once may answer the next time: this decides nothing.
-fn no_answer(error: &Error) -> ProbeFailure {
+fn no_answer(error: &Error) -> Failure {
     let reason = match error {
-        Error::Slow(_) => ProbeFailureReason::AnswerTooSlow,
-        Error::Connect(_) | Error::Broken(_) | Error::Malformed(_) => {
-            ProbeFailureReason::NeverListened
-        }
+        Error::Slow(_) => FailureReason::AnswerTooSlow,
+        Error::Connect(_) | Error::Broken(_) | Error::Malformed(_) => FailureReason::NeverListened,
     };
     failure(
         reason,
@@ -143,6 +142,6 @@ fn no_answer(error: &Error) -> ProbeFailure {
     )
 }
 
-fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
-    ProbeFailure { reason, message }
+fn failure(reason: FailureReason, message: String) -> Failure {
+    Failure { reason, message }
 }

@@ -6,7 +6,8 @@ mod look;
 
 use std::time::Duration;
 
-use wasmbench_model::wire::document::{Environment, ProbeFailure, ProbeFailureReason, Readiness};
+use wasmbench_model::wire::document::{Environment, Readiness};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::REQUEST_ENV;
 use wasmbench_model::wire::scout::{
     SCOUT_SCHEMA, ScoutDocument, ScoutRequest, ScoutWorkload, Scouted,
@@ -44,7 +45,7 @@ fn look(
     settings: &Settings,
     request: &ScoutRequest,
     document: &mut ScoutDocument,
-) -> Result<(), ProbeFailure> {
+) -> Result<(), Failure> {
     let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
     let mut code: Option<&str> = None;
     let mut was_ready = false;
@@ -89,7 +90,7 @@ fn look(
 }
 
 /// Whether the subject answered anything, right or wrong. If not, the first reason is that of all.
-fn any_answer(workloads: &[Scouted]) -> Result<(), ProbeFailure> {
+fn any_answer(workloads: &[Scouted]) -> Result<(), Failure> {
     if workloads.iter().any(|one| !one.answers.is_empty()) {
         return Ok(());
     }
@@ -113,7 +114,7 @@ fn endpoint(
     settings: &Settings,
     request: &ScoutRequest,
     workload: &ScoutWorkload,
-) -> Result<Endpoint, ProbeFailure> {
+) -> Result<Endpoint, Failure> {
     let call = workload.action.as_ref();
     let action = call.map(|call| Action::read(call, &settings.actions));
     let action = action.transpose()?;
@@ -122,7 +123,7 @@ fn endpoint(
         .map_err(|error| bad_request(error.to_string()))
 }
 
-fn parse(request: Option<&str>) -> Result<ScoutRequest, ProbeFailure> {
+fn parse(request: Option<&str>) -> Result<ScoutRequest, Failure> {
     let text = request.ok_or_else(|| bad_request(format!("{REQUEST_ENV} is not set")))?;
     serde_json::from_str(text).map_err(|error| {
         bad_request(format!(
@@ -131,9 +132,9 @@ fn parse(request: Option<&str>) -> Result<ScoutRequest, ProbeFailure> {
     })
 }
 
-fn bad_request(message: String) -> ProbeFailure {
-    ProbeFailure {
-        reason: ProbeFailureReason::BadRequest,
+fn bad_request(message: String) -> Failure {
+    Failure {
+        reason: FailureReason::BadRequest,
         message,
     }
 }

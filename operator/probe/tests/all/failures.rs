@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde_json::json;
-use wasmbench_model::wire::document::ProbeFailureReason as Reason;
 
 use crate::support::server::{Server, answer};
 use crate::support::{Run, probe, probe_with, request};
+use wasmbench_model::wire::failure::FailureReason as Reason;
 
 #[test]
 fn a_wrong_answer_is_waited_out_and_quoted_with_how_long() {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wasmbench_model::wire::document::ProbeFailureReason as Reason;
+use wasmbench_model::wire::failure::FailureReason as Reason;
 use wasmbench_model::wire::request::REQUEST_ENV;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming, ScoutDocument, Scouted};
 

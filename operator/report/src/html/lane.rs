@@ -8,6 +8,7 @@ use wasmbench_results::statistics::{Spread, median};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::trial_reason::TrialReason;
 
 use crate::html::marks::{self, Dot, Look};
 
@@ -255,7 +256,8 @@ fn told(trial: &Trial) -> String {
 fn missing(without: &[&Trial], unrecorded: u32) -> Option<String> {
     let mut reasons: Vec<&str> = without
         .iter()
-        .filter_map(|trial| trial.reason.as_deref())
+        .filter_map(|trial| trial.reason.as_ref())
+        .map(TrialReason::word)
         .collect();
     reasons.sort_unstable();
     reasons.dedup();

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::validate::validate;
 use wasmbench_model::store;
-use wasmbench_model::wire::document::ProbeFailureReason;
+use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_model::wire::record::{Cell, Outcome, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_results::read::trial::{Trial, TrialState};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::vocabulary::trial_reason::TrialReason;
 
 use crate::common;
 use crate::results_support::{failed, measured, run, trials};
@@ -76,7 +77,10 @@ fn trials_of_duets_are_left_out_with_a_reason_and_a_remedy() {
     assert_eq!(summary.trials.failed * 2, summary.trials.planned);
     for trial in trials_of(&summary, "embedded") {
         assert_eq!(trial.state, TrialState::Failed);
-        assert_eq!(trial.reason.as_deref(), Some("Duet"));
+        assert_eq!(
+            trial.reason,
+            Some(TrialReason::Failure(FailureReason::Duet))
+        );
         assert_eq!((trial.metrics.requests, trial.metrics.rps), (0, None));
     }
     let report = &report_files(&run, &duets(&run)).unwrap()["report.md"];
@@ -129,10 +133,10 @@ fn a_duet_that_failed_reads_and_keeps_its_own_reason() {
         let record: Record = serde_json::from_value(json).expect("an old record reads");
         assert!(matches!(record.outcome, Outcome::Failed { .. }));
         let failure = record.load().unwrap().failure.as_ref();
-        assert_eq!(failure.unwrap().reason, ProbeFailureReason::Unknown);
+        assert_eq!(failure.unwrap().reason.word(), reason);
         let summary = summarize(&run, &[record]);
         let told = trials_of(&summary, &trial.cell.variant).next().unwrap();
-        assert_eq!(told.reason.as_deref(), Some(reason));
+        assert_eq!(told.reason.as_ref().unwrap().word(), reason);
     }
 }
 

@@ -2,16 +2,16 @@
 
 use crate::cells::load::LoadCell;
 use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed};
-use crate::read::trial::TrialState;
+use crate::vocabulary::trial_reason::TrialReason;
 
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let differ = evidence.mismatches.iter();
     let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
     let wrong = evidence.cells.loads.iter().filter(|cell| {
         cell.detail.trials.iter().any(|trial| {
-            matches!(trial.state, TrialState::Failed | TrialState::Skipped)
-                && trial.reason.as_deref().and_then(Reason::of_trial)
-                    == Some(Reason::ResponseMismatch)
+            let reason = trial.reason.as_ref();
+            let failure = reason.filter(|reason| matches!(reason, TrialReason::Failure(_)));
+            failure.and_then(TrialReason::doubt) == Some(Reason::ResponseMismatch)
         })
     });
     let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
@@ -29,7 +29,7 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 fn other_sizes(cell: &LoadCell) -> Option<String> {
     let mut trials = cell.detail.trials.iter();
     let before = trials.find_map(|trial| {
-        let is_wrong = trial.reason.as_deref() == Some(Reason::ResponseMismatch.into());
+        let is_wrong = trial.reason == Some(TrialReason::Doubt(Reason::ResponseMismatch));
         trial.metrics.other_bytes_before.filter(|_| is_wrong)
     })?;
     let bytes = cell.detail.traffic.as_ref()?.answer_bytes?;

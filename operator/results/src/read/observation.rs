@@ -1,6 +1,7 @@
 //! What a summary needs from one record: a record in, an observation out.
 
 use jiff::Timestamp;
+use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_model::wire::record::{Outcome, Point, Record};
 
 use crate::read::bodies::{Bodies, bodies};
@@ -132,7 +133,7 @@ impl Read {
         let why = |lacking| format!("the record says Measured but holds no {lacking}");
         Self {
             numbers,
-            unusable: lacking.map(|lacking| failed("UnreadableResult", &why(lacking))),
+            unusable: lacking.map(|lacking| failed(FailureReason::UnreadableResult, &why(lacking))),
         }
     }
 }
@@ -147,7 +148,7 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
         // trials.
         return Read {
             numbers: None,
-            unusable: Some(failed("Duet", DUET)),
+            unusable: Some(failed(FailureReason::Duet, DUET)),
         };
     }
     match trial::metrics(document, expected_status) {
@@ -155,7 +156,7 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
         Ok(None) => Read::of(None, LACKING),
         Err(error) => Read {
             numbers: None,
-            unusable: Some(failed("UnreadableResult", &error.to_string())),
+            unusable: Some(failed(FailureReason::UnreadableResult, &error.to_string())),
         },
     }
 }
@@ -175,9 +176,9 @@ fn of_density(record: &Record, expected_status: u16) -> Read {
     Read::of(numbers, (!is_usable).then_some("step"))
 }
 
-fn failed(reason: &str, message: &str) -> Outcome {
+fn failed(reason: FailureReason, message: &str) -> Outcome {
     Outcome::Failed {
-        reason: reason.to_owned(),
+        reason,
         message: message.to_owned(),
     }
 }

@@ -15,6 +15,7 @@ use crate::read::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
 use crate::read::traffic::Traffic;
 use crate::read::{clock, fortio, generator, pod_use};
 use crate::vocabulary::measure::Metric;
+use crate::vocabulary::trial_reason::TrialReason;
 
 /// A percentile needs this many requests beyond it: p99 needs at least 1000 requests, p90 100,
 /// p50 20. With fewer, it is determined by single requests.
@@ -58,8 +59,8 @@ pub struct Trial {
     pub position: u32,
     /// The state of the trial.
     pub state: TrialState,
-    /// Why the trial failed, was skipped or is invalid, as one word.
-    pub reason: Option<String>,
+    /// Why the trial failed, was skipped or is invalid.
+    pub reason: Option<TrialReason>,
     /// What was measured.
     pub metrics: Metrics,
 }

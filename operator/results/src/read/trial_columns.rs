@@ -8,6 +8,7 @@ use wasmbench_model::noise::Noise;
 
 use crate::read::open_loop_trial::{self, OpenLoopTrial};
 use crate::read::trial::{Discarded, Metrics, Trial, TrialState};
+use crate::vocabulary::trial_reason::TrialReason;
 
 #[serde_with::serde_as]
 #[derive(Serialize, Deserialize, Default)]
@@ -61,6 +62,13 @@ fn state(letter: char) -> Option<TrialState> {
         .find(|state| self::letter(*state) == letter)
 }
 
+/// The reason that a word stands for in a trial of this state.
+fn reason(state: TrialState, word: &str) -> TrialReason {
+    let doubt = (state == TrialState::Invalid).then(|| word.parse().ok());
+    let failure = || TrialReason::Failure(word.into());
+    doubt.flatten().map_or_else(failure, TrialReason::Doubt)
+}
+
 /// Writes trials as columns.
 pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok, S::Error> {
     let mut columns = Columns::default();
@@ -77,7 +85,7 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
         columns.states.push(letter(*state));
         columns
             .reasons
-            .extend(reason.clone().map(|reason| (*block, reason)));
+            .extend(reason.as_ref().map(|reason| (*block, reason.to_string())));
         columns.requests.push(m.requests);
         columns.errors.push(m.errors);
         columns.rps.push(m.rps);
@@ -100,11 +108,12 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
     let c = Columns::deserialize(deserializer)?;
     let rows = c.blocks.iter().zip(c.states.chars()).enumerate();
     let trial = |(row, (block, letter)): (usize, (&u32, char))| {
+        let state = state(letter)?;
         Some(Trial {
             block: *block,
             position: c.positions.get(row).copied()?,
-            state: state(letter)?,
-            reason: c.reasons.get(block).cloned(),
+            state,
+            reason: c.reasons.get(block).map(|word| reason(state, word)),
             metrics: Metrics {
                 requests: c.requests.get(row).copied()?,
                 errors: c.errors.get(row).copied()?,

@@ -35,10 +35,10 @@ pub fn failures(
             Outcome::Skipped { reason, message } => (reason, message, 0),
         };
         let group = groups
-            .entry((&trial.cell.variant, reason))
+            .entry((&trial.cell.variant, reason.word()))
             .or_insert_with(|| FailureGroup {
                 variant: trial.cell.variant.clone(),
-                reason: cut(reason, 64),
+                reason: cut(reason.word(), 64),
                 message: cut(message, MAX_FAILURE_CHARS),
                 first: trial.to_string(),
                 failed: 0,

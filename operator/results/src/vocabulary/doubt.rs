@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
     Ord,
     Hash,
     strum::IntoStaticStr,
+    strum::EnumString,
 )]
 pub enum Reason {
     /// A variant gave a wrong answer, or a different one than the baseline.
@@ -124,17 +125,6 @@ impl Reason {
             | Self::LogCost
             | Self::UnequalAnswers
             | Self::UnequalCpus => Reach::Run,
-        }
-    }
-
-    /// The doubt about a whole point that follows from the reason of a failed or invalid trial.
-    pub fn of_trial(reason: &str) -> Option<Self> {
-        match reason {
-            "ResponseMismatch" | "WrongAnswer" | "AnswerChanged" => Some(Self::ResponseMismatch),
-            "EngineModeMismatch" => Some(Self::EngineModeMismatch),
-            "ErrorsInLoad" | "NoSuccessfulRequest" => Some(Self::ErrorsInLoad),
-            "ClockTooCoarse" => Some(Self::ClockTooCoarse),
-            _ => None,
         }
     }
 }

@@ -6,3 +6,4 @@ pub mod doubt;
 pub mod measure;
 pub mod minimum;
 pub mod primary;
+pub mod trial_reason;

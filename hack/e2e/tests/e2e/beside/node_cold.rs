@@ -160,7 +160,7 @@ async fn image_in_use(client: &Client, namespace: &str, node: &str) {
     let spec = spec("[1]") + &placement(node);
     let records = records(namespace, client, "inuse", &spec).await;
     let reasons = records.iter().filter_map(|record| match &record.outcome {
-        Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
+        Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
         Outcome::Measured | Outcome::Skipped { .. } => None,
     });
     let reasons: Vec<(&str, &str)> = reasons.collect();

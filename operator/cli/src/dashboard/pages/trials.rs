@@ -11,6 +11,7 @@ use wasmbench_model::wire::record::{Cell, TrialId};
 use wasmbench_results::cells::load::LoadDetail;
 use wasmbench_results::read::trial::TrialState;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::trial_reason::TrialReason;
 
 use crate::assumed;
 use crate::dashboard::followed::{Recorded, begun};
@@ -166,8 +167,8 @@ fn cells<'a>(valid: &ValidatedRun, planned: &'a [TrialId]) -> Vec<(&'a Cell, Vec
 
 fn state(trial: &TrialId, now: Option<&TrialId>, recorded: &Recorded) -> State {
     match recorded.ended.get(trial) {
-        Some(Ended::Failed(why)) => State::Failed(why.clone()),
-        Some(Ended::Skipped(why)) => State::Skipped(why.clone()),
+        Some(Ended::Failed(why)) => State::Failed(why.to_string()),
+        Some(Ended::Skipped(why)) => State::Skipped(why.to_string()),
         Some(Ended::Measured) => judged(trial, recorded),
         None if now == Some(trial) => State::Running,
         None => State::Planned,
@@ -188,7 +189,8 @@ fn judged(trial: &TrialId, recorded: &Recorded) -> State {
     if let Some(own) = trials.find(|one| one.block == trial.block)
         && own.state == TrialState::Invalid
     {
-        return State::Invalid(own.reason.clone().unwrap_or_default());
+        let why = own.reason.as_ref().map(TrialReason::to_string);
+        return State::Invalid(why.unwrap_or_default());
     }
     match cell.invalid_because.first() {
         Some(reason) => State::Invalid(<&str>::from(reason).to_owned()),
@@ -202,11 +204,12 @@ mod tests {
 
     const RUN: &str = include_str!("../../../../../manifests/samples/quickstart.yaml");
 
-    fn run(message: &str) -> BenchmarkRun {
+    fn run(phase: &str, trial: &str) -> BenchmarkRun {
         let mut run: BenchmarkRun = serde_yaml::from_str(RUN).unwrap();
         run.status = serde_json::from_value(serde_json::json!({
             "progress": {
-                "completedTrials": 1, "totalTrials": 40, "text": "1/40", "message": message,
+                "completedTrials": 1, "totalTrials": 40, "text": "1/40", "message": "",
+                "trial": trial, "phase": phase,
             },
         }))
         .unwrap();
@@ -221,16 +224,16 @@ mod tests {
     #[test]
     fn a_trial_is_planned_then_runs_then_counts() {
         let mut recorded = Recorded::default();
-        let html = table(&run("preparing native/hello/warm/b1"), &recorded);
+        let html = table(&run("Preparing", "native/hello/warm/b1"), &recorded);
         assert_eq!(states(&html, "planned"), 40);
-        let html = table(&run("measuring native/hello/warm/b1"), &recorded);
+        let html = table(&run("Measuring", "native/hello/warm/b1"), &recorded);
         assert_eq!(
             (states(&html, "planned"), states(&html, "running")),
             (39, 1)
         );
         let trial: TrialId = "native/hello/warm/b1".parse().unwrap();
         recorded.ended.insert(trial, Ended::Measured);
-        let html = table(&run("preparing embedded/hello/warm/b1"), &recorded);
+        let html = table(&run("Preparing", "embedded/hello/warm/b1"), &recorded);
         assert_eq!((states(&html, "planned"), states(&html, "valid")), (39, 1));
     }
 
@@ -241,7 +244,7 @@ mod tests {
         recorded
             .ended
             .insert(trial, Ended::Failed("SubjectNotReady".into()));
-        let html = table(&run(""), &recorded);
+        let html = table(&run("Recording", "embedded/hello/warm/b1"), &recorded);
         assert!(
             html.0.contains("title=\"failed: SubjectNotReady\""),
             "{}",

@@ -186,14 +186,15 @@ async fn a_run_that_would_be_refused_reaches_no_cluster() {
 #[tokio::test]
 async fn records_are_not_read_while_a_trial_is_measured() {
     let mut measured = run("fast", "Measuring");
-    // Only the message keeps the records from being read.
+    // Only the phase keeps the records from being read.
     measured["status"]["seed"] = json!(1);
     measured["status"]["progress"]["completedTrials"] = json!(3);
-    measured["status"]["progress"]["message"] = json!("measuring native/hello/throughput-c4/b2");
+    measured["status"]["progress"]["trial"] = json!("native/hello/throughput-c4/b2");
+    measured["status"]["progress"]["phase"] = json!("Measuring");
     let mut between = measured.clone();
     between["metadata"]["name"] = json!("between");
     between["metadata"]["uid"] = json!("uid-between");
-    between["status"]["progress"]["message"] = json!("preparing native/hello/throughput-c4/b2");
+    between["status"]["progress"]["phase"] = json!("Preparing");
     let (router, asked) = dashboard(vec![measured, between]);
     got(&router, "runs/bench/fast").await;
     assert_eq!(*asked.lock().unwrap(), vec![]);

@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use serde_json::{Value, json};
-use wasmbench_model::wire::document::{LoadDocument, ProbeFailureReason};
+use wasmbench_model::wire::document::LoadDocument;
+use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_model::wire::request::REQUEST_ENV;
 
 /// Uid of the pod that requests name.
@@ -38,11 +39,12 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn failed(&self) -> ProbeFailureReason {
+    pub fn failed(&self) -> FailureReason {
         let failure = self.document.failure.as_ref();
         failure
             .unwrap_or_else(|| panic!("no failure:\n{}", self.progress))
             .reason
+            .clone()
     }
 
     pub fn message(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use wasmbench_controller::status::Conclusion;
 use wasmbench_model::wire::cold_start::{ColdPod, ColdStep, LateStart};
-use wasmbench_model::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
@@ -20,8 +20,8 @@ fn give_up(pod: &mut ColdPod) {
     pod.attempts = 0;
     pod.late = Some(LateStart {
         waited_nanoseconds: 30_000_000_000,
-        failure: ProbeFailure {
-            reason: ProbeFailureReason::NeverListened,
+        failure: Failure {
+            reason: FailureReason::NeverListened,
             message: "the last attempt: refused".into(),
         },
     });

@@ -21,6 +21,7 @@ use crate::statistics::Spread;
 use crate::vocabulary::cell::CellSummary;
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Sweep;
+use crate::vocabulary::trial_reason::TrialReason;
 
 /// The load generator's ceilings under the workloads of a run.
 pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
@@ -94,8 +95,8 @@ pub fn cell(
 fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_share: f64) -> Trial {
     let metrics = seen.load().cloned().unwrap_or_default();
     let (state, reason) = match &seen.ended {
-        Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
-        Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
+        Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.into())),
+        Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.into())),
         Outcome::Measured => {
             let all = (metrics.requests + metrics.errors) as f64;
             // More failed requests than the workload allows (by default none) make a trial invalid:
@@ -118,8 +119,8 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
     }
 }
 
-fn invalid(reason: Reason) -> (TrialState, Option<String>) {
-    (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
+fn invalid(reason: Reason) -> (TrialState, Option<TrialReason>) {
+    (TrialState::Invalid, Some(TrialReason::Doubt(reason)))
 }
 
 fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDetail {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use crate::cells::load::LoadDetail;
 use crate::cells::load::saturation::is_saturated;
-use crate::read::trial::{Trial, TrialState};
+use crate::read::trial::Trial;
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Reason;
+use crate::vocabulary::trial_reason::TrialReason;
 
 /// The reasons that follow from the trials of a point. `wrong` is what speaks against all of them.
 /// A CPU limit that the run sets is part of its question; any other measures what nobody asked.
@@ -34,11 +35,6 @@ pub fn reasons(
 /// One bad trial makes its whole point invalid: otherwise the blocks that worked would represent a
 /// variant that does not work reliably.
 fn of_trials(trials: &[Trial]) -> BTreeSet<Reason> {
-    let reasons = trials.iter().filter_map(|trial| match trial.state {
-        TrialState::Invalid | TrialState::Failed | TrialState::Skipped => {
-            Reason::of_trial(trial.reason.as_deref()?)
-        }
-        TrialState::Valid => None,
-    });
-    reasons.collect()
+    let excluded = trials.iter().filter_map(|trial| trial.reason.as_ref());
+    excluded.filter_map(TrialReason::doubt).collect()
 }

@@ -1,0 +1,147 @@
+//! Why a trial has no measurement, in one vocabulary for the probe, which says what it saw, and for
+//! the operator, which says what became of the pods. Records keep both.
+
+use std::fmt;
+
+use serde::de::IntoDeserializer as _;
+use serde::{Deserialize, Serialize};
+
+/// Why a trial has no measurement.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// One word.
+    pub reason: FailureReason,
+    /// What happened, what was seen last, and what to do about it.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure for this reason.
+    pub fn new(reason: FailureReason, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { reason, message }
+    }
+}
+
+/// Why a trial has no measurement, as one word.
+#[derive(
+    Serialize, Deserialize, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr,
+)]
+pub enum FailureReason {
+    /// The image cannot be pulled or its name is wrong.
+    ImageUnavailable,
+    /// The `RuntimeClass` does not exist.
+    RuntimeClassNotFound,
+    /// The administrator's settings forbid what the variant needs.
+    NotAllowed,
+    /// The records of the run take as much as the administrator allows.
+    RecordsFull,
+    /// The API server refuses the pod: policy, security level, or a quota too small for any pod of
+    /// the variant.
+    PodRejected,
+    /// The namespace's quota left no room for a pod of a cold start in time.
+    QuotaSpent,
+    /// The pod does not fit the node.
+    Unschedulable,
+    /// The container could not be created, or the node cannot run its runtime.
+    SubjectNotStarted,
+    /// The pod did not run in time, for no reported reason.
+    StartTimedOut,
+    /// The container ended while it should have been serving.
+    SubjectCrashed,
+    /// The pod is not the one that was asked for: something changed it on its way.
+    SubjectAltered,
+    /// The subject's pod disappeared while the probe was using it.
+    SubjectLost,
+    /// The pods of a cold start did not go away.
+    SubjectNotRemoved,
+    /// Nothing accepted a connection, or no answer came, within the ready timeout.
+    NeverListened,
+    /// Connections are accepted, but no answer was complete in the time allowed for a single one.
+    AnswerTooSlow,
+    /// The subject answers, but not what is expected.
+    WrongAnswer,
+    /// The answer after the load is wrong, or differs from the one before it although all must be
+    /// the same.
+    AnswerChanged,
+    /// The answer is not the baseline's, although all variants must give the same.
+    ResponseMismatch,
+    /// The load generator did not run to its end or printed something other than a result.
+    LoadFailed,
+    /// Every request of the timed window failed.
+    NoSuccessfulRequest,
+    /// The echo server of the proxy workload cannot run.
+    UpstreamUnavailable,
+    /// The echo server ended while the trial used it.
+    UpstreamLost,
+    /// The probe's pod did not run.
+    ProbeNotStarted,
+    /// The probe's pod is not the one that was asked for.
+    ProbeAltered,
+    /// The probe's Job exceeded its deadline.
+    ProbeDeadlineExceeded,
+    /// The probe ended without a readable document.
+    ProbeFailed,
+    /// The probe did not understand its request: operator and probe do not match.
+    BadRequest,
+    /// The API server did not answer the probe, or not as it should.
+    ClusterUnavailable,
+    /// containerd did not answer the probe, or not as it should.
+    ContainerdUnavailable,
+    /// The image of a cold start may not, or could not, be removed from the node.
+    ImageNotRemovable,
+    /// The record's measurement cannot be read.
+    UnreadableResult,
+    /// The variant was measured beside the baseline, as only older versions did.
+    Duet,
+    /// A word of another version, which wrote the record.
+    #[serde(untagged)]
+    Unknown(String),
+}
+
+impl FailureReason {
+    /// The word, as it stands in records.
+    pub fn word(&self) -> &str {
+        if let Self::Unknown(word) = self {
+            word
+        } else {
+            self.into()
+        }
+    }
+}
+
+impl From<&str> for FailureReason {
+    fn from(word: &str) -> Self {
+        let read: Result<Self, serde::de::value::Error> =
+            Self::deserialize(word.into_deserializer());
+        read.unwrap_or_else(|_| Self::Unknown(word.to_owned()))
+    }
+}
+
+impl fmt::Display for FailureReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read_back_and_one_of_another_version_is_kept() {
+        for (word, reason) in [
+            ("WrongAnswer", FailureReason::WrongAnswer),
+            ("Unknown", FailureReason::Unknown("Unknown".into())),
+            ("FellAsleep", FailureReason::Unknown("FellAsleep".into())),
+        ] {
+            assert_eq!(FailureReason::from(word), reason);
+            assert_eq!(reason.to_string(), word);
+            let json = serde_json::to_string(&reason).unwrap();
+            assert_eq!(json, format!("\"{word}\""));
+            let read: FailureReason = serde_json::from_str(&json).unwrap();
+            assert_eq!(read, reason);
+        }
+    }
+}
