@@ -210,7 +210,7 @@ fn on_the_curve(cell: &LoadCell, knee: Option<&LoadCell>) -> String {
     match knee.map(|knee| cell.detail.connections.cmp(&knee.detail.connections)) {
         Some(Ordering::Equal) => at_knee(cell),
         Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
-        Some(Ordering::Less) | None => standing(cell),
+        Some(Ordering::Less) | None => standing(cell.any()),
     }
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::{Better, Measured as _, Metric, Unit};
 
@@ -97,8 +97,8 @@ fn lines(point: &ValidPoint<'_>) -> String {
 
 /// `Hello/variant=embedded/connections=50`. The last part never ends in a dash and a number, which
 /// would be read as a number of processors.
-fn name(cell: &AnyCell) -> String {
-    let at = match cell.point() {
+fn name(cell: AnyCell<'_>) -> String {
+    let at = match cell.point {
         Point::WarmLatency => "sweep=warmLatency".to_owned(),
         Point::Throughput { connections } => format!("connections={connections}"),
         Point::OpenLoop { percent_of_peak } => format!("percentOfPeak={percent_of_peak}"),
@@ -106,8 +106,8 @@ fn name(cell: &AnyCell) -> String {
         Point::Density => "sweep=density".to_owned(),
         Point::Scout => "sweep=scout".to_owned(),
     };
-    let workload = capitalised(&encoded(&cell.workload));
-    format!("{workload}/variant={}/{at}", encoded(&cell.variant))
+    let workload = capitalised(&encoded(cell.workload));
+    format!("{workload}/variant={}/{at}", encoded(cell.variant))
 }
 
 /// Go's own tools require a capital letter after `Benchmark`.

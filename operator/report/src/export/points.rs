@@ -4,16 +4,17 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::TWIN;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::trust;
-use wasmbench_results::vocabulary::cell::{AnyCell, ByBlock};
+use wasmbench_results::vocabulary::cell::ByBlock;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
 /// A valid point with its numbers.
 pub struct ValidPoint<'a> {
     /// The cell of the point.
-    pub cell: &'a AnyCell,
+    pub cell: AnyCell<'a>,
     /// Its measures, with the number of each valid block; every number is finite.
     pub series: Vec<(Metric, ByBlock)>,
     /// Why not to trust the numbers, although they are valid.

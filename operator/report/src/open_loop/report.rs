@@ -114,6 +114,6 @@ fn validity(cell: &LoadCell) -> String {
     if found.is_some_and(|found| found.may_be_the_generators()) {
         "valid, generator later than the latency".to_owned()
     } else {
-        standing(cell)
+        standing(cell.any())
     }
 }

@@ -89,7 +89,7 @@ impl History {
 
 /// The measure itself: the trimmed mean of its blocks, with its interval.
 fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
-    let cell = summary.all_cells().find(|cell| series.is_of(cell))?;
+    let cell = summary.all_cells().find(|cell| series.is_of(*cell))?;
     let mut measures = cell.detail.series().into_iter();
     let (_, blocks) = measures.find(|(metric, _)| *metric == series.metric)?;
     let blocks: Vec<f64> = blocks.into_values().collect();
@@ -98,7 +98,7 @@ fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
 
 fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {
     let mut cells = summary.all_cells();
-    let cell = cells.find(|cell| series.is_of(cell));
+    let cell = cells.find(|cell| series.is_of(*cell));
     cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
 }
 

@@ -5,12 +5,13 @@ pub mod statement;
 use strum::EnumCount as _;
 use wasmbench_model::units::{self, cut};
 
+use crate::cells::any::AnyCell;
 use crate::cells::curve::peak;
 use crate::judge::comparison::Comparison;
 use crate::summary::failures::{flaky_variants, skipped_variants};
 use crate::summary::trust::is_doubted;
 use crate::summary::{Named, Summary};
-use crate::vocabulary::cell::{AnyCell, ranked};
+use crate::vocabulary::cell::ranked;
 use crate::vocabulary::measure::{Measured as _, Metric, Sweep, Unit};
 
 /// Longest verdict, in characters.
@@ -193,7 +194,7 @@ fn why_no_comparison(summary: &Summary) -> String {
         return "no primary measure is valid".to_owned();
     }
     let baseline = &summary.baseline;
-    let is_ranked = |cell: &AnyCell| cell.ranked && cell.variant == *baseline;
+    let is_ranked = |cell: AnyCell<'_>| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
         format!("nothing valid beside {baseline}")
     } else {

@@ -9,6 +9,7 @@ use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_model::rounding::{P_DIGITS, round_significant};
 use wasmbench_model::wire::record::{Cell, Point};
 
+use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::judge::comparison::factor;
 use crate::judge::ratios::Series;
@@ -17,7 +18,6 @@ use crate::runs::across::{CellRatio, Side, Unjudged, VersusBaseline};
 use crate::runs::history::Scatter;
 use crate::statistics::{Interval, false_discovery, paired_ratios};
 use crate::summary::Summary;
-use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::{minimum_effect, smallest_change};
 
@@ -244,7 +244,7 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
-    let is_untrusted = |cell: &AnyCell| !cell.untrusted_because(effect).is_empty();
+    let is_untrusted = |cell: AnyCell<'_>| !cell.untrusted_because(effect).is_empty();
     let series = Series::ranked(summary.all_cells());
     let sample = |one: &Series<'_>| {
         let base = one.base(&series, &summary.baseline);
@@ -273,11 +273,11 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
 /// Whether a point has more connections than the knee of the earlier run's baseline. Beyond it the
 /// queue grows but the rate hardly does, and nothing is judged there within a run either. If the
 /// baseline has no valid point, the variant's own knee counts.
-fn is_beyond_knee(cell: &AnyCell, earlier: &Summary) -> bool {
-    let Point::Throughput { connections } = cell.point() else {
+fn is_beyond_knee(cell: AnyCell<'_>, earlier: &Summary) -> bool {
+    let Point::Throughput { connections } = cell.point else {
         return false;
     };
-    let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
-    let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
+    let knee = |variant: &str| knee(&earlier.cells, variant, cell.workload);
+    let knee = knee(&earlier.baseline).or_else(|| knee(cell.variant));
     knee.is_some_and(|knee| connections > knee.detail.connections)
 }
