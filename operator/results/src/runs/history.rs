@@ -73,9 +73,9 @@ impl History {
                     Some(_) => compared.untrusted.is_empty(),
                     None => is_trusted(summary, spec, &series),
                 };
-                let series = place_of(&mut self.series, series);
-                numbers.entry(series).or_insert(Number {
-                    series,
+                let place = place_of(&mut self.series, series);
+                numbers.entry(place).or_insert(Number {
+                    series: place,
                     ratio,
                     blocks: compared.estimate.blocks,
                     value,
@@ -112,12 +112,12 @@ fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
     let environment = &summary.environment;
     let images = environment.variants.iter().map(|found| {
         // The name of an image may refer to another image tomorrow; its id does not.
-        let ids = if found.image_ids.is_empty() {
+        let images = if found.image_ids.is_empty() {
             &found.images
         } else {
             &found.image_ids
         };
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids: Vec<&str> = images.iter().map(String::as_str).collect();
         (found.variant.clone(), ids.join(" "))
     });
     Setting {

@@ -172,8 +172,11 @@ fn cost<'a>(
 }
 
 fn why(cell: AnyCell<'_>) -> String {
-    let reasons = cell.invalid_because.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+    let reasons: Vec<&str> = cell
+        .invalid_because
+        .iter()
+        .map(|reason| (*reason).into())
+        .collect();
     if reasons.is_empty() {
         "not measured".to_owned()
     } else {
@@ -186,9 +189,11 @@ fn why(cell: AnyCell<'_>) -> String {
 /// or else the open-loop cell with the highest rate.
 fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a LoadCell> {
     let of = |of: &str| {
-        let cells = summary.cells.iter();
-        let cells = cells.filter(|cell| cell.is_of(of, workload));
-        cells.collect::<Vec<&LoadCell>>()
+        summary
+            .cells
+            .iter()
+            .filter(|cell| cell.is_of(of, workload))
+            .collect::<Vec<&LoadCell>>()
     };
     let own = of(variant);
     let at = |sweep: Sweep| {
@@ -198,8 +203,8 @@ fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a L
     };
     if at(Sweep::Throughput).next().is_some() {
         let knee = knee(&summary.cells, &summary.baseline, workload)
-            .or_else(|| knee(&summary.cells, variant, workload));
-        let knee = knee.map(|knee| knee.detail.connections);
+            .or_else(|| knee(&summary.cells, variant, workload))
+            .map(|knee| knee.detail.connections);
         return at(Sweep::Throughput)
             .find(|cell| knee.is_none_or(|knee| cell.detail.connections == knee));
     }

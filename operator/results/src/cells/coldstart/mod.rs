@@ -114,8 +114,9 @@ impl ColdStartDetail {
     pub fn series(&self) -> Vec<(Metric, ByBlock)> {
         let blocks = || self.blocks.iter();
         let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
-        let answers = blocks().filter(|_| !self.answers_wait_for_the_cluster());
-        let answers = answers.filter_map(|block| Some((block.block, block.answer?)));
+        let answers = blocks()
+            .filter(|_| !self.answers_wait_for_the_cluster())
+            .filter_map(|block| Some((block.block, block.answer?)));
         vec![
             (Metric::ColdStartListening, listening.collect()),
             (Metric::ColdStartAnswer, answers.collect()),
