@@ -77,11 +77,12 @@ fn untrusted(reasons: &BTreeSet<Reason>) -> String {
 /// One line per block. The number of iterations is 1, because a block is one trial.
 fn lines(point: &ValidPoint<'_>) -> String {
     let name = name(point.cell);
-    let blocks = point
+    let blocks: BTreeSet<u32> = point
         .series
         .iter()
-        .flat_map(|(_, by_block)| by_block.keys());
-    let blocks: BTreeSet<u32> = blocks.copied().collect();
+        .flat_map(|(_, by_block)| by_block.keys())
+        .copied()
+        .collect();
     let mut text = String::new();
     for block in blocks {
         let _ = write!(text, "Benchmark{name} 1");

@@ -39,8 +39,9 @@ type Measures = BTreeMap<String, Number>;
 pub fn bmf(summary: &Summary) -> Result<String, Error> {
     let points = valid(summary);
     let trusted = points.iter().filter(|point| point.untrusted.is_empty());
-    let benchmarks = trusted.map(|point| (name(point.cell), measures(summary, point)));
-    let benchmarks: BTreeMap<String, Measures> = benchmarks.collect();
+    let benchmarks: BTreeMap<String, Measures> = trusted
+        .map(|point| (name(point.cell), measures(summary, point)))
+        .collect();
     Ok(json::pretty(&benchmarks)?)
 }
 

@@ -24,8 +24,7 @@ pub struct ValidPoint<'a> {
 /// The valid points of a run, in the order of its summary. They exclude the baseline's twin, which
 /// is an instrument.
 pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
-    let effect = summary.compared.minimum_effect;
-    let effect = effect.map_or(0.0, libm::log1p);
+    let effect = summary.compared.minimum_effect.map_or(0.0, libm::log1p);
     let of_run: BTreeSet<Reason> = trust::of_run(summary).collect();
     let cells = summary.all_cells();
     let valid = cells.filter(|cell| cell.ranked && cell.variant != TWIN);

@@ -121,8 +121,9 @@ impl SyntheticCells {
                 .detail
                 .trials
                 .iter()
-                .filter(|trial| trial.block <= blocks);
-            let trials = trials.cloned().collect();
+                .filter(|trial| trial.block <= blocks)
+                .cloned()
+                .collect();
             cell(
                 &found.variant,
                 found.detail.sweep,
