@@ -6,15 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
-use wasmbench_model::wire::record::Point as CellPoint;
-use wasmbench_results::cells::density::DensityDetail;
-use wasmbench_results::cells::load::LoadDetail;
+use wasmbench_results::cells::any::{AnyCell, Detail};
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::ratios::pooled;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::{AnyCell, Detail};
 use wasmbench_results::vocabulary::doubt::Reason;
-use wasmbench_results::vocabulary::measure::Metric;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
 use crate::figure::Figure;
 
@@ -227,43 +224,37 @@ fn points(summary: &Summary) -> Vec<Point> {
 }
 
 /// What studies have of a cell, and at how many connections or instances. A climb is there with its last step.
-fn figures_of(cell: &AnyCell) -> (&'static [Figure], u32) {
-    match cell.point() {
-        CellPoint::WarmLatency => (
-            &[Figure::WarmP50],
-            of_kind(cell, |load: &LoadDetail| Some(load.connections)),
-        ),
-        CellPoint::Throughput { connections } => (
-            &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
-            connections,
-        ),
-        // No study has a load with a schedule.
-        CellPoint::OpenLoop { .. } | CellPoint::Scout => (&[], 0),
-        CellPoint::ColdStart { concurrency } => (&[Figure::Ready], concurrency),
-        CellPoint::Density => (
-            &[Figure::MemoryPerInstance],
-            of_kind(cell, |climbs: &DensityDetail| {
-                Some(climbs.steps.last()?.instances)
-            }),
-        ),
+fn figures_of(cell: AnyCell<'_>) -> (&'static [Figure], u32) {
+    match cell.detail {
+        Detail::Load(load) => (of_sweep(load.sweep), load.connections),
+        Detail::ColdStart(starts) => (&[Figure::Ready], starts.concurrency),
+        Detail::Density(climbs) => {
+            let last = climbs.steps.last();
+            let instances = last.map_or(0, |step| step.instances);
+            (&[Figure::MemoryPerInstance], instances)
+        }
     }
 }
 
-/// A number of a cell of this kind; 0 without one.
-fn of_kind<D: Detail>(cell: &AnyCell, of: impl Fn(&D) -> Option<u32>) -> u32 {
-    cell.detail.of_kind().and_then(of).unwrap_or_default()
+const fn of_sweep(sweep: Sweep) -> &'static [Figure] {
+    match sweep {
+        Sweep::WarmLatency => &[Figure::WarmP50],
+        Sweep::Throughput => &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
+        // No study has a load with a schedule.
+        Sweep::OpenLoop => &[],
+    }
 }
 
-fn of_cell(summary: &Summary, cell: &AnyCell) -> Vec<Point> {
+fn of_cell(summary: &Summary, cell: AnyCell<'_>) -> Vec<Point> {
     let (figures, at) = figures_of(cell);
     let series = cell.detail.series().into_iter();
     let points = series.filter_map(|(metric, values)| {
         let figure = figures.iter().find(|figure| figure.metric() == metric)?;
         Some(Point {
             figure: *figure,
-            workload: cell.workload.clone(),
+            workload: cell.workload.to_owned(),
             at,
-            variant: cell.variant.clone(),
+            variant: cell.variant.to_owned(),
             values,
             doubts: doubts(summary, cell, metric),
         })
@@ -273,9 +264,9 @@ fn of_cell(summary: &Summary, cell: &AnyCell) -> Vec<Point> {
 
 /// Why this cell, or its comparison with the baseline, is not to be trusted. For the baseline
 /// itself, the reasons that all its comparisons share count as well.
-fn doubts(summary: &Summary, cell: &AnyCell, metric: Metric) -> BTreeSet<String> {
+fn doubts(summary: &Summary, cell: AnyCell<'_>, metric: Metric) -> BTreeSet<String> {
     let is_of_place = |one: &&Comparison| {
-        (one.metric, one.point, &*one.workload) == (metric, cell.point(), &*cell.workload)
+        (one.metric, one.point, &*one.workload) == (metric, cell.point, cell.workload)
     };
     let reasons = |one: &Comparison| one.untrusted.iter().copied().collect();
     let shared = || {
@@ -299,8 +290,8 @@ fn without_values(summary: &Summary) -> Vec<Without> {
     });
     let invalid = summary.all_cells().flat_map(|cell| {
         let reasons = cell.invalid_because.iter();
-        reasons.map(|reason| Without {
-            variant: cell.variant.clone(),
+        reasons.map(move |reason| Without {
+            variant: cell.variant.to_owned(),
             reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
         })
     });

@@ -38,10 +38,12 @@ impl Cluster {
         config.connect_timeout = Some(Duration::from_secs(5));
         // A person is waiting: one clear sentence now is better than a minute of retries.
         config.default_retry = false;
-        let namespace = args.namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
-        let client = Client::try_from(config);
-        let client = client.map_err(|error| Error::NoCluster(root_cause(&error)))?;
+        let namespace = args
+            .namespace
+            .clone()
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let client =
+            Client::try_from(config).map_err(|error| Error::NoCluster(root_cause(&error)))?;
         Ok(Self::new(client, namespace))
     }
 
@@ -127,8 +129,8 @@ impl Cluster {
         let runs = BenchmarkRun::url_path(&(), Some(&self.namespace));
         let request = Request::post(format!("{runs}?fieldValidation=Strict"))
             .header(CONTENT_TYPE, "application/json")
-            .body(serde_json::to_vec(run)?);
-        let request = request.map_err(|error| Error::NoCluster(error.to_string()))?;
+            .body(serde_json::to_vec(run)?)
+            .map_err(|error| Error::NoCluster(error.to_string()))?;
         let created = self
             .client
             .request::<PartialObjectMeta<BenchmarkRun>>(request);
@@ -251,8 +253,8 @@ async fn config(args: &ClusterArgs) -> Result<Config, Error> {
     let kubeconfig = match &args.kubeconfig {
         Some(path) => Kubeconfig::read_from(path),
         None => Kubeconfig::read(),
-    };
-    let kubeconfig = kubeconfig.map_err(|error| failed(&error))?;
+    }
+    .map_err(|error| failed(&error))?;
     let options = KubeConfigOptions {
         context: args.context.clone(),
         ..KubeConfigOptions::default()

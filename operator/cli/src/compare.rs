@@ -112,9 +112,11 @@ async fn all(
         more => return Err(Error::TooManyDirectories(more.len())),
     };
     let namespace = cluster.namespace.as_deref();
-    let before = args.before.iter();
-    let before = before.map(|name| from_files(one, name, namespace));
-    let before: Result<Vec<Read>, Error> = before.collect();
+    let before: Result<Vec<Read>, Error> = args
+        .before
+        .iter()
+        .map(|name| from_files(one, name, namespace))
+        .collect();
     Ok((before?, from_files(other, &args.after, namespace)?, None))
 }
 

@@ -24,8 +24,9 @@ pub async fn read(cluster: &Cluster, name: &str) -> Result<History, Error> {
     };
     let bytes = map
         .binary_data
-        .and_then(|mut data| data.remove(HISTORY_KEY));
-    let bytes = bytes.unwrap_or_default().0;
+        .and_then(|mut data| data.remove(HISTORY_KEY))
+        .unwrap_or_default()
+        .0;
     History::unpack(&bytes).map_err(|source| Error::History(name.to_owned(), source))
 }
 

@@ -63,8 +63,10 @@ pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
 /// step.
 pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     let namespace = run.namespace().unwrap_or_default();
-    let node = run.status.as_ref().and_then(|status| status.node.as_ref());
-    let node = node
+    let node = run
+        .status
+        .as_ref()
+        .and_then(|status| status.node.as_ref())
         .map(|node| format!(" on {}", ascii(&node.name)))
         .unwrap_or_default();
     let state = ascii(state(run));
@@ -79,11 +81,14 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     let (done, all) = (progress.completed_trials, progress.total_trials.max(1));
     let filled = (BAR * done.min(all) / all) as usize;
     let bar = "#".repeat(filled) + &".".repeat(BAR as usize - filled);
-    let left = progress.estimated_completion_time.as_ref().map(|time| {
-        let seconds = time.0.duration_since(now).as_secs().max(0);
-        format!(", about {} left", units::duration(seconds.unsigned_abs()))
-    });
-    let left = left.unwrap_or_default();
+    let left = progress
+        .estimated_completion_time
+        .as_ref()
+        .map(|time| {
+            let seconds = time.0.duration_since(now).as_secs().max(0);
+            format!(", about {} left", units::duration(seconds.unsigned_abs()))
+        })
+        .unwrap_or_default();
     let (total, message) = (progress.total_trials, ascii(&progress.message));
     let _ = write!(text, "[{bar}] {done} of {total} trials{left}\n{message}\n");
     text

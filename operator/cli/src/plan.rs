@@ -229,8 +229,8 @@ fn power(valid: &ValidatedRun) -> String {
     header
         .extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
     header.push(("Equals take".to_owned(), Align::Right));
-    let header: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
-    let mut table = Table::new(&header);
+    let columns: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
+    let mut table = Table::new(&columns);
     for scatter in SCATTERS {
         let expected = power::expected(&valid.spec, scatter);
         let found = expected.and_then(|one| one.smallest).map(units::excess);

@@ -25,8 +25,10 @@ impl Recomputation {
     pub fn new(run: &BenchmarkRun) -> Result<Self, Error> {
         let name = run.name_any();
         let status = run.status.as_ref();
-        let seed = status.and_then(|status| status.seed).or(run.spec.seed);
-        let seed = seed.ok_or_else(|| Error::NotAccepted(name.clone()))?;
+        let seed = status
+            .and_then(|status| status.seed)
+            .or(run.spec.seed)
+            .ok_or_else(|| Error::NotAccepted(name.clone()))?;
         Ok(Self {
             name,
             collector: Collector::new(RunInput::new(run, seed)),

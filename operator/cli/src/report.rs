@@ -86,8 +86,10 @@ async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Optio
 /// Why the earlier run could not be read. It may be gone by now, but the status still says what was
 /// found when this run ended.
 fn not_read(error: &Error, run: &BenchmarkRun) -> String {
-    let status = run.status.as_ref();
-    let status = status.and_then(|status| status.versus_run.as_ref());
+    let status = run
+        .status
+        .as_ref()
+        .and_then(|status| status.versus_run.as_ref());
     match status.filter(|versus| versus.compared) {
         Some(versus) => format!("{error}. When this run ended: {}", versus.message),
         None => error.to_string(),
@@ -175,10 +177,9 @@ mod tests {
         let noted = [
             (labels::OPERATOR_VERSION, version),
             (labels::OPERATOR_BUILD, build),
-        ];
-        let noted = noted
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)));
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)));
         let annotations = noted
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();

@@ -125,16 +125,17 @@ impl Noise {
             let share = share.filter(|share| *share > limit)?;
             Some(format!("{:.0} % {what}", share * 100.0))
         };
-        let cpus = self.others_cpus();
-        let cpus = cpus.map_or_else(String::new, |cpus| format!("({cpus:.1} CPUs) "));
+        let cpus = self
+            .others_cpus()
+            .map_or_else(String::new, |cpus| format!("({cpus:.1} CPUs) "));
         let others = over(
             self.others,
             self.others_limit(),
             &format!("{cpus}used by others"),
         );
         let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
-        let waits = "of the time with tasks that waited for memory";
-        let waits = over(self.memory_waits, MEMORY_WAIT_LIMIT, waits);
+        let waiting = "of the time with tasks that waited for memory";
+        let waits = over(self.memory_waits, MEMORY_WAIT_LIMIT, waiting);
         let said: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
         said.join(", ")
     }
@@ -160,9 +161,9 @@ fn share(nanoseconds: u64, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f
 /// The pod's own waits, which its own limit may cause, are the subject's business. Waits for CPUs
 /// are not judged: any load makes tasks wait for them, and [`Noise::others`] shows who is to blame.
 fn memory_waits(window: &TimedWindow) -> Option<f64> {
-    let waited = window.node?.memory_pressure_nanoseconds?;
+    let all = window.node?.memory_pressure_nanoseconds?;
     let own = window.subject.as_ref()?.pressure?.memory_nanoseconds?;
-    let waited = waited.saturating_sub(own) as f64;
+    let waited = all.saturating_sub(own) as f64;
     Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 

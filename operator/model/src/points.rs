@@ -8,9 +8,12 @@ use crate::wire::record::Point;
 
 /// Points of all sweeps, in the order of the API.
 pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
-    let cold = spec.sweeps.cold_start.iter();
-    let cold = cold.flat_map(|sweep| &sweep.concurrency);
-    let cold = cold.map(|&concurrency| Point::ColdStart { concurrency });
+    let cold = spec
+        .sweeps
+        .cold_start
+        .iter()
+        .flat_map(|sweep| &sweep.concurrency)
+        .map(|&concurrency| Point::ColdStart { concurrency });
     let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
     let connections = spec
         .sweeps

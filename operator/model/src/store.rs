@@ -262,11 +262,11 @@ pub fn add(
 ) -> Added {
     let key = entry_key(trial.cell.point, trial.block);
     let annotations = chunk.metadata.annotations.get_or_insert_default();
-    let index = annotations
+    let kept = annotations
         .get(labels::RECORD_INDEX)
         .map(String::as_str)
         .unwrap_or_default();
-    let mut index = parse_index(&cell.variant, &cell.workload, index);
+    let mut index = parse_index(&cell.variant, &cell.workload, kept);
     let entries = chunk.binary_data.get_or_insert_default();
     if index.contains_key(trial) && entries.contains_key(&key) {
         return Added::AlreadyThere;

@@ -14,9 +14,9 @@ pub fn with_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     if !is_wanted(&measured) {
         return measured;
     }
-    let baseline = measured.baseline_name();
+    let name = measured.baseline_name();
     let mut variants = measured.variants.iter();
-    let baseline = variants.find(|variant| variant.name == baseline);
+    let baseline = variants.find(|variant| variant.name == name);
     if let Some(mut twin) = baseline.cloned() {
         TWIN.clone_into(&mut twin.name);
         measured.variants.push(twin);

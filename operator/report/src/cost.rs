@@ -122,11 +122,11 @@ fn is_of_loaded_pod(cost: &Cost<'_>) -> bool {
 
 /// What shims hold outside the pods: `, without its shim beside it (native 4.00 MiB)`.
 fn outside(shims: &[ShimSummary]) -> String {
-    let held = |shim: &ShimSummary| {
+    let of_shim = |shim: &ShimSummary| {
         let bytes = units::bytes(shim.anonymous_bytes.median);
         format!("{} {bytes}", ascii(&shim.variant))
     };
-    let held: Vec<String> = shims.iter().map(held).collect();
+    let held: Vec<String> = shims.iter().map(of_shim).collect();
     if held.is_empty() {
         return String::new();
     }

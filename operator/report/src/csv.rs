@@ -5,6 +5,7 @@
 use strum::IntoEnumIterator as _;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::Point;
+use wasmbench_results::cells::any::{AnyCell, Detail};
 use wasmbench_results::cells::coldstart::ColdStartDetail;
 use wasmbench_results::cells::density::DensityDetail;
 use wasmbench_results::cells::load::{LoadDetail, extremes};
@@ -12,7 +13,6 @@ use wasmbench_results::cells::open_loop::OpenLoopSummary;
 use wasmbench_results::read::trial::Metrics;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::doubt::Reason;
 
 use crate::sheet::Sheet;
@@ -64,29 +64,35 @@ fn joined(reasons: &[Reason]) -> String {
     reasons.join(" ")
 }
 
-type Cells<'a> = Sheet<'a, &'a AnyCell>;
+type Cells<'a> = Sheet<'a, AnyCell<'a>>;
 
-fn load<'a>(row: &&'a AnyCell) -> Option<&'a LoadDetail> {
-    row.detail.of_kind()
+fn load<'a>(row: &AnyCell<'a>) -> Option<&'a LoadDetail> {
+    row.detail.load()
 }
 
-fn cold_start<'a>(row: &&'a AnyCell) -> Option<&'a ColdStartDetail> {
-    row.detail.of_kind()
+fn cold_start<'a>(row: &AnyCell<'a>) -> Option<&'a ColdStartDetail> {
+    match row.detail {
+        Detail::ColdStart(starts) => Some(starts),
+        Detail::Load(_) | Detail::Density(_) => None,
+    }
 }
 
-fn density<'a>(row: &&'a AnyCell) -> Option<&'a DensityDetail> {
-    row.detail.of_kind()
+fn density<'a>(row: &AnyCell<'a>) -> Option<&'a DensityDetail> {
+    match row.detail {
+        Detail::Density(climbs) => Some(climbs),
+        Detail::Load(_) | Detail::ColdStart(_) => None,
+    }
 }
 
 /// Adds the columns that every cell has.
 fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
     sheet
-        .left("variant", |row| row.variant.clone())
-        .left("workload", |row| row.workload.clone())
-        .left("sweep", |row| sweep(row.point()))
+        .left("variant", |row| row.variant)
+        .left("workload", |row| row.workload)
+        .left("sweep", |row| sweep(row.point))
         .right("connections", |row| load(row).map(|cell| cell.connections))
         .left("ranked", |row| row.ranked)
-        .left("invalid_because", |row| joined(&row.invalid_because))
+        .left("invalid_because", |row| joined(row.invalid_because))
         .right("trials_planned", |row| row.counts.planned)
         .right("trials_valid", |row| row.counts.valid)
         .right("trials_invalid", |row| row.counts.invalid)
@@ -107,7 +113,7 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
             load(row)?.generator_cpu_share_max
         })
         .for_each(NUMBERS, |sheet, (name, of_cell, of_trial)| {
-            let ends = move |row: &&AnyCell| extremes(&load(row)?.trials, of_trial);
+            let ends = move |row: &AnyCell<'_>| extremes(&load(row)?.trials, of_trial);
             spread(sheet, name, move |row| of_cell(load(row)?))
                 .right(format!("{name}_min"), move |row| {
                     ends(row).map(|(min, _)| min)
@@ -162,7 +168,7 @@ type Part = fn(Spread) -> f64;
 fn spread<'a>(
     sheet: Cells<'a>,
     name: &str,
-    of: impl Fn(&&'a AnyCell) -> Option<Spread> + Copy + 'a,
+    of: impl Fn(&AnyCell<'a>) -> Option<Spread> + Copy + 'a,
 ) -> Cells<'a> {
     let ends: [(&str, Part); 3] = [
         ("median", |spread| spread.median),

@@ -94,8 +94,10 @@ impl Section {
 
     /// Adds a table with a caption.
     pub fn captioned(self, caption: &'static str, table: Table) -> Self {
-        let caption = Some(caption);
-        self.with(Block::Table { caption, table })
+        self.with(Block::Table {
+            caption: Some(caption),
+            table,
+        })
     }
 
     /// Adds the name of what the next blocks are about.

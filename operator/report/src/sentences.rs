@@ -80,8 +80,9 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
             .collect::<Vec<String>>()
             .join(", ")
     };
-    let different = found.iter().filter(|one| one.verdict.is_difference());
-    let different: Vec<String> = different
+    let different: Vec<String> = found
+        .iter()
+        .filter(|one| one.verdict.is_difference())
         .map(|one| {
             let what = one.what() + untrusted(one);
             if let Some(difference) = one.judged_difference() {
@@ -90,8 +91,9 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
             }
             let whose = std::mem::replace(owner, "its".to_owned());
             if let Some(fewer) = one.fewer_words() {
-                let than = whose.strip_suffix("'s");
-                let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
+                let than = whose
+                    .strip_suffix("'s")
+                    .map_or_else(String::new, |baseline| format!(" than {baseline}"));
                 return fewer + &than + untrusted(one);
             }
             format!("{} {whose} {what}", units::ratio(one.estimate.ratio))
@@ -99,7 +101,7 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
         .collect();
     let equal = named(|verdict| verdict == Verdict::Equivalent);
     let open = named(|verdict| verdict == Verdict::Inconclusive);
-    let parts = [
+    let parts: Vec<String> = [
         different.join(", "),
         if equal.is_empty() {
             equal
@@ -111,8 +113,10 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
         } else {
             format!("undecided: {open}")
         },
-    ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    ]
+    .into_iter()
+    .filter(|part| !part.is_empty())
+    .collect();
     parts.join("; ")
 }
 

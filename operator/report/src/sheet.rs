@@ -129,14 +129,17 @@ impl<'a, T> Sheet<'a, T> {
 
     /// The sheet as a table. Columns without a value in any row are left out.
     pub fn table(self) -> Table {
-        let titles = self.columns.iter();
-        let titles: Vec<(&str, Align)> = titles
+        let titles: Vec<(&str, Align)> = self
+            .columns
+            .iter()
             .map(|column| (column.title.as_str(), column.align))
             .collect();
         let mut table = Table::new(&titles);
         for row in &self.rows {
-            let fields = self.shown(row).into_iter();
-            let fields = fields.map(|field| field.unwrap_or_else(|| NOTHING.to_owned()));
+            let fields = self
+                .shown(row)
+                .into_iter()
+                .map(|field| field.unwrap_or_else(|| NOTHING.to_owned()));
             table.row(&fields.collect::<Vec<String>>());
         }
         table.drop_columns_of(NOTHING);
@@ -150,8 +153,10 @@ impl<'a, T> Sheet<'a, T> {
         let titles = self.columns.iter().map(|column| quoted(&column.title));
         let mut text = line(titles.collect());
         for row in &self.rows {
-            let fields = self.shown(row).into_iter();
-            let fields = fields.map(|field| field.map_or_else(String::new, |field| quoted(&field)));
+            let fields = self
+                .shown(row)
+                .into_iter()
+                .map(|field| field.map_or_else(String::new, |field| quoted(&field)));
             text.push_str(&line(fields.collect()));
         }
         text

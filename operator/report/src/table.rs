@@ -83,11 +83,12 @@ impl Table {
         // The rule under a title needs three characters.
         let widths = widths(&titles, &rows, 3);
         let columns = self.header.iter().zip(&widths);
-        let rule = columns.map(|((_, align), width)| match align {
-            Align::Left => "-".repeat(*width),
-            Align::Right => "-".repeat(width - 1) + ":",
-        });
-        let rule: Vec<String> = rule.collect();
+        let rule: Vec<String> = columns
+            .map(|((_, align), width)| match align {
+                Align::Left => "-".repeat(*width),
+                Align::Right => "-".repeat(width - 1) + ":",
+            })
+            .collect();
         let all = [&titles, &rule].into_iter().chain(&rows);
         lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
@@ -125,12 +126,15 @@ impl Table {
     }
 
     fn line(&self, row: &[String], widths: &[usize], between: &str) -> String {
-        let cells = row.iter().zip(&self.header).zip(widths);
-        let cells = cells.map(|((cell, (_, align)), width)| match align {
-            Align::Left => format!("{cell:<width$}"),
-            Align::Right => format!("{cell:>width$}"),
-        });
-        cells.collect::<Vec<_>>().join(between)
+        row.iter()
+            .zip(&self.header)
+            .zip(widths)
+            .map(|((cell, (_, align)), width)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            })
+            .collect::<Vec<_>>()
+            .join(between)
     }
 }
 

@@ -97,9 +97,10 @@ pub fn with_mark(variant: &str, baseline: &str) -> String {
 
 /// The points of one workload, one row per variant and sweep point.
 pub fn points(summary: &Summary, workload: &str) -> Table {
-    let closed = summary.cells.iter();
-    let closed =
-        closed.filter(|cell| cell.workload == workload && cell.detail.sweep != Sweep::OpenLoop);
+    let closed = summary
+        .cells
+        .iter()
+        .filter(|cell| cell.workload == workload && cell.detail.sweep != Sweep::OpenLoop);
     let interval = |cell: &LoadCell, spread: Option<Spread>, unit: fn(f64) -> String| {
         interval(cell.counts.valid, spread, unit)
     };
@@ -168,9 +169,10 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
 
 /// For how much of the window a CPU limit stopped the subject; `None` if it did not.
 pub fn throttled(cell: &LoadCell) -> Option<String> {
-    let share = cell.detail.throttled_share;
-    let share = share.filter(|_| cell.detail.is_throttled());
-    share.map(units::percent)
+    cell.detail
+        .throttled_share
+        .filter(|_| cell.detail.is_throttled())
+        .map(units::percent)
 }
 
 /// The median, in a unit.
@@ -210,7 +212,7 @@ fn on_the_curve(cell: &LoadCell, knee: Option<&LoadCell>) -> String {
     match knee.map(|knee| cell.detail.connections.cmp(&knee.detail.connections)) {
         Some(Ordering::Equal) => at_knee(cell),
         Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
-        Some(Ordering::Less) | None => standing(cell),
+        Some(Ordering::Less) | None => standing(cell.any()),
     }
 }
 
@@ -225,8 +227,10 @@ pub fn sweep_name(sweep: Sweep) -> &'static str {
 
 /// The first `limit` trials with their numbers, by cell and block.
 pub fn trials(summary: &Summary, limit: usize) -> Table {
-    let all = summary.cells.iter();
-    let all = all.flat_map(|cell| cell.detail.trials.iter().map(move |trial| (cell, trial)));
+    let all = summary
+        .cells
+        .iter()
+        .flat_map(|cell| cell.detail.trials.iter().map(move |trial| (cell, trial)));
     Sheet::of(all.take(limit))
         .left("Trial", |(cell, trial)| {
             let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());

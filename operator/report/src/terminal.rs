@@ -71,12 +71,18 @@ fn remarks(status: &BenchmarkRunStatus) -> String {
         let (variant, what) = (&left_out.variant, &left_out.what);
         format!("Not applicable: {variant}, {what}: {}", left_out.reason)
     });
-    let precision = status.precision.iter();
-    let precision = precision.map(|precision| format!("Precision: {}", precision.message));
-    let power = status.power.iter();
-    let power = power.map(|power| format!("Power: {}", power.message));
-    let versus = status.versus_run.iter();
-    let versus = versus.map(|run| format!("Versus run {}: {}", run.name, run.message));
+    let precision = status
+        .precision
+        .iter()
+        .map(|precision| format!("Precision: {}", precision.message));
+    let power = status
+        .power
+        .iter()
+        .map(|power| format!("Power: {}", power.message));
+    let versus = status
+        .versus_run
+        .iter()
+        .map(|run| format!("Versus run {}: {}", run.name, run.message));
     let about_trials = omitted.chain(skipped).chain(left_out);
     let all = about_trials.chain(precision).chain(power).chain(versus);
     lines("\n", all.map(|remark| ascii(&remark)))

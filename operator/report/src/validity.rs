@@ -1,7 +1,7 @@
 //! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
 use wasmbench_model::units::cut;
-use wasmbench_results::vocabulary::cell::AnyCell;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::vocabulary::doubt::Reason;
 
 /// The title of the column, which is next to the name.
@@ -10,7 +10,7 @@ pub const VALIDITY: &str = "Validity";
 const MAX_REASONS_CHARS: usize = 128;
 
 /// `valid`, `INVALID: Throttled`, `not measured`. A table shows no numbers for an invalid cell.
-pub fn standing(cell: &AnyCell) -> String {
+pub fn standing(cell: AnyCell<'_>) -> String {
     match because(cell) {
         _ if cell.ranked => "valid".to_owned(),
         Some(reasons) => format!("INVALID: {reasons}"),
@@ -19,8 +19,8 @@ pub fn standing(cell: &AnyCell) -> String {
 }
 
 /// Why a cell is invalid, in words; `None` if there is no reason.
-pub fn because(cell: &AnyCell) -> Option<String> {
-    words(&cell.invalid_because)
+pub fn because(cell: AnyCell<'_>) -> Option<String> {
+    words(cell.invalid_because)
 }
 
 /// The reasons, shortened for a status.

@@ -137,7 +137,7 @@ fn a_cold_start_is_compared_until_it_listens() {
     let cells = starts.cold_starts.iter();
     let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.detail.concurrency == 4);
     let cell = cells.next().unwrap();
-    let wanted = starts.comparison(cell, Metric::ColdStartListening);
+    let wanted = starts.comparison(cell.any(), Metric::ColdStartListening);
     let wanted = wanted.unwrap().estimate.ratio;
     let Value::Ratio(found) = &row.measured else {
         panic!("no ratio: {row:#?}")

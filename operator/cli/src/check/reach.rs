@@ -109,8 +109,10 @@ fn is_of(peer: &NetworkPolicyPeer, operator_namespace: Option<&str>) -> bool {
     }
     // Without a selector of namespaces, only pods of the same namespace are meant.
     peer.namespace_selector.as_ref().is_some_and(|selector| {
-        let named = selector.match_labels.as_ref();
-        let named = named.and_then(|labels| labels.get(NAMESPACE_NAME));
+        let named = selector
+            .match_labels
+            .as_ref()
+            .and_then(|labels| labels.get(NAMESPACE_NAME));
         let pair = named.zip(operator_namespace);
         pair.is_none_or(|(named, operator)| named == operator)
     })

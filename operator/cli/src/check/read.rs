@@ -137,8 +137,9 @@ async fn operators(
 }
 
 fn operator(deployment: &Deployment) -> OperatorSeen {
-    let conditions = deployment.status.as_ref();
-    let mut conditions = conditions
+    let mut conditions = deployment
+        .status
+        .as_ref()
         .into_iter()
         .flat_map(|status| status.conditions.iter().flatten());
     OperatorSeen {

@@ -102,12 +102,19 @@ impl Form {
     pub fn plan(&self) -> Result<String, String> {
         let run: BenchmarkRun =
             serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
-        let name = run.metadata.name.as_deref();
-        let name = name.ok_or("metadata.name: give the run a name")?;
+        let name = run
+            .metadata
+            .name
+            .as_deref()
+            .ok_or("metadata.name: give the run a name")?;
         object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
         // The namespace becomes part of the request's URL.
-        let namespace = run.metadata.namespace.as_deref().map(object_name);
-        let namespace = namespace.transpose();
+        let namespace = run
+            .metadata
+            .namespace
+            .as_deref()
+            .map(object_name)
+            .transpose();
         namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
         plan::describe(&run, false).map_err(|error| error.to_string())
     }
@@ -120,8 +127,8 @@ fn port(text: &str) -> Result<u16, String> {
     } else {
         text.parse().ok()
     };
-    let port = port.filter(|port| *port > 0);
-    port.ok_or_else(|| format!("'{text}' is no port: give a number from 1 to 65535"))
+    port.filter(|port| *port > 0)
+        .ok_or_else(|| format!("'{text}' is no port: give a number from 1 to 65535"))
 }
 
 /// `fast-2` after `fast`, `fast-3` after `fast-2`.

@@ -167,8 +167,8 @@ mod tests {
         let mut map = ConfigMap::default();
         map.metadata.name = Some(variant.to_owned());
         map.metadata.resource_version = Some("1".to_owned());
-        let own = [(labels::VARIANT, variant), (labels::WORKLOAD, "hello")];
-        let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let own = [(labels::VARIANT, variant), (labels::WORKLOAD, "hello")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
         map.metadata.labels = Some(own.into());
         let (trial, ended) = (&record.trial, Ended::from(&record.outcome));
         let bytes = store::encode(&record).unwrap();

@@ -18,8 +18,11 @@ impl<T> Default for Recent<T> {
 impl<T: Clone> Recent<T> {
     /// The value of this name; if there is none any more, `new` makes one.
     pub fn value(&mut self, name: &str, new: impl FnOnce() -> T) -> T {
-        let known = self.0.iter().position(|(known, _)| known == name);
-        let known = known.and_then(|place| self.0.remove(place));
+        let known = self
+            .0
+            .iter()
+            .position(|(known, _)| known == name)
+            .and_then(|place| self.0.remove(place));
         let value = known.map_or_else(new, |(_, value)| value);
         self.0.push_back((name.to_owned(), value.clone()));
         if self.0.len() > KEPT {

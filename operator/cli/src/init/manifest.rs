@@ -93,8 +93,12 @@ impl Draft {
     }
 
     fn node_selector(&self) -> BTreeMap<String, String> {
-        let class = self.told.classes.as_ref().ok();
-        let class = class.and_then(|classes| classes.get(&self.class));
+        let class = self
+            .told
+            .classes
+            .as_ref()
+            .ok()
+            .and_then(|classes| classes.get(&self.class));
         class.map_or_else(BTreeMap::new, |class| class.node_selector.clone())
     }
 }
@@ -199,10 +203,12 @@ fn answers(draft: &Draft) -> String {
 
 fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
     let selector = draft.node_selector();
-    let fit = nodes.iter().filter(|node| node.has(&selector));
-    let fit: Vec<&NodeSeen> = fit.collect();
-    let architectures = fit.iter().filter_map(|node| node.labels.get(ARCH));
-    let architectures: BTreeSet<&str> = architectures.map(String::as_str).collect();
+    let fit: Vec<&NodeSeen> = nodes.iter().filter(|node| node.has(&selector)).collect();
+    let architectures: BTreeSet<&str> = fit
+        .iter()
+        .filter_map(|node| node.labels.get(ARCH))
+        .map(String::as_str)
+        .collect();
     let named: Vec<&str> = architectures.iter().copied().collect();
     let mut lines = vec![format!(
         "Nodes that fit: {} of {} ({})",

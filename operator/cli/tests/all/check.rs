@@ -400,10 +400,11 @@ fn every_policy_of_the_chart_is_looked_for() {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../charts/wasmbench/templates/admission");
     let files = std::fs::read_dir(folder).unwrap();
-    let names = files.map(|file| {
-        let path = file.unwrap().path();
-        path.file_stem().unwrap().to_string_lossy().into_owned()
-    });
-    let names: BTreeSet<String> = names.collect();
+    let names: BTreeSet<String> = files
+        .map(|file| {
+            let path = file.unwrap().path();
+            path.file_stem().unwrap().to_string_lossy().into_owned()
+        })
+        .collect();
     assert_eq!(names, POLICIES.map(str::to_owned).into());
 }

@@ -54,11 +54,11 @@ pub fn record_maps(records: &[Record]) -> Vec<ConfigMap> {
         let bytes = store::encode(record).unwrap();
         let position = maps
             .iter()
-            .position(|map| map.metadata.name.as_ref() == Some(&name));
-        let position = position.unwrap_or_else(|| {
-            maps.push(config_map(&name, labels::COMPONENT_RECORDS));
-            maps.len() - 1
-        });
+            .position(|map| map.metadata.name.as_ref() == Some(&name))
+            .unwrap_or_else(|| {
+                maps.push(config_map(&name, labels::COMPONENT_RECORDS));
+                maps.len() - 1
+            });
         store::add(
             &mut maps[position],
             cell,

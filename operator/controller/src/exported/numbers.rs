@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::{BenchmarkRun, conditions};
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::median;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::trust::is_doubted;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Unit};
 
 use super::family::{Family, Sample};
@@ -149,7 +149,7 @@ fn ratio(owner: &Owner, one: &Comparison) -> Vec<Sample> {
 
 /// The measured value of a variant in the compared cell, in the base unit.
 fn absolute(owner: &Owner, summary: &Summary, one: &Comparison, variant: &str) -> Option<Sample> {
-    let is_there = |cell: &&AnyCell| cell.is_at(variant, &one.workload, one.point);
+    let is_there = |cell: &AnyCell<'_>| cell.is_at(variant, &one.workload, one.point);
     let cell = summary.all_cells().find(is_there)?;
     let mut series = cell.detail.series().into_iter();
     let (_, by_block) = series.find(|(metric, _)| *metric == one.metric)?;

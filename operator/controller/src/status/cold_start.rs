@@ -66,7 +66,7 @@ fn time(summary: &Summary, cell: &ColdStartCell, metric: Metric, time: &ColdTime
     ColdStartTime {
         p50_microseconds: time.p50_microseconds.median,
         p90_microseconds: time.p90_microseconds,
-        versus_baseline: summary.comparison(cell, metric).map(ratio),
+        versus_baseline: summary.comparison(cell.any(), metric).map(ratio),
     }
 }
 

@@ -13,7 +13,7 @@ pub fn status(summary: &Summary, cell: &DensityCell) -> Option<DensityStatus> {
     if cell.counts.valid == 0 && cell.invalid_because.is_empty() {
         return None;
     }
-    let found = summary.comparison(cell, Metric::MemoryPerInstance);
+    let found = summary.comparison(cell.any(), Metric::MemoryPerInstance);
     Some(DensityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.unused(),

@@ -18,7 +18,7 @@ pub fn points_of_row(summary: &Summary, cells: &[&LoadCell]) -> Vec<OpenLoopPoin
 
 fn point(summary: &Summary, cell: &LoadCell) -> Option<OpenLoopPoint> {
     let found = cell.detail.open_loop?;
-    let compared = summary.comparison(cell, Metric::OpenLoopP99);
+    let compared = summary.comparison(cell.any(), Metric::OpenLoopP99);
     Some(OpenLoopPoint {
         percent_of_peak: cell.detail.percent_of_peak?,
         trials: cell.counts.valid,

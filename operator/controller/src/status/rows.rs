@@ -4,13 +4,13 @@
 use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 use wasmbench_model::wire::record::Point;
 use wasmbench_report::validity::invalid;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::cells::coldstart::ColdStartCell;
 use wasmbench_results::cells::curve::{knee, peak};
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::measure::Sweep;
 
@@ -31,7 +31,7 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
 }
 
 fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
-    let is_tried = |cell: &AnyCell| {
+    let is_tried = |cell: AnyCell<'_>| {
         let TrialCounts {
             missing, planned, ..
         } = cell.counts;

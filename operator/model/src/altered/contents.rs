@@ -19,8 +19,12 @@ pub fn differences(asked: &PodSpec, found: &PodSpec) -> Vec<String> {
         all.map(named).collect()
     };
     all.extend(names("init container", &initial(asked), &initial(found)));
-    let visitors = found.ephemeral_containers.iter().flatten();
-    let visitors = visitors.map(|one| one.name.clone()).collect();
+    let visitors = found
+        .ephemeral_containers
+        .iter()
+        .flatten()
+        .map(|one| one.name.clone())
+        .collect();
     all.extend(names("ephemeral container", &Names::new(), &visitors));
     for container in &asked.containers {
         if let Some(there) = containers::named(found, &container.name) {
@@ -110,9 +114,11 @@ fn of_container(asked: &Container, found: &Container) -> Vec<String> {
 
 /// Which names of a kind were added and which are missing.
 fn names(kind: &str, asked: &Names, found: &Names) -> Vec<String> {
-    let added = found.difference(asked);
-    let added = added.map(|name| format!("the {kind} '{name}' was added"));
-    let missing = asked.difference(found);
-    let missing = missing.map(|name| format!("the {kind} '{name}' is missing"));
+    let added = found
+        .difference(asked)
+        .map(|name| format!("the {kind} '{name}' was added"));
+    let missing = asked
+        .difference(found)
+        .map(|name| format!("the {kind} '{name}' is missing"));
     added.chain(missing).collect()
 }

@@ -73,8 +73,9 @@ fn amounts(container: &Container) -> Amounts {
 /// The same for a container that is asked for: where only a limit is set, the API server takes it
 /// for the request, too.
 fn asked_amounts(container: &Container) -> Amounts {
-    let limits = container.resources.as_ref();
-    let limits = limits
+    let limits = container
+        .resources
+        .as_ref()
         .and_then(|all| all.limits.clone())
         .unwrap_or_default();
     let requests = limits.into_iter();

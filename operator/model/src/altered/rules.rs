@@ -34,8 +34,11 @@ fn of_runtime_class(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
         what,
         value,
     };
-    let overhead = found.overhead.iter().flatten();
-    let overhead = overhead.map(|(key, amount)| (format!("overhead.{key}"), amount.0.clone()));
+    let overhead = found
+        .overhead
+        .iter()
+        .flatten()
+        .map(|(key, amount)| (format!("overhead.{key}"), amount.0.clone()));
     let labels = found.node_selector.iter().flatten();
     let is_new = |key: &String| {
         !asked
@@ -44,15 +47,19 @@ fn of_runtime_class(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
             .flatten()
             .any(|(own, _)| own == key)
     };
-    let labels = labels.filter(|(key, _)| is_new(key));
-    let labels = labels.map(|(key, value)| (format!("nodeSelector.{key}"), value.clone()));
+    let labels = labels
+        .filter(|(key, _)| is_new(key))
+        .map(|(key, value)| (format!("nodeSelector.{key}"), value.clone()));
     let own: Vec<&Toleration> = asked.tolerations.iter().flatten().collect();
-    let tolerations = found.tolerations.iter().flatten();
-    let tolerations = tolerations.filter(|one| !own.contains(one) && !is_of_kubernetes(one));
-    let tolerations = tolerations.map(|one| {
-        let key = one.key.clone().unwrap_or_default();
-        ("tolerations".to_owned(), key)
-    });
+    let tolerations = found
+        .tolerations
+        .iter()
+        .flatten()
+        .filter(|one| !own.contains(one) && !is_of_kubernetes(one))
+        .map(|one| {
+            let key = one.key.clone().unwrap_or_default();
+            ("tolerations".to_owned(), key)
+        });
     let all = overhead.chain(labels).chain(tolerations);
     all.map(|(what, value)| by_class(what, value)).collect()
 }

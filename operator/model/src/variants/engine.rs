@@ -41,10 +41,12 @@ fn statements(definition: &'static Definition, variant: &Variant) -> Vec<Claim> 
         .engine
         .as_deref()
         .map(|engine| ("engine", engine));
-    let mode = definition.mode(settings);
-    let mode = mode.map(|mode| (COMPILE_MODE, mode.into()));
-    let allocator: &str = settings.allocator.into();
-    let allocator = definition.has_allocator.then_some(("allocator", allocator));
+    let mode = definition
+        .mode(settings)
+        .map(|mode| (COMPILE_MODE, mode.into()));
+    let allocator = definition
+        .has_allocator
+        .then_some(("allocator", settings.allocator.into()));
     [engine, mode, allocator].into_iter().flatten().collect()
 }
 
@@ -59,11 +61,11 @@ const fn is_told_by_shim(definition: &Definition) -> bool {
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     let definition = of_variant(variant)?;
     let may_lack = is_told_by_shim(definition);
-    let stated = statements(definition, variant).into_iter();
-    let stated = stated.filter(|(member, _)| !may_lack || says.contains_key(*member));
+    let stated = statements(definition, variant)
+        .into_iter()
+        .filter(|(member, _)| !may_lack || says.contains_key(*member));
     let differs = |(member, claimed): Claim| {
-        let said = says.get(member).map(String::as_str);
-        let said = match said {
+        let said = match says.get(member).map(String::as_str) {
             Some(said) if said == claimed => return None,
             Some(said) => said.chars().take(MAX_VALUE_CHARS).collect(),
             None => "not told".to_owned(),
@@ -71,8 +73,8 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
         Some(format!("{member} is {said} instead of {claimed}"))
     };
     let claims = stated.chain(program(definition));
-    let found = claims.filter_map(differs);
-    let found: Vec<String> = found
+    let found: Vec<String> = claims
+        .filter_map(differs)
         .chain(contradicted_by_speed(definition, variant, says))
         .collect();
     (!found.is_empty()).then(|| found.join(", "))
@@ -96,9 +98,10 @@ fn contradicted_by_speed(
     says: &EngineFacts,
 ) -> Option<String> {
     let mode = definition.mode(variant.engine.unwrap_or_default());
-    let interprets = mode.map(|mode| mode == Compile::Interpreter);
     let is_compiled = definition.mode == Mode::CompiledByShim;
-    let interprets = interprets.or(is_compiled.then_some(false))?;
+    let interprets = mode
+        .map(|mode| mode == Compile::Interpreter)
+        .or(is_compiled.then_some(false))?;
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
         return Some("how fast it computes is not told".to_owned());
@@ -153,8 +156,9 @@ mod tests {
     fn an_engine_that_is_what_was_asked_for_contradicts_nothing() {
         assert_eq!(contradiction(&pooling(), &says(("version", None))), None);
         let native = variant(json!({"name": "n", "preset": "native"}));
-        let none = [("engine", "none"), ("profile", "release")];
-        let none = none.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let none = [("engine", "none"), ("profile", "release")]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .into();
         assert_eq!(contradiction(&native, &none), None);
     }
 
@@ -207,8 +211,9 @@ mod tests {
                 ("compileMode", "Interpreter"),
                 ("profile", "release"),
                 ("computeRatio", ratio),
-            ];
-            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            ]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .into();
             contradiction(&variant, &facts)
         };
         assert_eq!(told("53.1"), None);
@@ -308,8 +313,9 @@ mod tests {
             ("profile", "release"),
             ("computeRatio", "1.10"),
             ("engine", "wasmedge"),
-        ];
-        let says = says.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        ]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .into();
         let found = "engine is wasmedge instead of wasmtime";
         assert_eq!(contradiction(&shim, &says).as_deref(), Some(found));
     }
@@ -324,8 +330,9 @@ mod tests {
                 ("compileMode", mode),
                 ("profile", "release"),
                 ("computeRatio", "1.02"),
-            ];
-            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            ]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .into();
             contradiction(&serve, &facts)
         };
         assert_eq!(says("Jit"), None);

@@ -68,11 +68,13 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
     let points = points_of(spec);
     let mut found = vec![];
     for variant in spec.variants.iter().filter(|variant| variant.name != TWIN) {
-        let workloads = spec.workloads.iter();
-        let workloads =
-            workloads.map(|w| (format!("workload {}", w.name), of_workload(variant, w)));
-        let points = points.iter();
-        let points = points.map(|point| (point.to_string(), of_point(variant, *point)));
+        let workloads = spec
+            .workloads
+            .iter()
+            .map(|w| (format!("workload {}", w.name), of_workload(variant, w)));
+        let points = points
+            .iter()
+            .map(|point| (point.to_string(), of_point(variant, *point)));
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (what, reason) in workloads.chain(points) {
             if let Some(reason) = reason {

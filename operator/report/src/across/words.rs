@@ -81,11 +81,11 @@ impl InWords for Across {
         let first = self
             .ratios
             .iter()
-            .filter(|ratio| ratio.verdict.is_some_and(Verdict::is_difference));
-        let first = first.max_by(|one, other| {
-            let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
-            far(one).total_cmp(&far(other))
-        });
+            .filter(|ratio| ratio.verdict.is_some_and(Verdict::is_difference))
+            .max_by(|one, other| {
+                let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
+                far(one).total_cmp(&far(other))
+            });
         let most = first.map_or_else(String::new, |ratio| {
             format!(
                 "; most: {} {} on {} at {}: {}",
@@ -110,8 +110,9 @@ impl InWords for Across {
                 None => groups.push((of, vec![&lost.point])),
             }
         }
-        let shown = groups.iter().take(MAX_NAMED);
-        let shown: Vec<String> = shown
+        let shown: Vec<String> = groups
+            .iter()
+            .take(MAX_NAMED)
             .map(|(of, points)| format!("{of} ({})", points.join(", ")))
             .collect();
         let more = match groups.len().saturating_sub(MAX_NAMED) {

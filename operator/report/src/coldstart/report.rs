@@ -133,16 +133,16 @@ fn in_time(times: InTime) -> String {
         p90,
         max,
     } = times;
-    let named = [
+    [
         ("min", min),
         ("p25", p25),
         ("p50", p50),
         ("p75", p75),
         ("p90", p90),
         ("max", max),
-    ];
-    let named = named.map(|(name, time)| format!("{name} {}", units::micros(time)));
-    named.join(", ")
+    ]
+    .map(|(name, time)| format!("{name} {}", units::micros(time)))
+    .join(", ")
 }
 
 fn floors(floors: &[HarnessFloor]) -> Table {
@@ -219,11 +219,14 @@ fn times(cells: &[&ColdStartCell]) -> Table {
 
 /// `6 warm`, `1 cold, 5 warm`, `6 unknown`; `None` where nothing is ever compiled.
 fn compiled_before(cell: &ColdStartCell) -> Option<String> {
-    let told = cell.detail.compiled_before.iter();
-    let told = told.filter(|(found, _)| **found != CompileCache::NothingToCompile);
-    let told = told.map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
-    let unknown = cell.detail.compile_cache_unknown;
-    let unknown = (unknown > 0).then(|| format!("{unknown} unknown"));
+    let told = cell
+        .detail
+        .compiled_before
+        .iter()
+        .filter(|(found, _)| **found != CompileCache::NothingToCompile)
+        .map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
+    let samples = cell.detail.compile_cache_unknown;
+    let unknown = (samples > 0).then(|| format!("{samples} unknown"));
     let all: Vec<String> = told.chain(unknown).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }

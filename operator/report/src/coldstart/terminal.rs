@@ -42,9 +42,10 @@ impl<'a> Row<'a> {
 
 /// Cold starts of one workload for a terminal; empty without any.
 pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -> Table {
-    let points = rows.iter();
-    let points = points.flat_map(|row| row.cold_start.iter().map(|point| Row::Point(row, point)));
-    let points: Vec<Row<'_>> = points.collect();
+    let points: Vec<Row<'_>> = rows
+        .iter()
+        .flat_map(|row| row.cold_start.iter().map(|point| Row::Point(row, point)))
+        .collect();
     // Without points, the harness floor says nothing.
     let floors = if points.is_empty() { &[] } else { floors };
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));

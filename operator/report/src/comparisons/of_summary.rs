@@ -9,9 +9,12 @@ use crate::comparisons::row::Row;
 
 /// The ratios of one workload.
 pub fn of_summary<'a>(summary: &'a Summary, workload: &str) -> Vec<Row<'a>> {
-    let compared = summary.comparisons.iter();
-    let compared = compared.filter(|one| one.workload == workload);
-    compared.map(row).collect()
+    summary
+        .comparisons
+        .iter()
+        .filter(|one| one.workload == workload)
+        .map(row)
+        .collect()
 }
 
 /// What the name of a metric at a point does not say about the point.

@@ -54,8 +54,10 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
         (Reason::NodeNoisy, "the node was noisy"),
         (Reason::Throttled, "a CPU limit stopped the first instance"),
     ];
-    let found = all.map(|(reason, what)| (what, disturbed_steps::words(cell, reason)));
-    let found = found.into_iter().filter(|(_, steps)| !steps.is_empty());
+    let found = all
+        .map(|(reason, what)| (what, disturbed_steps::words(cell, reason)))
+        .into_iter()
+        .filter(|(_, steps)| !steps.is_empty());
     let variant = &cell.variant;
     found
         .map(|(what, steps)| format!("{variant}: {what} {steps}"))
@@ -94,8 +96,9 @@ fn slopes(cells: &[&DensityCell]) -> Table {
 }
 
 fn steps(cells: &[&DensityCell]) -> Table {
-    let steps = cells.iter();
-    let steps = steps.flat_map(|cell| cell.detail.steps.iter().map(move |step| (cell, step)));
+    let steps = cells
+        .iter()
+        .flat_map(|cell| cell.detail.steps.iter().map(move |step| (cell, step)));
     Sheet::of(steps)
         .counting(|(cell, _)| cell.ranked)
         .left("Variant", |(cell, _)| cell.variant.clone())

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::{Better, Measured as _, Metric, Unit};
 
@@ -77,11 +77,12 @@ fn untrusted(reasons: &BTreeSet<Reason>) -> String {
 /// One line per block. The number of iterations is 1, because a block is one trial.
 fn lines(point: &ValidPoint<'_>) -> String {
     let name = name(point.cell);
-    let blocks = point
+    let blocks: BTreeSet<u32> = point
         .series
         .iter()
-        .flat_map(|(_, by_block)| by_block.keys());
-    let blocks: BTreeSet<u32> = blocks.copied().collect();
+        .flat_map(|(_, by_block)| by_block.keys())
+        .copied()
+        .collect();
     let mut text = String::new();
     for block in blocks {
         let _ = write!(text, "Benchmark{name} 1");
@@ -97,8 +98,8 @@ fn lines(point: &ValidPoint<'_>) -> String {
 
 /// `Hello/variant=embedded/connections=50`. The last part never ends in a dash and a number, which
 /// would be read as a number of processors.
-fn name(cell: &AnyCell) -> String {
-    let at = match cell.point() {
+fn name(cell: AnyCell<'_>) -> String {
+    let at = match cell.point {
         Point::WarmLatency => "sweep=warmLatency".to_owned(),
         Point::Throughput { connections } => format!("connections={connections}"),
         Point::OpenLoop { percent_of_peak } => format!("percentOfPeak={percent_of_peak}"),
@@ -106,8 +107,8 @@ fn name(cell: &AnyCell) -> String {
         Point::Density => "sweep=density".to_owned(),
         Point::Scout => "sweep=scout".to_owned(),
     };
-    let workload = capitalised(&encoded(&cell.workload));
-    format!("{workload}/variant={}/{at}", encoded(&cell.variant))
+    let workload = capitalised(&encoded(cell.workload));
+    format!("{workload}/variant={}/{at}", encoded(cell.variant))
 }
 
 /// Go's own tools require a capital letter after `Benchmark`.

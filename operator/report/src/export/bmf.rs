@@ -8,10 +8,10 @@ use heck::ToKebabCase as _;
 use serde::Serialize;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::units::cut;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::vocabulary::cell::AnyCell;
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Unit};
 
 use crate::export::points::{ValidPoint, valid};
@@ -39,8 +39,9 @@ type Measures = BTreeMap<String, Number>;
 pub fn bmf(summary: &Summary) -> Result<String, Error> {
     let points = valid(summary);
     let trusted = points.iter().filter(|point| point.untrusted.is_empty());
-    let benchmarks = trusted.map(|point| (name(point.cell), measures(summary, point)));
-    let benchmarks: BTreeMap<String, Measures> = benchmarks.collect();
+    let benchmarks: BTreeMap<String, Measures> = trusted
+        .map(|point| (name(point.cell), measures(summary, point)))
+        .collect();
     Ok(json::pretty(&benchmarks)?)
 }
 
@@ -57,8 +58,8 @@ pub fn left_out(summary: &Summary) -> Option<String> {
     })
 }
 
-fn name(cell: &AnyCell) -> String {
-    let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());
+fn name(cell: AnyCell<'_>) -> String {
+    let (variant, workload, point) = (cell.variant, cell.workload, cell.point);
     cut(&format!("{variant}/{workload}/{point}"), MAX_NAME_CHARS)
 }
 

@@ -33,8 +33,9 @@ pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
         compared(summary),
         versus.map(since).unwrap_or_default(),
         more(summary),
-    ];
-    let sections = sections.into_iter().filter(|section| !section.is_empty());
+    ]
+    .into_iter()
+    .filter(|section| !section.is_empty());
     quiet(&sections.collect::<Vec<String>>().join("\n"))
 }
 
@@ -139,8 +140,7 @@ fn compared(summary: &Summary) -> String {
     if !table.is_empty() {
         text = table.markdown() + &and_more("\n", rest.len());
     }
-    let left_out = left_out(summary);
-    let left_out = list(left_out.iter().map(|one: &LeftOut<'_>| {
+    let left_out = list(left_out(summary).iter().map(|one: &LeftOut<'_>| {
         let (variant, workload) = (escape(one.variant), escape(one.workload));
         format!(
             "Not compared: {variant} on {workload}: {}",
@@ -163,8 +163,8 @@ fn since(versus: &Versus) -> String {
         "Not compared with"
     };
     let mut text = format!("{kind} {name}: {}.\n", escape(&status.message));
-    let changed = |ratio: &&CellRatio| ratio.verdict.is_some_and(Verdict::is_difference);
-    let mut changed: Vec<&CellRatio> = versus.ratios().iter().filter(changed).collect();
+    let is_change = |ratio: &&CellRatio| ratio.verdict.is_some_and(Verdict::is_difference);
+    let mut changed: Vec<&CellRatio> = versus.ratios().iter().filter(is_change).collect();
     changed.sort_by_key(|ratio| {
         ratio
             .verdict

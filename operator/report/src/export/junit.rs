@@ -84,8 +84,9 @@ fn properties(summary: &Summary) -> Markup {
             Some(versions.join(", ")).filter(|all| !all.is_empty()),
         ),
     ];
-    let known = properties.iter();
-    let known = known.filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    let known = properties
+        .iter()
+        .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     html! {
         properties {
             "\n"
@@ -95,14 +96,16 @@ fn properties(summary: &Summary) -> Markup {
 }
 
 fn cases(summary: &Summary) -> Vec<Case> {
-    let expectations = summary.expectations.iter();
-    let expectations = expectations.map(|decision| expectation(summary, decision));
+    let expectations = summary
+        .expectations
+        .iter()
+        .map(|decision| expectation(summary, decision));
     let primary = summary.comparisons.iter().filter(|one| one.primary);
     let compared = primary.map(|one| comparison(summary, one));
     let left_out = left_out(summary);
-    let left_out = left_out.iter().map(not_compared);
+    let uncompared = left_out.iter().map(not_compared);
     let all = std::iter::once(trusted(summary)).chain(expectations);
-    all.chain(compared).chain(left_out).collect()
+    all.chain(compared).chain(uncompared).collect()
 }
 
 /// An error rather than a failure: nothing is known to be wrong with what was measured.

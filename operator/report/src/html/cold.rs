@@ -92,8 +92,9 @@ fn lane(
     discarded: Of,
 ) -> Lane {
     let invalid = point_invalid(&cell.invalid_because);
-    let because = invalid.as_ref();
-    let because = because.map_or_else(String::new, |why| format!(", {why}"));
+    let because = invalid
+        .as_ref()
+        .map_or_else(String::new, |why| format!(", {why}"));
     let dot = |block: &ColdBlock, value: Option<f64>, counts: bool, what: &str| {
         value.map(|value| Dot {
             value,

@@ -46,8 +46,10 @@ pub fn plot(
 ) -> Markup {
     let lanes = curves.iter().flat_map(|curve| &curve.points);
     let limit = limit(lanes.clone().map(|(_, lane)| lane));
-    let values = lanes.clone().flat_map(|(_, lane)| lane.values());
-    let values = values.map(|value| value.min(limit));
+    let values = lanes
+        .clone()
+        .flat_map(|(_, lane)| lane.values())
+        .map(|value| value.min(limit));
     let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
     let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
     let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));

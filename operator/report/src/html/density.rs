@@ -36,8 +36,9 @@ pub fn plot(summary: &Summary, workload: &str, id: &str, detail: Points) -> Opti
 
 fn lane(summary: &Summary, cell: &DensityCell) -> Lane {
     let invalid = point_invalid(&cell.invalid_because);
-    let because = invalid.as_ref();
-    let because = because.map_or_else(String::new, |why| format!(", {why}"));
+    let because = invalid
+        .as_ref()
+        .map_or_else(String::new, |why| format!(", {why}"));
     let dots = cell.detail.blocks.iter().filter_map(|block| {
         let value = block.bytes_per_instance.filter(|bytes| is_drawn(*bytes))?;
         Some(Dot {

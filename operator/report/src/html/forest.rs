@@ -71,10 +71,12 @@ pub fn forest(
     minimum_effect: Option<f64>,
     detail: Points,
 ) -> Markup {
-    let values = groups.iter().flat_map(|group| &group.ratios);
-    let values = values.flat_map(Ratio::values);
     let effect = minimum_effect.map(|factor| (1.0 / factor, factor));
-    let values = values.chain(effect.into_iter().flat_map(|(low, high)| [low, high]));
+    let values = groups
+        .iter()
+        .flat_map(|group| &group.ratios)
+        .flat_map(Ratio::values)
+        .chain(effect.into_iter().flat_map(|(low, high)| [low, high]));
     let scale = Scale::ratios(values, (LEFT, RIGHT));
     let rows: f64 = groups.iter().map(height).sum();
     let bottom = TOP + rows;

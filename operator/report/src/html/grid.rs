@@ -25,8 +25,10 @@ const MAX_REASON_CHARS: usize = 160;
 /// The table: one row per variant, one column per workload. Empty for a run of the baseline alone.
 pub fn grid(summary: &Summary) -> Markup {
     let baseline = &summary.baseline;
-    let variants = summary.compared.variants.iter();
-    let variants: Vec<&str> = variants
+    let variants: Vec<&str> = summary
+        .compared
+        .variants
+        .iter()
         .map(|named| named.name.as_str())
         .filter(|name| name != baseline)
         .collect();
@@ -67,17 +69,18 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
                 == (variant, workload, *metric)
         })
     };
-    let told = TOLD.iter();
-    let told = told.filter_map(|measures| measures.iter().find_map(compared));
-    let told: Vec<&Comparison> = told.collect();
+    let told: Vec<&Comparison> = TOLD
+        .iter()
+        .filter_map(|measures| measures.iter().find_map(compared))
+        .collect();
     if !told.is_empty() {
         return html! { @for one in told { (chip(one)) } };
     }
     let mut reasons = left_out.iter();
-    let reason = reasons.find(|one| (one.variant, one.workload) == (variant, workload));
-    let reason = reason.map_or("nothing in common", |one| one.reason.as_str());
-    let reason = cut(reason, MAX_REASON_CHARS);
-    html! { span class="chip open" { "not compared: " (reason) } }
+    let reason = reasons
+        .find(|one| (one.variant, one.workload) == (variant, workload))
+        .map_or("nothing in common", |one| one.reason.as_str());
+    html! { span class="chip open" { "not compared: " (cut(reason, MAX_REASON_CHARS)) } }
 }
 
 fn chip(one: &Comparison) -> Markup {

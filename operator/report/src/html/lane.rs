@@ -139,8 +139,10 @@ impl Lane {
 
     /// Every number of the lane that is drawn.
     pub fn values(&self) -> impl Iterator<Item = f64> {
-        let spread = self.result().into_iter();
-        let spread = spread.flat_map(|spread| [spread.low, spread.median, spread.high]);
+        let spread = self
+            .result()
+            .into_iter()
+            .flat_map(|spread| [spread.low, spread.median, spread.high]);
         self.dots.iter().map(|dot| dot.value).chain(spread)
     }
 
@@ -154,8 +156,11 @@ impl Lane {
 
     /// What the plot does not show of the lane.
     pub fn note(&self) -> Option<String> {
-        let told = [&self.missing, &self.invalid].into_iter().flatten();
-        let told: Vec<&str> = told.map(String::as_str).collect();
+        let told: Vec<&str> = [&self.missing, &self.invalid]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
         (!told.is_empty()).then(|| format!("{}: {}", self.name, told.join(", ")))
     }
 }
@@ -220,11 +225,12 @@ pub fn point_invalid(reasons: &[Reason]) -> Option<String> {
 pub fn without_numbers(counts: TrialCounts) -> Option<String> {
     let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
     let without = counts.failed + counts.skipped + counts.missing;
-    let without =
-        (without > 0).then(|| format!("{without} {} without a measurement", trials(without)));
     let invalid = counts.invalid;
-    let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
-    let all: Vec<String> = without.into_iter().chain(invalid).collect();
+    let both = [
+        (without > 0).then(|| format!("{without} {} without a measurement", trials(without))),
+        (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid))),
+    ];
+    let all: Vec<String> = both.into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
@@ -235,14 +241,14 @@ pub fn is_drawn(value: f64) -> bool {
 
 /// `block 3 (trial 17), invalid: ErrorsInLoad`.
 fn told(trial: &Trial) -> String {
-    let state: &str = trial.state.into();
+    let word: &str = trial.state.into();
     let state = match (trial.state, &trial.reason) {
         (TrialState::Valid, _) => String::new(),
         (TrialState::Invalid | TrialState::Failed | TrialState::Skipped, Some(reason)) => {
-            format!(", {state}: {reason}")
+            format!(", {word}: {reason}")
         }
         (TrialState::Invalid | TrialState::Failed | TrialState::Skipped, None) => {
-            format!(", {state}")
+            format!(", {word}")
         }
     };
     format!(

@@ -24,14 +24,18 @@ const MAX_REASON_CHARS: usize = 240;
 
 /// The plot of a workload with the text around it; empty where nothing is compared.
 pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Markup {
-    let compared = summary.comparisons.iter();
-    let compared = compared.filter(|one| one.workload == workload);
-    let twins = summary.noise_floors.iter();
-    let twins = twins.filter(|twin| twin.workload == workload);
-    let points = compared.map(|one| (one.metric, one.point));
-    let points = points.chain(twins.map(|twin| (twin.metric, twin.point)));
-    // What the run was to decide comes first.
-    let points: BTreeSet<(bool, Metric, Point)> = points
+    let compared = summary
+        .comparisons
+        .iter()
+        .filter(|one| one.workload == workload);
+    let twins = summary
+        .noise_floors
+        .iter()
+        .filter(|twin| twin.workload == workload);
+    let points: BTreeSet<(bool, Metric, Point)> = compared
+        .map(|one| (one.metric, one.point))
+        .chain(twins.map(|twin| (twin.metric, twin.point)))
+        // What the run was to decide comes first.
         .map(|(metric, point)| (!is_primary(summary, workload, metric, point), metric, point))
         .collect();
     let groups: Vec<Group> = points
@@ -93,9 +97,9 @@ fn is_held_back(one: &Comparison) -> bool {
 
 /// The variants that lack a ratio that was to be decided, and why; empty without any.
 fn not_compared(summary: &Summary, workload: &str) -> Markup {
-    let left_out = left_out(summary).into_iter();
-    let left_out = left_out.filter(|one| one.workload == workload);
-    let left_out: Vec<String> = left_out
+    let left_out: Vec<String> = left_out(summary)
+        .into_iter()
+        .filter(|one| one.workload == workload)
         .map(|one| format!("{} ({})", one.variant, cut(&one.reason, MAX_REASON_CHARS)))
         .collect();
     html! {
@@ -111,8 +115,10 @@ fn is_primary(summary: &Summary, workload: &str, metric: Metric, point: Point) -
 
 fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Group {
     let here = (workload, metric, point);
-    let compared = summary.comparisons.iter();
-    let compared = compared.filter(|c| (c.workload.as_str(), c.metric, c.point) == here);
+    let compared = summary
+        .comparisons
+        .iter()
+        .filter(|c| (c.workload.as_str(), c.metric, c.point) == here);
     let mut twins = summary.noise_floors.iter();
     let twin = twins.find(|twin| (twin.workload.as_str(), twin.metric, twin.point) == here);
     let ratio = |name: &str, look, estimate: &Estimate, words| Ratio {

@@ -43,13 +43,13 @@ impl Scale {
         let values = values.into_iter().filter(|ratio| *ratio > 0.0);
         let (low, high) = extremes(values.chain([1.0 - LEAST_SPAN, 1.0 + LEAST_SPAN]))
             .unwrap_or((1.0 - LEAST_SPAN, 1.0 + LEAST_SPAN));
-        let ticks = if high / low > 4.0 {
+        let round = if high / low > 4.0 {
             logarithmic_ticks(low, high)
         } else {
             linear_ticks(low, high)
         };
         // Linear ticks may begin at 0, which has no place on a logarithmic axis.
-        let ticks = ticks.into_iter().filter(|tick| *tick > 0.0).collect();
+        let ticks = round.into_iter().filter(|tick| *tick > 0.0).collect();
         let mut scale = Self::between(true, ticks, (from, to));
         scale.low = scale.low.min(low);
         scale

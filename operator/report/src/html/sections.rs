@@ -63,10 +63,10 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
 }
 
 fn figure(summary: &Summary, plot: &Plot) -> Markup {
-    let more = plot.notes.len().saturating_sub(MAX_NOTES);
-    let notes = plot.notes.iter().take(MAX_NOTES).cloned();
-    let more = (more > 0).then(|| format!("and {more} more: see report.md"));
-    let notes: Vec<String> = notes.chain(more).collect();
+    let hidden = plot.notes.len().saturating_sub(MAX_NOTES);
+    let more = (hidden > 0).then(|| format!("and {hidden} more: see report.md"));
+    let shown = plot.notes.iter().take(MAX_NOTES).cloned();
+    let notes: Vec<String> = shown.chain(more).collect();
     html! {
         figure {
             "\n"

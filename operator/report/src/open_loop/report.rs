@@ -27,13 +27,12 @@ pub fn section(summary: &Summary) -> Option<Section> {
     if !summary.cells.iter().any(of_sweep) {
         return None;
     }
-    let section = Section::new("Open loop").guide(INTRODUCTION);
+    let introduced = Section::new("Open loop").guide(INTRODUCTION);
     let workloads = summary.compared.workloads.iter();
-    let section = workloads.fold(section, |section, workload| {
+    Some(workloads.fold(introduced, |section, workload| {
         let points = points(summary, &workload.name);
         section.heading(&workload.name).table(points)
-    });
-    Some(section)
+    }))
 }
 
 fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'a LoadCell> {
@@ -114,6 +113,6 @@ fn validity(cell: &LoadCell) -> String {
     if found.is_some_and(|found| found.may_be_the_generators()) {
         "valid, generator later than the latency".to_owned()
     } else {
-        standing(cell)
+        standing(cell.any())
     }
 }

@@ -10,8 +10,9 @@ use crate::tables::with_mark;
 
 /// The points of one workload for a terminal; empty without any.
 pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
-    let points = rows.iter();
-    let points = points.flat_map(|row| row.open_loop.iter().map(move |point| (row, point)));
+    let points = rows
+        .iter()
+        .flat_map(|row| row.open_loop.iter().map(move |point| (row, point)));
     Sheet::of(points)
         .counting(|(_, point)| point.invalid.is_none())
         .left("OPEN LOOP", |(row, _)| with_mark(&row.variant, baseline))

@@ -15,8 +15,12 @@ pub fn compared(summary: &Summary) -> Section {
         .left("Workload", |workload| workload.name.clone())
         .left("Request", |workload| workload.what.clone())
         .table();
-    let sweeps = summary.compared.sweeps.iter().cloned();
-    let sweeps = sweeps.chain([repetition(summary)]);
+    let sweeps = summary
+        .compared
+        .sweeps
+        .iter()
+        .cloned()
+        .chain([repetition(summary)]);
     Section::new(TITLE)
         .table(tables::variants(summary))
         .table(workloads)
@@ -25,8 +29,12 @@ pub fn compared(summary: &Summary) -> Section {
 
 /// The same on a page, where each workload has a section of its own.
 pub fn in_short(summary: &Summary) -> Section {
-    let sweeps = summary.compared.sweeps.iter().cloned();
-    let sweeps = sweeps.chain(summary.compared.twin.clone());
+    let sweeps = summary
+        .compared
+        .sweeps
+        .iter()
+        .cloned()
+        .chain(summary.compared.twin.clone());
     Section::new(TITLE)
         .captioned("Variants", tables::variants(summary))
         .list(sweeps.chain([repetition(summary)]))

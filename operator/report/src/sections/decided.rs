@@ -29,11 +29,11 @@ pub fn doubts(summary: &Summary) -> Section {
         doubts.map(|doubt| item("", doubt)).collect()
     };
     let (doubts, notes): (Vec<Text>, Vec<Text>) = (list(true), list(false));
-    let section = Section::new("Doubts");
+    let empty = Section::new("Doubts");
     let section = match (doubts.is_empty(), summary.trustworthy) {
-        (true, None) => section.sentence("There are no numbers to judge."),
-        (true, Some(_)) => section.sentence(format!("{}.", trust::headline(summary))),
-        (false, _) => section.list(doubts),
+        (true, None) => empty.sentence("There are no numbers to judge."),
+        (true, Some(_)) => empty.sentence(format!("{}.", trust::headline(summary))),
+        (false, _) => empty.list(doubts),
     };
     if notes.is_empty() {
         return section;

@@ -10,12 +10,12 @@ use crate::sentences::{facts, sentences};
 pub fn head(summary: &Summary) -> Section {
     let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} "));
     let (trust, more) = trustworthy(summary);
-    let text = Text::from("Trustworthy: ");
-    let text = match summary.trustworthy {
-        Some(false) => text.strong(trust),
-        Some(true) | None => text.plain(trust),
+    let label = Text::from("Trustworthy: ");
+    let answer = match summary.trustworthy {
+        Some(false) => label.strong(trust),
+        Some(true) | None => label.plain(trust),
     };
-    let text = text.plain(format!("{more}. {tally}{}", words::trials(summary.trials)));
+    let text = answer.plain(format!("{more}. {tally}{}", words::trials(summary.trials)));
     Section::new(format!("{}/{}", summary.run.namespace, summary.run.name))
         .verdict(&summary.verdict)
         .list(sentences(summary))

@@ -55,8 +55,9 @@ fn of_workloads(
     of_workload: impl Fn(&str) -> Section,
 ) -> Option<Section> {
     let workloads = summary.compared.workloads.iter();
-    let found = workloads.filter_map(|one| of_workload(&one.name).if_any());
-    let found: Vec<Section> = found.collect();
+    let found: Vec<Section> = workloads
+        .filter_map(|one| of_workload(&one.name).if_any())
+        .collect();
     if found.is_empty() {
         return None;
     }

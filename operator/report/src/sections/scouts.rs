@@ -23,8 +23,10 @@ pub fn section(summary: &Summary) -> Option<Section> {
 
 /// The answers that did not come as most do, one row per variant and workload.
 fn answers(summary: &Summary) -> Option<Table> {
-    let all = summary.scouts.iter();
-    let all = all.flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
+    let all = summary
+        .scouts
+        .iter()
+        .flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
     let told: Vec<(&ScoutSummary, &LookedAt)> = all.filter(|(_, seen)| !seen.is_usual()).collect();
     if told.is_empty() {
         return None;

@@ -20,8 +20,8 @@ pub fn legend(tables: &str, rows: &[SummaryRow]) -> String {
         (tables.contains('~'), TILDE),
         (tables.contains(" us"), MICROSECONDS),
     ];
-    let said = all.iter().filter(|(occurs, _)| *occurs);
-    let said = lines("", said.map(|(_, line)| line));
+    let occurring = all.iter().filter(|(occurs, _)| *occurs);
+    let said = lines("", occurring.map(|(_, line)| line));
     if said.is_empty() {
         said
     } else {

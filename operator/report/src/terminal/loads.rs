@@ -20,8 +20,9 @@ fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let in_seconds = |seconds| requests_in(seconds, point);
     let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
     let default = || in_seconds(MOST_SECONDS).min(DEFAULT_REQUESTS.into());
-    let asked = asked.map_or_else(default, u64::from);
-    asked.max(in_seconds(LEAST_SECONDS))
+    asked
+        .map_or_else(default, u64::from)
+        .max(in_seconds(LEAST_SECONDS))
 }
 
 /// The number of requests in a trial at `point`, as far as the status knows: its rate over the
@@ -118,8 +119,10 @@ fn warm(row: &SummaryRow) -> Option<&PointSummary> {
 
 /// Which points of a row are invalid, and why: `warm: NodeNoisy; at 10, 50 connections: Throttled`.
 fn invalid(row: &SummaryRow) -> Option<String> {
-    let warm = row.warm_latency.iter();
-    let warm = warm.filter_map(|point| Some(format!("warm: {}", point.invalid.as_ref()?)));
+    let warm = row
+        .warm_latency
+        .iter()
+        .filter_map(|point| Some(format!("warm: {}", point.invalid.as_ref()?)));
     let mut loaded: Vec<(&str, Vec<String>)> = vec![];
     for point in row.throughput.iter().flat_map(|load| &load.points) {
         let Some(reason) = point.invalid.as_deref() else {
@@ -132,8 +135,7 @@ fn invalid(row: &SummaryRow) -> Option<String> {
         }
     }
     let loaded = loaded.into_iter().map(|(reason, connections)| {
-        let connections = connections.join(", ");
-        format!("at {connections} connections: {reason}")
+        format!("at {} connections: {reason}", connections.join(", "))
     });
     let all: Vec<String> = warm.chain(loaded).collect();
     (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))

@@ -38,9 +38,9 @@ fn spec() -> BenchmarkRunSpec {
             expectations.push(expectation);
         }
     }
-    let variants = (0..VARIANTS).map(|variant| json!({"name": format!("v{variant}")}));
+    let others = (0..VARIANTS).map(|variant| json!({"name": format!("v{variant}")}));
     let base = std::iter::once(json!({"name": "base"}));
-    let variants: Vec<serde_json::Value> = base.chain(variants).collect();
+    let variants: Vec<serde_json::Value> = base.chain(others).collect();
     serde_json::from_value(json!({
         "blocks": BLOCKS,
         "noiseFloor": false,

@@ -15,8 +15,8 @@ const MOST: u64 = 40 << 10;
 /// A setting with as many images as one may have, under the shortest names that differ.
 fn setting(images: usize) -> String {
     let image = |at: usize| format!("\"{at}\":\"\"");
-    let images: Vec<String> = (0..images).map(image).collect();
-    let images = images.join(",");
+    let all: Vec<String> = (0..images).map(image).collect();
+    let images = all.join(",");
     format!(r#"{{"node":"","fingerprint":"","baseline":"","images":{{{images}}},"asked":""}}"#)
 }
 

@@ -29,9 +29,10 @@ pub fn taken_alone(name: &str, shape: &str) -> u64 {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    let taken = text.split_once("taken: ").map(|(_, rest)| rest);
-    let taken = taken.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    taken.unwrap_or_else(|| panic!("{shape}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+    text.split_once("taken: ")
+        .map(|(_, rest)| rest)
+        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok())
+        .unwrap_or_else(|| panic!("{shape}: {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 fn kibibytes(key: &str) -> u64 {

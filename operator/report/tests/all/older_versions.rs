@@ -50,9 +50,11 @@ fn duets(run: &RunInput) -> Vec<Record> {
 }
 
 fn trials_of<'a>(summary: &'a Summary, variant: &'a str) -> impl Iterator<Item = &'a Trial> {
-    let cells = summary.cells.iter();
-    let cells = cells.filter(move |cell| cell.variant == variant);
-    cells.flat_map(|cell| &cell.detail.trials)
+    summary
+        .cells
+        .iter()
+        .filter(move |cell| cell.variant == variant)
+        .flat_map(|cell| &cell.detail.trials)
 }
 
 #[test]

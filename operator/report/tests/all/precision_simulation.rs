@@ -24,8 +24,12 @@ fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Com
     let mut looks: Vec<Vec<Comparison>> = (FIRST..FEWEST).map(&after).collect();
     for blocks in FEWEST..=MOST {
         looks.push(after(blocks));
-        let latest = looks.iter().rev().take(4);
-        let latest: Vec<_> = latest.map(|look| widths(look)).collect();
+        let latest: Vec<_> = looks
+            .iter()
+            .rev()
+            .take(4)
+            .map(|look| widths(look))
+            .collect();
         let found = decide(target, blocks, MOST, &latest);
         if found.outcome != Ending::GoingOn {
             assert_eq!(found.blocks, blocks);
@@ -185,13 +189,14 @@ impl Pairs {
     /// The comparisons of the first `blocks` blocks.
     fn after(&self, blocks: u32) -> Vec<Comparison> {
         let first = |ratios: &[f64]| comparison(&ratios[..blocks as usize]);
-        let all = self.compared.iter();
-        let all = all.map(|(variant, metric, ratios)| Comparison {
-            variant: (*variant).to_owned(),
-            metric: *metric,
-            ..first(ratios)
-        });
-        all.collect()
+        self.compared
+            .iter()
+            .map(|(variant, metric, ratios)| Comparison {
+                variant: (*variant).to_owned(),
+                metric: *metric,
+                ..first(ratios)
+            })
+            .collect()
     }
 
     /// The comparisons of the first `blocks` blocks with verdicts.

@@ -123,8 +123,10 @@ fn one_number_far_out_does_not_flatten_a_plot_and_is_counted() {
     let plot = html
         .split_once("<figcaption>Warm latency p50</figcaption>")
         .unwrap()
-        .1;
-    let plot = plot.split_once("</figure>").unwrap().0;
+        .1
+        .split_once("</figure>")
+        .unwrap()
+        .0;
     assert!(
         plot.contains("1 point lies beyond the end of the axis, up to "),
         "{plot}"

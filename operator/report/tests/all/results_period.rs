@@ -45,8 +45,9 @@ fn a_run_without_a_window_lasts_from_record_to_record() {
             |_| true,
             |trial, position| record(trial, position, failed("SubjectNotReady", "no"), None),
         );
-    });
-    let period = period.period.unwrap();
+    })
+    .period
+    .unwrap();
     assert_eq!(period.started_at, recorded_at(0));
     assert_eq!(period.seconds, 59 * 30);
     assert_eq!(summarize(&run(), &[]).period, None);
@@ -59,8 +60,9 @@ fn a_clock_that_is_ahead_makes_no_negative_duration() {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
             timed.start_unix_nanoseconds = 1_900_000_000_000_000_000;
         }
-    });
-    let period = period.period.unwrap();
+    })
+    .period
+    .unwrap();
     assert_eq!((period.started_at, period.seconds), (period.ended_at, 0));
 }
 

@@ -96,8 +96,7 @@ proptest! {
         prop_assert!(!summary.cells.is_empty());
         let (mut points, mut rates) = (0, 0);
         for cell in summary.cells {
-            let medians = [cell.detail.p50_microseconds, cell.detail.p90_microseconds, cell.detail.p99_microseconds];
-            let medians: Vec<f64> = medians.iter().flatten().map(|spread| spread.median).collect();
+            let medians: Vec<f64> = [cell.detail.p50_microseconds, cell.detail.p90_microseconds, cell.detail.p99_microseconds].iter().flatten().map(|spread| spread.median).collect();
             prop_assert!(medians.is_sorted());
             points += usize::from(medians.len() > 1);
             let Some(found) = cell.detail.open_loop else { continue };

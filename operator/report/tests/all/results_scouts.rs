@@ -99,8 +99,10 @@ fn an_answer_that_arrives_otherwise_than_most_and_a_busy_node_are_listed() {
     let late = ("untilClose", "closed");
     records.push(scout("embedded", late, 31, &Value::Null));
     let told = section(&summarize(&run, &records)).expect("a section");
-    let row = told.lines().find(|line| line.starts_with("| embedded"));
-    let row = row.unwrap_or_else(|| panic!("{told}"));
+    let row = told
+        .lines()
+        .find(|line| line.starts_with("| embedded"))
+        .unwrap_or_else(|| panic!("{told}"));
     for word in ["200", "5 B", "end of the connection", "closed, unannounced"] {
         assert!(row.contains(word), "{row}");
     }
@@ -171,8 +173,9 @@ fn a_run_is_complete_when_all_was_measured_that_is_not_a_scout() {
     let (seen, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
     let status = status_of(&run, &valid, &seen, &plan, Some(&conclusion), now);
     let mut conditions = status.conditions.iter();
-    let succeeded = conditions.find(|one| one.type_ == conditions::SUCCEEDED);
-    let succeeded = succeeded.unwrap();
+    let succeeded = conditions
+        .find(|one| one.type_ == conditions::SUCCEEDED)
+        .unwrap();
     assert_eq!(succeeded.message, "all 36 trials were measured");
     let progress = status.progress.unwrap();
     assert_eq!(progress.text, "39/39");

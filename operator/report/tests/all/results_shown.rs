@@ -232,8 +232,8 @@ fn what_nobody_counted_is_absent_and_never_zero() {
 
     let report = &files["report.md"];
     let mut rows = report.lines();
-    let row = rows.find(|row| row.starts_with("| embedded/compute/warm/b1 "));
-    let row: Vec<&str> = row
+    let row: Vec<&str> = rows
+        .find(|row| row.starts_with("| embedded/compute/warm/b1 "))
         .unwrap()
         .trim_matches('|')
         .split('|')
@@ -261,13 +261,15 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
     let shim = shims.find(|shim| shim.variant == "embedded").unwrap();
     let mut pods = summary.sandboxes.iter();
     let pod = pods.find(|pod| pod.variant == "embedded").unwrap();
-    let used = records.iter().filter_map(|record| {
-        let timed = record.load()?.timed.as_ref()?;
-        let bytes = timed.subject.as_ref()?.memory_peak_bytes?;
-        let is_shown = record.trial.cell.variant == "embedded" && bytes < 1 << 40;
-        is_shown.then_some(bytes as f64)
-    });
-    let used: Vec<f64> = used.collect();
+    let used: Vec<f64> = records
+        .iter()
+        .filter_map(|record| {
+            let timed = record.load()?.timed.as_ref()?;
+            let bytes = timed.subject.as_ref()?.memory_peak_bytes?;
+            let is_shown = record.trial.cell.variant == "embedded" && bytes < 1 << 40;
+            is_shown.then_some(bytes as f64)
+        })
+        .collect();
     assert_eq!(used.len(), 25, "of six points one is out");
     let close = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 1e-3;
     for range in [shim.resident_bytes, pod.peak_bytes.unwrap()] {

@@ -185,24 +185,25 @@ fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
 fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
     for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
         let mut chance = Chance::new(11);
-        let found = (0..1000).filter(|_| {
-            let mut sample = || -> Vec<f64> {
-                (0..trials)
-                    .map(|_| (noise * chance.normal()).exp())
-                    .collect()
-            };
-            let p_values: Vec<f64> = (0..20)
-                .map(|_| {
-                    Interval::unpaired(&sample(), &sample())
-                        .expect("numbers")
-                        .p_value
-                })
-                .collect();
-            false_discovery::adjusted(&p_values)
-                .into_iter()
-                .any(|p| p <= 0.05)
-        });
-        let found = found.count();
+        let found = (0..1000)
+            .filter(|_| {
+                let mut sample = || -> Vec<f64> {
+                    (0..trials)
+                        .map(|_| (noise * chance.normal()).exp())
+                        .collect()
+                };
+                let p_values: Vec<f64> = (0..20)
+                    .map(|_| {
+                        Interval::unpaired(&sample(), &sample())
+                            .expect("numbers")
+                            .p_value
+                    })
+                    .collect();
+                false_discovery::adjusted(&p_values)
+                    .into_iter()
+                    .any(|p| p <= 0.05)
+            })
+            .count();
         assert!(
             found <= 50,
             "noise {noise}, {trials} trials: {found} of 1000"

@@ -2,8 +2,9 @@
 //!
 //! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks against
 //! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`coldstart`] and
-//! [`density`].
+//! [`density`], [`any`] (a cell of any of them).
 
+pub mod any;
 pub mod coldstart;
 pub mod curve;
 pub mod density;
@@ -22,12 +23,12 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::TrialId;
 
+use crate::cells::any::AnyCell;
 use crate::cells::coldstart::ColdStartCell;
 use crate::cells::density::DensityCell;
 use crate::cells::load::LoadCell;
 use crate::cells::variant_validity::VariantValidity;
 use crate::read::observation::Observation;
-use crate::vocabulary::cell::AnyCell;
 
 /// The cells of all sweeps of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +62,7 @@ impl Cells {
     }
 
     /// All cells, in the order of a summary.
-    pub fn all(&self) -> impl Iterator<Item = &AnyCell> {
+    pub fn all(&self) -> impl Iterator<Item = AnyCell<'_>> {
         all(&self.loads, &self.cold_starts, &self.density)
     }
 }
@@ -71,8 +72,8 @@ pub fn all<'a>(
     loads: &'a [LoadCell],
     cold_starts: &'a [ColdStartCell],
     density: &'a [DensityCell],
-) -> impl Iterator<Item = &'a AnyCell> {
-    Kind::iter().flat_map(move |kind| -> Vec<&AnyCell> {
+) -> impl Iterator<Item = AnyCell<'a>> {
+    Kind::iter().flat_map(move |kind| -> Vec<AnyCell<'_>> {
         match kind {
             Kind::Load => loads.iter().map(LoadCell::any).collect(),
             Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),

@@ -53,8 +53,11 @@ impl OpenLoopSummary {
 
 /// The summary of the trials in this state; `None` if none had a schedule.
 pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
-    let trials = trials.iter().filter(|trial| trial.state == shown);
-    let trials: Vec<OpenLoopTrial> = trials.filter_map(|trial| trial.metrics.open_loop).collect();
+    let trials: Vec<OpenLoopTrial> = trials
+        .iter()
+        .filter(|trial| trial.state == shown)
+        .filter_map(|trial| trial.metrics.open_loop)
+        .collect();
     let spread = |of: fn(&OpenLoopTrial) -> f64| {
         let found = Spread::of(trials.iter().map(of))?;
         Some(found.map(round_number))

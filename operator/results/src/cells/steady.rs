@@ -20,9 +20,9 @@ pub fn trend(trials: &[Trial]) -> Option<Interval> {
 /// Whether the trend is certainly larger than half of the minimum effect: the mean of a window is
 /// then off by at least a quarter of it, and another variant's need not be.
 pub fn moves(trend: &Interval, minimum_effect: f64) -> bool {
-    let nearest = |half_width: f64| trend.estimate.abs() - half_width;
-    let nearest = trend.half_width.map(nearest);
-    nearest.is_some_and(|nearest| nearest > minimum_effect / 2.0)
+    trend
+        .half_width
+        .is_some_and(|half_width| trend.estimate.abs() - half_width > minimum_effect / 2.0)
 }
 
 /// The second half as a multiple of the first; `None` for a window in one part.

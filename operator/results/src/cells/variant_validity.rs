@@ -53,7 +53,7 @@ impl VariantValidity<'_> {
 
     /// Why measurements of `variant` under `workload` are excluded from comparisons.
     pub fn reasons(self, variant: &str, workload: &str) -> impl Iterator<Item = Reason> {
-        let found = [
+        [
             (
                 Reason::ResponseMismatch,
                 self.has_wrong_answers(variant, workload),
@@ -66,9 +66,10 @@ impl VariantValidity<'_> {
                 Reason::EnvironmentDrifted,
                 self.drift.iter().any(|drift| drift.concerns(variant)),
             ),
-        ];
-        let found = found.into_iter().filter(|(_, is_so)| *is_so);
-        found.map(|(reason, _)| reason)
+        ]
+        .into_iter()
+        .filter(|(_, is_so)| *is_so)
+        .map(|(reason, _)| reason)
     }
 
     /// Why `cell` is invalid: those of its `own` reasons that hold and, if it was measured, what
@@ -80,8 +81,9 @@ impl VariantValidity<'_> {
         own: impl IntoIterator<Item = (Reason, bool)>,
     ) -> Vec<Reason> {
         let own = own.into_iter().filter(|(_, is_so)| *is_so);
-        let of_run = self.reasons(&cell.variant, &cell.workload);
-        let of_run = of_run.filter(|_| counts.is_measured());
+        let of_run = self
+            .reasons(&cell.variant, &cell.workload)
+            .filter(|_| counts.is_measured());
         let all: BTreeSet<Reason> = own.map(|(reason, _)| reason).chain(of_run).collect();
         all.into_iter().collect()
     }

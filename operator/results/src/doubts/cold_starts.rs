@@ -4,7 +4,6 @@ use wasmbench_model::units;
 
 use crate::cells::coldstart::ColdStartCell;
 use crate::doubts::{Doubt, NOISY_REMEDY, Reason, doubt, note};
-use crate::vocabulary::cell::Detail as _;
 
 /// The prefix of places.
 const OF: &str = "cold starts of ";

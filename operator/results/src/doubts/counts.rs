@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::cells::any::AnyCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
-use crate::vocabulary::cell::{AnyCell, of_sweep};
+use crate::vocabulary::cell::of_sweep;
 use crate::vocabulary::counts::TrialCounts;
 
 /// Points for which some trials failed: the missing ones may be the slow ones.
 pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &AnyCell| {
+    let place = |cell: AnyCell<'_>| {
         let counts = cell.counts;
         let place = cell.place_among_sweeps();
         cell.is_partly_measured()
@@ -26,7 +27,7 @@ pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
 pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut all: BTreeMap<(&str, &str, &str), TrialCounts> = BTreeMap::new();
     for cell in evidence.cells.all() {
-        let key = (of_sweep(cell.point()), &*cell.variant, &*cell.workload);
+        let key = (of_sweep(cell.point), cell.variant, cell.workload);
         all.entry(key).or_default().add(cell.counts);
     }
     let is_lost =

@@ -4,7 +4,6 @@ use wasmbench_model::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
 use crate::read::trial::{Trial, TrialState};
-use crate::vocabulary::cell::Detail as _;
 
 /// Points with too many noisy trials.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

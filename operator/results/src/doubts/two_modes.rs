@@ -4,9 +4,9 @@
 use wasmbench_api::run::TWIN;
 use wasmbench_model::points::measured_at;
 
+use crate::cells::any::AnyCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::statistics::modes::two_modes;
-use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::measure::{Measured as _, Metric};
 use crate::vocabulary::minimum::minimum_effect;
 
@@ -15,20 +15,20 @@ use crate::vocabulary::minimum::minimum_effect;
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let baseline = evidence.spec.baseline_name();
-    let is_decided = |cell: &AnyCell, metric: Metric| {
+    let is_decided = |cell: AnyCell<'_>, metric: Metric| {
         // A run of a single variant compares nothing: the measure that it would compare first
         // counts.
         if evidence.comparisons.is_empty() {
-            return measured_at(cell.point()).first() == Some(&metric);
+            return measured_at(cell.point).first() == Some(&metric);
         }
         let mut primary = evidence.comparisons.iter().filter(|one| one.primary);
         primary.any(|one| {
             let here = (&*one.workload, one.point, one.metric);
             let is_of = one.variant == cell.variant || cell.variant == baseline;
-            is_of && here == (&*cell.workload, cell.point(), metric)
+            is_of && here == (cell.workload, cell.point, metric)
         })
     };
-    let of_cell = |cell: &AnyCell| -> Vec<String> {
+    let of_cell = |cell: AnyCell<'_>| -> Vec<String> {
         let series = cell.detail.series().into_iter();
         let decided = series.filter(|(metric, _)| is_decided(cell, *metric));
         let words = decided.filter_map(|(metric, by_block)| {

@@ -189,8 +189,10 @@ impl NoiseFloor {
 
     /// The ratio in words, with its interval and the noise floor.
     pub fn words(&self) -> String {
-        let floor = self.factor.map(units::excess);
-        let floor = floor.map(|floor| format!("noise floor {floor}"));
+        let floor = self
+            .factor
+            .map(units::excess)
+            .map(|floor| format!("noise floor {floor}"));
         self.estimate.words(floor.as_deref().unwrap_or("one block"))
     }
 }

@@ -82,8 +82,8 @@ impl Found {
             if expectations < 2 {
                 return (low, high);
             }
-            let half = libm::log(high / low) / 2.0;
-            let half = simultaneous(half, estimate.blocks, expectations);
+            let own = libm::log(high / low) / 2.0;
+            let half = simultaneous(own, estimate.blocks, expectations);
             (
                 estimate.ratio * libm::exp(-half),
                 estimate.ratio * libm::exp(half),
@@ -110,12 +110,12 @@ fn decision(
         ..
     } = expectation;
     let metric = expectation.metric;
-    let found = comparisons.iter().find(|c| {
+    let comparison = comparisons.iter().find(|c| {
         let at_point = point.is_none_or(|point| c.point == point);
         c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
     });
-    let what = found.map_or_else(|| metric.noun().to_owned(), Comparison::what);
-    let found = found.map(|found| Found::among(&found.estimate, among));
+    let what = comparison.map_or_else(|| metric.noun().to_owned(), Comparison::what);
+    let found = comparison.map(|found| Found::among(&found.estimate, among));
     let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
     let seen = found.map_or_else(not_compared, |found| seen(found, among));
@@ -152,11 +152,13 @@ fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
 fn bounds(expectation: &RatioExpectation) -> String {
     let least = expectation.at_least.as_ref();
     let most = expectation.at_most.as_ref();
-    let bounds = [
+    let bounds: Vec<String> = [
         least.map(|bound| format!("at least {bound}x")),
         most.map(|bound| format!("at most {bound}x")),
-    ];
-    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     format!("{} the baseline's", bounds.join(" and "))
 }
 

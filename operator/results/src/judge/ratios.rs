@@ -7,11 +7,12 @@ use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload};
 use wasmbench_model::wire::record::Point;
 
 use crate::cells::Cells;
+use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::cells::load::LoadCell;
 use crate::statistics::ratio::paired_differences;
 use crate::statistics::{Interval, mean, paired_ratios};
-use crate::vocabulary::cell::{AnyCell, ByBlock};
+use crate::vocabulary::cell::ByBlock;
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::{minimum_effect, smallest_change, smallest_difference};
@@ -59,7 +60,7 @@ impl Ratio<'_> {
 /// The numbers of one measure of one cell, by block.
 pub struct Series<'a> {
     /// The cell.
-    pub cell: &'a AnyCell,
+    pub cell: AnyCell<'a>,
     /// The measure.
     pub metric: Metric,
     /// The numbers.
@@ -68,8 +69,8 @@ pub struct Series<'a> {
 
 impl<'a> Series<'a> {
     /// The series of the cells that take part in comparisons.
-    pub fn ranked(cells: impl Iterator<Item = &'a AnyCell>) -> Vec<Self> {
-        let of_cell = |cell: &'a AnyCell| {
+    pub fn ranked(cells: impl Iterator<Item = AnyCell<'a>>) -> Vec<Self> {
+        let of_cell = |cell: AnyCell<'a>| {
             let series = cell.detail.series().into_iter();
             series.map(move |(metric, by_block)| Self {
                 cell,
@@ -101,7 +102,7 @@ impl<'a> Series<'a> {
 
     fn is_same_point(&self, other: &Self) -> bool {
         self.metric == other.metric
-            && self.cell.point() == other.cell.point()
+            && self.cell.point == other.cell.point
             && self.cell.workload == other.cell.workload
     }
 }
@@ -111,7 +112,7 @@ pub struct Base<'a> {
     /// The baseline's number of each block.
     pub by_block: ByBlock,
     /// The cells of these numbers.
-    pub cells: Vec<&'a AnyCell>,
+    pub cells: Vec<AnyCell<'a>>,
 }
 
 /// All ratios of a run, by workload, then variant, then measure.
@@ -124,7 +125,7 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
             let mut of_both: Vec<Ratio<'_>> = all
                 .iter()
                 .filter(|one| one.cell.is_of(&variant.name, &workload.name))
-                .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
+                .filter(|one| is_compared(spec, one.metric, one.cell.point, knee))
                 .filter_map(|one| ratio((spec, workload), one, &one.base(&all, baseline)?))
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
@@ -162,9 +163,9 @@ fn ratio<'a>(
     }
     Some(Ratio {
         untrusted: untrusted.into_iter().collect(),
-        variant: &one.cell.variant,
-        workload: &one.cell.workload,
-        point: one.cell.point(),
+        variant: one.cell.variant,
+        workload: one.cell.workload,
+        point: one.cell.point,
         metric: one.metric,
         interval: Interval::of(&per_block)?,
         difference: smallest.and_then(|smallest| {

@@ -73,9 +73,9 @@ impl History {
                     Some(_) => compared.untrusted.is_empty(),
                     None => is_trusted(summary, spec, &series),
                 };
-                let series = place_of(&mut self.series, series);
-                numbers.entry(series).or_insert(Number {
-                    series,
+                let place = place_of(&mut self.series, series);
+                numbers.entry(place).or_insert(Number {
+                    series: place,
                     ratio,
                     blocks: compared.estimate.blocks,
                     value,
@@ -89,7 +89,7 @@ impl History {
 
 /// The measure itself: the trimmed mean of its blocks, with its interval.
 fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
-    let cell = summary.all_cells().find(|cell| series.is_of(cell))?;
+    let cell = summary.all_cells().find(|cell| series.is_of(*cell))?;
     let mut measures = cell.detail.series().into_iter();
     let (_, blocks) = measures.find(|(metric, _)| *metric == series.metric)?;
     let blocks: Vec<f64> = blocks.into_values().collect();
@@ -98,7 +98,7 @@ fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
 
 fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {
     let mut cells = summary.all_cells();
-    let cell = cells.find(|cell| series.is_of(cell));
+    let cell = cells.find(|cell| series.is_of(*cell));
     cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
 }
 
@@ -112,12 +112,12 @@ fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
     let environment = &summary.environment;
     let images = environment.variants.iter().map(|found| {
         // The name of an image may refer to another image tomorrow; its id does not.
-        let ids = if found.image_ids.is_empty() {
+        let images = if found.image_ids.is_empty() {
             &found.images
         } else {
             &found.image_ids
         };
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids: Vec<&str> = images.iter().map(String::as_str).collect();
         (found.variant.clone(), ids.join(" "))
     });
     Setting {

@@ -59,8 +59,11 @@ pub fn changes(history: &[Observed<'_>], series: usize) -> Vec<Change> {
     let runs = runs(history);
     let alarms = alarms(&runs, ALARM / series.max(1) as f64);
     let starts = std::iter::once(0).chain(alarms.iter().map(|alarm| alarm.at));
-    let ends = alarms.iter().skip(1).map(|alarm| alarm.at);
-    let ends = ends.chain(std::iter::once(runs.len()));
+    let ends = alarms
+        .iter()
+        .skip(1)
+        .map(|alarm| alarm.at)
+        .chain(std::iter::once(runs.len()));
     let segments = alarms.iter().zip(starts.zip(ends));
     segments
         .filter_map(|(alarm, (start, end))| change(&runs, alarm, start, end))

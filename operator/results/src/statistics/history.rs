@@ -12,8 +12,11 @@ impl Interval {
     /// `value`.
     pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
         let value = Sample::of(value)?.as_run();
-        let runs = earlier.iter().filter_map(|run| Sample::of(run));
-        let runs: Vec<OfRun> = runs.map(|run| run.as_run()).collect();
+        let runs: Vec<OfRun> = earlier
+            .iter()
+            .filter_map(|run| Sample::of(run))
+            .map(|run| run.as_run())
+            .collect();
         let between = BetweenRuns::of(std::slice::from_ref(&runs))?;
         let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
         let estimate = value.estimate - mean(&runs);
@@ -49,8 +52,8 @@ mod tests {
     /// The variance of one more run about the mean of five is six fifths of the variance of a run.
     #[test]
     fn one_more_run_is_expected_where_earlier_ones_were() {
-        let runs = five_runs();
-        let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
+        let earlier = five_runs();
+        let runs: Vec<&[f64]> = earlier.iter().map(<[f64; 1]>::as_slice).collect();
         let (found, told_by) = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
         assert_eq!(told_by, 5);
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
@@ -64,8 +67,8 @@ mod tests {
     /// The variances add up: 0.00025 between runs, and 0.02 squared within the run.
     #[test]
     fn the_error_of_a_short_run_adds_to_what_runs_scatter_by() {
-        let runs = five_runs();
-        let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
+        let earlier = five_runs();
+        let runs: Vec<&[f64]> = earlier.iter().map(<[f64; 1]>::as_slice).collect();
         let short = [0.02_f64.exp(), (-0.02_f64).exp()];
         let (found, _) = Interval::among(&short, &runs).unwrap();
         let half = 2.776_445 * (0.000_25_f64 * 1.2 + 0.000_4).sqrt();

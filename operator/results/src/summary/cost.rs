@@ -6,13 +6,14 @@ use serde::Serialize;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
 
+use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
+use crate::cells::density::DensityCell;
 use crate::cells::load::{LoadCell, LoadDetail};
 use crate::judge::comparison::Comparison;
 use crate::statistics::Spread;
 use crate::summary::node_price::NodePrice;
 use crate::summary::{RunName, Summary};
-use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::doubt::Doubt;
 use crate::vocabulary::measure::{Metric, Sweep};
 
@@ -134,8 +135,7 @@ fn loaded<'a>(
 ) -> Cost<'a> {
     let cell = cell(summary, what.0, what.1);
     let measured = cell.and_then(|cell| number(&cell.detail));
-    let cell = cell.map(|cell| cell as &AnyCell);
-    cost(summary, what, cell, measured)
+    cost(summary, what, cell.map(LoadCell::any), measured)
 }
 
 /// The memory that one more idle instance holds.
@@ -143,15 +143,14 @@ fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Co
     let mut cells = summary.density.iter();
     let cell = cells.find(|cell| cell.is_of(variant, workload));
     let measured = cell.and_then(|cell| cell.detail.bytes_per_instance);
-    let cell = cell.map(|cell| cell as &AnyCell);
     let what = (variant, workload, Metric::MemoryPerInstance);
-    cost(summary, what, cell, measured)
+    cost(summary, what, cell.map(DensityCell::any), measured)
 }
 
 fn cost<'a>(
     summary: &'a Summary,
     (variant, workload, metric): (&'a str, &'a str, Metric),
-    cell: Option<&AnyCell>,
+    cell: Option<AnyCell<'_>>,
     measured: Option<Spread>,
 ) -> Cost<'a> {
     let missing = match (cell, measured) {
@@ -164,7 +163,7 @@ fn cost<'a>(
         variant,
         workload,
         metric,
-        point: cell.map(AnyCell::point),
+        point: cell.map(|cell| cell.point),
         measured: measured.filter(|_| missing.is_none()),
         cost: None,
         versus_baseline: cell.and_then(|cell| summary.comparison(cell, metric)),
@@ -172,9 +171,12 @@ fn cost<'a>(
     }
 }
 
-fn why(cell: &AnyCell) -> String {
-    let reasons = cell.invalid_because.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+fn why(cell: AnyCell<'_>) -> String {
+    let reasons: Vec<&str> = cell
+        .invalid_because
+        .iter()
+        .map(|reason| (*reason).into())
+        .collect();
     if reasons.is_empty() {
         "not measured".to_owned()
     } else {
@@ -187,9 +189,11 @@ fn why(cell: &AnyCell) -> String {
 /// or else the open-loop cell with the highest rate.
 fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a LoadCell> {
     let of = |of: &str| {
-        let cells = summary.cells.iter();
-        let cells = cells.filter(|cell| cell.is_of(of, workload));
-        cells.collect::<Vec<&LoadCell>>()
+        summary
+            .cells
+            .iter()
+            .filter(|cell| cell.is_of(of, workload))
+            .collect::<Vec<&LoadCell>>()
     };
     let own = of(variant);
     let at = |sweep: Sweep| {
@@ -199,8 +203,8 @@ fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a L
     };
     if at(Sweep::Throughput).next().is_some() {
         let knee = knee(&summary.cells, &summary.baseline, workload)
-            .or_else(|| knee(&summary.cells, variant, workload));
-        let knee = knee.map(|knee| knee.detail.connections);
+            .or_else(|| knee(&summary.cells, variant, workload))
+            .map(|knee| knee.detail.connections);
         return at(Sweep::Throughput)
             .find(|cell| knee.is_none_or(|knee| cell.detail.connections == knee));
     }

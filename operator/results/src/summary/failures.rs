@@ -75,8 +75,8 @@ pub fn flaky_variants(summary: &Summary) -> Vec<String> {
 fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
     let mut of_all = (0, 0);
     for workload in &summary.compared.workloads {
-        let cells = summary.all_cells();
-        let cells = cells
+        let cells = summary
+            .all_cells()
             .filter(|cell| cell.is_of(variant, &workload.name))
             .map(|cell| cell.counts);
         let (failed, measured) = cells.fold((0, 0), |(failed, measured), counts| {

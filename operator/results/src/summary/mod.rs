@@ -22,6 +22,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
 
 use crate::cells;
+use crate::cells::any::AnyCell;
 use crate::cells::coldstart::{ColdStartCell, HarnessFloor};
 use crate::cells::density::DensityCell;
 use crate::cells::load::LoadCell;
@@ -33,7 +34,6 @@ use crate::read::period::Period;
 use crate::read::scout::ScoutSummary;
 use crate::summary::sandbox::SandboxSummary;
 use crate::summary::shim_use::ShimSummary;
-use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Doubt;
 use crate::vocabulary::measure::Metric;
@@ -111,22 +111,22 @@ pub struct Summary {
 
 impl Summary {
     /// The cells of all sweeps.
-    pub fn all_cells(&self) -> impl Iterator<Item = &AnyCell> {
+    pub fn all_cells(&self) -> impl Iterator<Item = AnyCell<'_>> {
         cells::all(&self.cells, &self.cold_starts, &self.density)
     }
 
     /// A measure of a cell as a multiple of the baseline's; `None` for the baseline, and if the
     /// measure is not compared there.
-    pub fn comparison(&self, cell: &AnyCell, metric: Metric) -> Option<&Comparison> {
+    pub fn comparison(&self, cell: AnyCell<'_>, metric: Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|found| {
             found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
         })
     }
 
     /// The noise floor of a measure at the point of a cell; `None` without a twin.
-    pub fn noise_floor(&self, cell: &AnyCell, metric: Metric) -> Option<&NoiseFloor> {
+    pub fn noise_floor(&self, cell: AnyCell<'_>, metric: Metric) -> Option<&NoiseFloor> {
         self.noise_floors.iter().find(|found| {
-            found.metric == metric && found.point == cell.point() && found.workload == cell.workload
+            found.metric == metric && found.point == cell.point && found.workload == cell.workload
         })
     }
 }

@@ -126,11 +126,12 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
 /// compared.
 pub fn said(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
-    let words = workloads.filter_map(|one| {
-        let words = found_words(summary, &one.name, true);
-        (!words.is_empty()).then(|| format!("{}: {words}", one.name))
-    });
-    let words: Vec<String> = words.collect();
+    let words: Vec<String> = workloads
+        .filter_map(|one| {
+            let words = found_words(summary, &one.name, true);
+            (!words.is_empty()).then(|| format!("{}: {words}", one.name))
+        })
+        .collect();
     (!words.is_empty()).then(|| {
         format!(
             "80 of 100 runs with the scatter of this one find a difference of this size; {}",

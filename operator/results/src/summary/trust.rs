@@ -55,18 +55,22 @@ pub fn trust(summary: &Summary) -> Trust {
         })
     };
     let message = |first: Option<String>| {
-        let all = first.into_iter().chain(lines(true, ""));
-        let all = all.chain(lines(false, "Note, "));
+        let all = first
+            .into_iter()
+            .chain(lines(true, ""))
+            .chain(lines(false, "Note, "));
         cut(&all.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
     };
     match summary.trustworthy {
         None => Trust::NoNumbers,
         Some(true) => {
-            let lines = [
+            let lines: Vec<String> = [
                 Some(format!("{}.", headline(summary))),
                 tally_words(summary),
-            ];
-            let lines: Vec<String> = lines.into_iter().flatten().collect();
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
             Trust::Yes(message(Some(lines.join(" "))))
         }
         Some(false) => {
@@ -91,8 +95,11 @@ pub fn trust(summary: &Summary) -> Trust {
 /// notes`.
 pub fn headline(summary: &Summary) -> String {
     let all = summary.doubts.len();
-    let blocking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
-    let blocking = blocking.count();
+    let blocking = summary
+        .doubts
+        .iter()
+        .filter(|doubt| doubt.breaks_trust)
+        .count();
     let counted = |number: usize, what: &str| match number {
         0 => format!("No {what}"),
         1 => format!("1 {what}"),
@@ -123,15 +130,15 @@ pub struct Tally {
 impl Tally {
     /// The comparisons that were not decided, if there are any: `1 undecided, 4 left out`.
     pub fn others(&self) -> Option<String> {
-        let parts = [
+        let parts: Vec<String> = [
             (self.undecided, "undecided"),
             (self.untrusted, "untrusted"),
             (self.left_out, "left out"),
-        ];
-        let parts = parts.iter().filter(|(number, _)| *number > 0);
-        let parts: Vec<String> = parts
-            .map(|(number, what)| format!("{number} {what}"))
-            .collect();
+        ]
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }
@@ -158,8 +165,9 @@ pub fn tally(summary: &Summary) -> Tally {
 pub fn tally_words(summary: &Summary) -> Option<String> {
     let tally = tally(summary);
     let (planned, decided) = (tally.planned, tally.decided);
-    let others = tally.others();
-    let others = others.map_or_else(String::new, |others| format!(", {others}"));
+    let others = tally
+        .others()
+        .map_or_else(String::new, |others| format!(", {others}"));
     (planned > 0).then(|| format!("Of {planned} primary comparisons {decided} decided{others}."))
 }
 

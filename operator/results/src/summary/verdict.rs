@@ -5,12 +5,13 @@ pub mod statement;
 use strum::EnumCount as _;
 use wasmbench_model::units::{self, cut};
 
+use crate::cells::any::AnyCell;
 use crate::cells::curve::peak;
 use crate::judge::comparison::Comparison;
 use crate::summary::failures::{flaky_variants, skipped_variants};
 use crate::summary::trust::is_doubted;
 use crate::summary::{Named, Summary};
-use crate::vocabulary::cell::{AnyCell, ranked};
+use crate::vocabulary::cell::ranked;
 use crate::vocabulary::measure::{Measured as _, Metric, Sweep, Unit};
 
 /// Longest verdict, in characters.
@@ -30,10 +31,11 @@ pub fn verdict(summary: &Summary) -> String {
     if statements.is_empty() {
         return nothing(summary);
     }
-    let skipped = skipped_variants(summary).into_iter();
-    let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
+    let unmeasured = skipped_variants(summary)
+        .into_iter()
+        .map(|one| format!("{} not measured ({})", one.variant, one.reason));
     let beside = flaky_variants(summary).into_iter().chain(left_out(summary));
-    let skipped: Vec<String> = skipped.chain(beside).collect();
+    let skipped: Vec<String> = unmeasured.chain(beside).collect();
     // An untrusted result must not look like any other.
     let mark = if as_a_whole { UNTRUSTED } else { "" };
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
@@ -53,8 +55,11 @@ fn left_out(summary: &Summary) -> Vec<String> {
         let mut primary = summary.comparisons.iter().filter(|one| one.primary);
         primary.any(|one| one.variant == name)
     };
-    let others = summary.compared.variants.iter();
-    let others = others.filter(|one| one.name != summary.baseline && !compared(&one.name));
+    let others = summary
+        .compared
+        .variants
+        .iter()
+        .filter(|one| one.name != summary.baseline && !compared(&one.name));
     let why = |variant: &Named| {
         let mut cells = summary
             .all_cells()
@@ -151,15 +156,20 @@ fn absolutes(summary: &Summary) -> Vec<String> {
                     cell.detail.connections
                 ))
             });
-            let p50 = warm.and_then(|cell| cell.detail.p50_microseconds);
-            let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
+            let p50 = warm
+                .and_then(|cell| cell.detail.p50_microseconds)
+                .map(|p50| format!("warm p50 {}", units::micros(p50.median)));
             let mut loads = ranked(&summary.cells, variant, workload);
-            let open = loads.rfind(|cell| cell.detail.sweep == Sweep::OpenLoop);
-            let open = open.and_then(|cell| statement::without_comparison(&cell.detail));
-            let found = rps.into_iter().chain(p50).chain(open);
-            let cold = cold_start(summary, variant, workload);
-            let one_more = one_more(summary, variant, workload);
-            let found: Vec<String> = found.chain(cold).chain(one_more).collect();
+            let open = loads
+                .rfind(|cell| cell.detail.sweep == Sweep::OpenLoop)
+                .and_then(|cell| statement::without_comparison(&cell.detail));
+            let found: Vec<String> = rps
+                .into_iter()
+                .chain(p50)
+                .chain(open)
+                .chain(cold_start(summary, variant, workload))
+                .chain(one_more(summary, variant, workload))
+                .collect();
             if !found.is_empty() {
                 statements.push(format!("{variant} on {workload}: {}", found.join(", ")));
             }
@@ -174,8 +184,11 @@ fn absolutes(summary: &Summary) -> Vec<String> {
 /// How long a pod takes to start, by its log line if there is one, otherwise by its first answer.
 fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.cold_starts, variant, workload).next()?;
-    let listening = cell.detail.create_to_listening.as_ref();
-    let listening = listening.map(|time| (time, Metric::ColdStartListening));
+    let listening = cell
+        .detail
+        .create_to_listening
+        .as_ref()
+        .map(|time| (time, Metric::ColdStartListening));
     let answer = cell.detail.create_to_answer.as_ref();
     let (time, metric) = listening.or(answer.map(|time| (time, Metric::ColdStartAnswer)))?;
     let median = units::micros(time.p50_microseconds.median);
@@ -193,7 +206,7 @@ fn why_no_comparison(summary: &Summary) -> String {
         return "no primary measure is valid".to_owned();
     }
     let baseline = &summary.baseline;
-    let is_ranked = |cell: &AnyCell| cell.ranked && cell.variant == *baseline;
+    let is_ranked = |cell: AnyCell<'_>| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
         format!("nothing valid beside {baseline}")
     } else {

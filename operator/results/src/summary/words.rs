@@ -59,8 +59,8 @@ fn variant_words(variant: &Variant) -> String {
         .map(|preset| format!("preset {}", <&str>::from(preset)));
     let engine = variant.engine.map(|engine| {
         let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
-        let allocator: &str = engine.allocator.into();
-        let allocator = is_embedded.then(|| format!(", allocator {allocator}"));
+        let allocator =
+            is_embedded.then(|| format!(", allocator {}", <&str>::from(engine.allocator)));
         let compile = engine.compile.map(|compile| {
             let holds_compiler = is_embedded && compile == Compile::Jit;
             let memory = if holds_compiler {

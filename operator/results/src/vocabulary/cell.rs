@@ -1,8 +1,6 @@
-//! A cell of any sweep: one variant under one workload at one point. What all cells have stands in
-//! [`CellSummary`], what only one kind has in its [`Detail`]. Code that compares, counts or lists
-//! cells takes [`AnyCell`], and is thus written once for all of them.
+//! A cell of a sweep: one variant under one workload at one point. What all cells have stands in
+//! [`CellSummary`], what only one kind has in its `detail`.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +8,11 @@ use wasmbench_model::wire::record::{Cell, Point};
 
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Reason;
-use crate::vocabulary::measure::Metric;
 
 /// One variant under one workload at one point: all its trials together.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct CellSummary<D: ?Sized> {
+pub struct CellSummary<D> {
     /// Name of the variant.
     pub variant: String,
     /// Name of the workload.
@@ -34,57 +31,8 @@ pub struct CellSummary<D: ?Sized> {
     pub detail: D,
 }
 
-/// A cell of any kind.
-pub type AnyCell = CellSummary<dyn Detail>;
-
 /// The numbers of a cell by block; a block without the number is left out.
 pub type ByBlock = BTreeMap<u32, f64>;
-
-/// What only cells of one kind have.
-pub trait Detail: Any {
-    /// The point of the sweep.
-    fn point(&self) -> Point;
-
-    /// The measures of the cell, each with one number per valid block. Measures that rest on too
-    /// few requests, or that depend on the cluster and not on the variant, are left out.
-    fn series(&self) -> Vec<(Metric, ByBlock)>;
-
-    /// Whether the node was noisy in more of the measurements than a comparison tolerates; `false`
-    /// where noise does not move what is compared.
-    fn is_noisy(&self) -> bool {
-        false
-    }
-
-    /// Whether it is unknown if the node was noisy, although it could have been determined.
-    fn is_noise_unknown(&self) -> bool {
-        false
-    }
-
-    /// Whether the measured rate still changed within the windows, by more than a comparison with
-    /// this minimum effect tolerates.
-    fn is_unsteady(&self, _minimum_effect: f64) -> bool {
-        false
-    }
-
-    /// Whether a window lasted so much longer than asked for that its rate is that of a stall.
-    fn is_overrun(&self) -> bool {
-        false
-    }
-}
-
-impl dyn Detail {
-    /// The detail as that of a kind, if it is of this kind.
-    pub fn of_kind<D: Detail>(&self) -> Option<&D> {
-        (self as &dyn Any).downcast_ref()
-    }
-}
-
-impl<D: Detail> CellSummary<D> {
-    /// The cell without its kind.
-    pub fn any(&self) -> &AnyCell {
-        self
-    }
-}
 
 impl<D> CellSummary<D> {
     /// A cell that is invalid for these reasons, or valid without any.
@@ -98,60 +46,7 @@ impl<D> CellSummary<D> {
             detail,
         }
     }
-}
 
-impl<D: Detail + ?Sized> CellSummary<D> {
-    /// The point of the sweep.
-    pub fn point(&self) -> Point {
-        self.detail.point()
-    }
-
-    /// Variant, workload and point together.
-    pub fn cell(&self) -> Cell {
-        Cell {
-            variant: self.variant.clone(),
-            workload: self.workload.clone(),
-            point: self.point(),
-        }
-    }
-
-    /// Whether it is the cell of `variant` under `workload` at `point`.
-    pub fn is_at(&self, variant: &str, workload: &str, point: Point) -> bool {
-        self.is_of(variant, workload) && self.point() == point
-    }
-
-    /// Whether some trials are valid while others failed or were skipped: the missing ones may be
-    /// the slow ones.
-    pub const fn is_partly_measured(&self) -> bool {
-        self.counts.valid > 0 && self.counts.failed + self.counts.skipped > 0
-    }
-
-    /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
-    /// effect that matters.
-    pub fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
-        let against = [
-            (Reason::TrialsFailed, self.is_partly_measured()),
-            (Reason::NodeNoisy, self.detail.is_noisy()),
-            (Reason::NoiseUnknown, self.detail.is_noise_unknown()),
-            (Reason::NotSteady, self.detail.is_unsteady(minimum_effect)),
-            (Reason::WindowOverran, self.detail.is_overrun()),
-        ];
-        let against = against.into_iter().filter(|(_, is_so)| *is_so);
-        against.map(|(reason, _)| reason).collect()
-    }
-
-    /// The place of the cell, for people: `embedded on hello at 50 connections`.
-    pub fn place(&self) -> String {
-        place(&self.variant, &self.workload, self.point())
-    }
-
-    /// The place in a list over all sweeps: `cold starts of embedded on hello`.
-    pub fn place_among_sweeps(&self) -> String {
-        format!("{}{}", of_sweep(self.point()), self.place())
-    }
-}
-
-impl<D: ?Sized> CellSummary<D> {
     /// Whether it is a cell of `variant` under `workload`.
     pub fn is_of(&self, variant: &str, workload: &str) -> bool {
         self.variant == variant && self.workload == workload

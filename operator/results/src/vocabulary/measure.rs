@@ -100,8 +100,10 @@ impl Words {
     /// `starts at least 150 ms later`.
     pub fn said(self, is_more: bool, by: Option<&str>) -> String {
         let word = if is_more { self.more } else { self.less };
-        let parts = [self.verb, by.unwrap_or_default(), word];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [self.verb, by.unwrap_or_default(), word]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
         parts.join(" ")
     }
 }

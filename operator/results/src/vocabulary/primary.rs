@@ -43,8 +43,11 @@ pub fn of<'a>(
 pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     let baseline = spec.baseline_name();
     let competes = |name: &str| name != baseline && name != TWIN;
-    let variants = spec.variants.iter();
-    let variants = variants.filter(|variant| competes(&variant.name)).count();
+    let variants = spec
+        .variants
+        .iter()
+        .filter(|variant| competes(&variant.name))
+        .count();
     let of_pair = match spec.primary_measures.len() {
         0 => {
             let sweeps = points_of(spec).into_iter().map(measured_at);

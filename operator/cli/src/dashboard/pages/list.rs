@@ -80,8 +80,11 @@ fn table(dashboard: &Dashboard, runs: &[&BenchmarkRun]) -> Markup {
 fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     let (namespace, place) = (run.namespace().unwrap_or_default(), named(run));
     let verdict = run.status.as_ref().and_then(|s| s.verdict.as_deref());
-    let doing = run.status.as_ref().and_then(|s| s.progress.as_ref());
-    let doing = doing.map(|progress| progress.message.as_str());
+    let doing = run
+        .status
+        .as_ref()
+        .and_then(|s| s.progress.as_ref())
+        .map(|progress| progress.message.as_str());
     let schedule = run.labels().get(labels::SCHEDULE);
     html! {
         tr data-run=(place) {

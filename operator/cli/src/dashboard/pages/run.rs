@@ -133,8 +133,12 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
         ];
         !of_the_end.contains(&doubt.reason)
     };
-    let doubts = recorded.summary.iter().flat_map(|summary| &summary.doubts);
-    let doubts: Vec<&Doubt> = doubts.filter(is_of_the_end).collect();
+    let doubts: Vec<&Doubt> = recorded
+        .summary
+        .iter()
+        .flat_map(|summary| &summary.doubts)
+        .filter(is_of_the_end)
+        .collect();
     html! {
         (trouble)
         @if !doubts.is_empty() {

@@ -8,7 +8,6 @@ use wasmbench_core::admit::admit;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::{Cell, TrialId};
-use wasmbench_results::cells::load::LoadDetail;
 use wasmbench_results::read::trial::TrialState;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::trial_reason::TrialReason;
@@ -181,11 +180,8 @@ fn judged(trial: &TrialId, recorded: &Recorded) -> State {
     let Some(cell) = cells.find(|cell| cell.cell() == trial.cell) else {
         return State::Valid;
     };
-    let trials = cell
-        .detail
-        .of_kind::<LoadDetail>()
-        .map(|load| load.trials.iter());
-    let mut trials = trials.into_iter().flatten();
+    let load = cell.detail.load();
+    let mut trials = load.into_iter().flat_map(|load| &load.trials);
     if let Some(own) = trials.find(|one| one.block == trial.block)
         && own.state == TrialState::Invalid
     {

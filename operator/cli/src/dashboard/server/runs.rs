@@ -78,8 +78,8 @@ pub async fn file(
     let recorded = dashboard.recorded(&run).await;
     let what = || Failure::not_found(&dashboard, &format!("file {file} of {namespace}/{name}"));
     let summary = recorded.summary.as_ref().ok_or_else(what)?;
-    let files = report_files_of(summary);
-    let mut files = files.map_err(|error| Failure::of(&dashboard, &Error::Report(error)))?;
+    let mut files =
+        report_files_of(summary).map_err(|error| Failure::of(&dashboard, &Error::Report(error)))?;
     let content = files.remove(&file).ok_or_else(what)?;
     let attached = format!("attachment; filename=\"{name}-{file}\"");
     let headers = [

@@ -124,8 +124,10 @@ async fn what_comes_from_elsewhere_is_text_on_every_page() {
 async fn every_answer_forbids_what_is_not_ours() {
     let (router, _) = dashboard(vec![]);
     for page in ["/abc/", "/abc/page.js", "/abc/nothing", "/wrong/"] {
-        let request = Request::get(page).header("host", "127.0.0.1:4321");
-        let request = request.body(Body::empty()).unwrap();
+        let request = Request::get(page)
+            .header("host", "127.0.0.1:4321")
+            .body(Body::empty())
+            .unwrap();
         let response = router.clone().oneshot(request).await.unwrap();
         let policy = response.headers()["content-security-policy"]
             .to_str()

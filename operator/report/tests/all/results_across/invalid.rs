@@ -45,8 +45,11 @@ fn an_invalid_density_of_either_run_is_not_compared() {
     let (light, heavy) = (climbing(&before, 20), climbing(&after, 40));
     let found = |one: &[Record], other: &[Record]| {
         let found = compared((&before, one), (&after, other), false);
-        let variants = found.ratios.iter().map(|ratio| ratio.variant.clone());
-        let variants: Vec<String> = variants.collect();
+        let variants: Vec<String> = found
+            .ratios
+            .iter()
+            .map(|ratio| ratio.variant.clone())
+            .collect();
         (variants.join(" "), found.worse(), found.only_in_one)
     };
     let both = "native embedded".to_owned();

@@ -150,8 +150,9 @@ fn cold_starts_are_adjusted_for_each_other() {
         moment.nanoseconds *= 2;
     }
     let summary = summary_of(&records);
-    let found = summary.comparisons.iter();
-    let found: Vec<[f64; 2]> = found
+    let found: Vec<[f64; 2]> = summary
+        .comparisons
+        .iter()
         .map(|one| [one.p_value, one.adjusted_p_value])
         .collect();
     assert_eq!(found.len(), 4);

@@ -88,8 +88,9 @@ fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
     assert!(point.listening.is_some());
     let report = &report_files(&input(), &all).unwrap()["report.md"];
     let mut rows = report.lines();
-    let row = rows.find(|row| row.starts_with("| hare ") && row.contains(" 0/5 "));
-    let row = row.unwrap();
+    let row = rows
+        .find(|row| row.starts_with("| hare ") && row.contains(" 0/5 "))
+        .unwrap();
     assert!(
         !row.contains(" ms |") && row.contains("INVALID: CacheClassViolated"),
         "{row}"
@@ -139,8 +140,9 @@ fn wrong_answers_are_no_wrong_class() {
 fn beside_a_median_over_blocks_stands_its_interval() {
     let report = &report_files(&input(), &records()).unwrap()["report.md"];
     let mut lines = report.lines();
-    let header = lines.find(|line| line.contains("Listening p50 ") && line.contains("Valid"));
-    let header = header.unwrap();
+    let header = lines
+        .find(|line| line.contains("Listening p50 ") && line.contains("Valid"))
+        .unwrap();
     assert_eq!(header.matches("Interval |").count(), 2, "{header}");
     assert!(!header.contains("Range") && report.contains("with its 95 % interval"));
 }

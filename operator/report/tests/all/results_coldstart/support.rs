@@ -38,7 +38,7 @@ pub fn hare(summary: &Summary) -> &ColdStartCell {
 
 /// The ratio of a measure of the hare to the tortoise's, with one pod at once.
 pub fn hares_ratio(summary: &Summary, metric: Metric) -> Option<&Comparison> {
-    summary.comparison(hare(summary), metric)
+    summary.comparison(hare(summary).any(), metric)
 }
 
 pub fn doubts_of(summary: &Summary, reason: Reason) -> Vec<(bool, &str)> {

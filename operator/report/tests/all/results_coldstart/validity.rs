@@ -14,7 +14,6 @@ use wasmbench_results::cells::coldstart::ColdStartCell;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
-use wasmbench_results::vocabulary::cell::Detail as _;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 

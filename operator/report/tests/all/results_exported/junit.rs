@@ -89,8 +89,11 @@ fn a_run_without_expectations_has_cases() {
 fn an_expectation_that_is_not_met_fails_also_where_nothing_is_trusted() {
     for summary in [mixed(), untrusted()] {
         let found = outcomes(&summary, "expectations");
-        let failed = found.iter().filter(|(_, outcome)| outcome == "failure");
-        let failed: Vec<&str> = failed.map(|(name, _)| name.as_str()).collect();
+        let failed: Vec<&str> = found
+            .iter()
+            .filter(|(_, outcome)| outcome == "failure")
+            .map(|(name, _)| name.as_str())
+            .collect();
         assert_eq!(failed, ["at-most-a-half-more"]);
     }
 }
@@ -110,8 +113,11 @@ fn nothing_passes_where_nothing_is_trusted() {
 #[test]
 fn a_comparison_that_is_not_trusted_is_skipped_and_the_others_pass() {
     let found = outcomes(&with_a_lost_trial(), "comparisons");
-    let skipped = found.iter().filter(|(_, outcome)| outcome == "skipped");
-    let skipped: Vec<&str> = skipped.map(|(name, _)| name.as_str()).collect();
+    let skipped: Vec<&str> = found
+        .iter()
+        .filter(|(_, outcome)| outcome == "skipped")
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(
         skipped,
         ["warm p50 latency of embedded on hello versus native"]

@@ -163,8 +163,10 @@ fn a_wrong_answer_makes_its_point_invalid() {
         record(t, position, failed("WrongAnswer", "got 'oops'"), None)
     });
     let summary = summarize(&run, &records);
-    let cells = summary.cells.iter();
-    let cells = cells.filter(|c| c.variant == "embedded" && c.workload == "hello");
+    let cells = summary
+        .cells
+        .iter()
+        .filter(|c| c.variant == "embedded" && c.workload == "hello");
     let found: Vec<_> = cells.map(|c| (c.ranked, &c.invalid_because)).collect();
     assert_eq!(found, [(false, &vec![Reason::ResponseMismatch]); 3]);
     assert!(reasons(&summary).contains(&Reason::ResponseMismatch));

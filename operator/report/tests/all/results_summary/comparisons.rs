@@ -214,8 +214,12 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     assert_eq!(throughput.at_connections, Some(100));
     assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
     let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
-    let compared = summary.comparisons.iter().filter(loaded);
-    let compared: Vec<Point> = compared.map(|c| c.point).collect();
+    let compared: Vec<Point> = summary
+        .comparisons
+        .iter()
+        .filter(loaded)
+        .map(|c| c.point)
+        .collect();
     assert_eq!(compared, [Point::Throughput { connections: 50 }; 2]);
 }
 

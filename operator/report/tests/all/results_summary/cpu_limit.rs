@@ -82,8 +82,12 @@ fn numbers_under_a_limit_that_the_run_sets_are_compared_and_the_stops_stand_besi
         !note.breaks_trust && note.message.starts_with(said) && note.message.contains(STOPPED),
         "{note:?}"
     );
-    let shares = summary.cells.iter().map(|cell| cell.detail.throttled_share);
-    let shares: Vec<Option<f64>> = shares.flatten().map(Some).collect();
+    let shares: Vec<Option<f64>> = summary
+        .cells
+        .iter()
+        .filter_map(|cell| cell.detail.throttled_share)
+        .map(Some)
+        .collect();
     assert_eq!(shares, [Some(0.31); 3], "one for each point of embedded");
     let report = report_md(&summary, usize::MAX);
     assert!(report.contains(" Throttled "), "{report}");

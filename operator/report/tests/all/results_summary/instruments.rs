@@ -108,8 +108,11 @@ fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
         doubt(&summary, Reason::EngineModeMismatch).message,
         "embedded: allocator is OnDemand instead of Pooling"
     );
-    let embedded = summary.cells.iter();
-    let embedded: Vec<_> = embedded.filter(|c| c.variant == "embedded").collect();
+    let embedded: Vec<_> = summary
+        .cells
+        .iter()
+        .filter(|c| c.variant == "embedded")
+        .collect();
     assert_eq!(embedded.len(), 6);
     for cell in embedded {
         // Also under the other workload, because its pods belong to the same variant.
@@ -175,8 +178,10 @@ fn a_window_of_several_runs_counts_all_their_requests() {
     let four = with_slow_start(1.0);
     let requests = |summary: &Summary| {
         let mut cells = summary.cells.iter();
-        let cell = cells.find(|c| c.variant == "embedded" && c.detail.connections == 10);
-        let cell = cell.expect("the cell").clone();
+        let cell = cells
+            .find(|c| c.variant == "embedded" && c.detail.connections == 10)
+            .expect("the cell")
+            .clone();
         (
             cell.detail.fewest_requests.expect("requests"),
             cell.detail.rps,

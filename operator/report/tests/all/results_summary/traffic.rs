@@ -179,8 +179,12 @@ fn failing(statuses: &Value, kinds: &Value) -> Summary {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let fortio = &mut timed.fortio;
         let all = fortio["RetCodes"]["200"].as_u64().unwrap();
-        let failed = statuses.as_object().unwrap().values();
-        let failed: u64 = failed.filter_map(Value::as_u64).sum();
+        let failed: u64 = statuses
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(Value::as_u64)
+            .sum();
         fortio["RetCodes"] = statuses.clone();
         fortio["RetCodes"]["200"] = json!(all - failed);
         fortio["Seen"] = json!({"Failures": kinds});

@@ -13,7 +13,6 @@ use wasmbench_results::judge::comparison::{Comparison, Estimate};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 use wasmbench_results::statistics::{Interval, Spread};
-use wasmbench_results::vocabulary::cell::Detail as _;
 use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 
@@ -122,8 +121,9 @@ impl SyntheticCells {
                 .detail
                 .trials
                 .iter()
-                .filter(|trial| trial.block <= blocks);
-            let trials = trials.cloned().collect();
+                .filter(|trial| trial.block <= blocks)
+                .cloned()
+                .collect();
             cell(
                 &found.variant,
                 found.detail.sweep,

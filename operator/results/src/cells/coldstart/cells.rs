@@ -42,8 +42,9 @@ pub fn cell(
     let all: Blocks<'_> = recorded.measured(Observation::cold_start);
     let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= sweep.samples;
     let (counts, shown) = recorded.shown(&all, is_valid);
-    let lost = all.values();
-    let lost = lost.filter(|trial| trial.lost_its_class(sweep.samples));
+    let lost = all
+        .values()
+        .filter(|trial| trial.lost_its_class(sweep.samples));
     let told: u32 = shown.values().map(|trial| told(trial)).sum();
     let samples: u32 = shown.values().map(|trial| trial.samples).sum();
     // An image that is pulled anew is compiled anew.
@@ -72,8 +73,9 @@ fn told(trial: &ColdTrial) -> u32 {
 
 fn summarise(concurrency: u32, blocks: &Blocks<'_>) -> ColdStartDetail {
     let makespans = blocks.values().filter_map(|trial| trial.makespan());
-    let uncertainties = blocks.values();
-    let uncertainties = uncertainties.flat_map(|trial| trial.answer_uncertainties.iter().copied());
+    let uncertainties = blocks
+        .values()
+        .flat_map(|trial| trial.answer_uncertainties.iter().copied());
     let shifts = blocks.values().map(|trial| trial.clock_shift);
     let node = blocks.values().flat_map(|trial| trial.node.iter().copied());
     let (noisy_samples, judged_samples) = node_use::noisy(&node.collect::<Vec<NodeUse>>());
@@ -120,8 +122,12 @@ fn medians(step: ColdStep, blocks: &Blocks<'_>) -> BTreeMap<u32, f64> {
 
 fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
     let own = medians(step, blocks);
-    let reached = blocks.values().filter_map(|trial| trial.steps.get(&step));
-    let mut reached: Vec<f64> = reached.flatten().copied().collect();
+    let mut reached: Vec<f64> = blocks
+        .values()
+        .filter_map(|trial| trial.steps.get(&step))
+        .flatten()
+        .copied()
+        .collect();
     reached.sort_by(f64::total_cmp);
     let given_up = blocks.values().map(|trial| trial.given_up_before(step));
     let pods = reached.len() + given_up.sum::<usize>();

@@ -59,8 +59,12 @@ pub fn starts<'a>(
     if starts == 0 {
         return None;
     }
-    let answers = trials.clone().filter_map(|trial| trial.steps.get(&ANSWER));
-    let mut answers: Vec<f64> = answers.flatten().copied().collect();
+    let mut answers: Vec<f64> = trials
+        .clone()
+        .filter_map(|trial| trial.steps.get(&ANSWER))
+        .flatten()
+        .copied()
+        .collect();
     answers.sort_by(f64::total_cmp);
     let mut seen = trials
         .clone()

@@ -19,7 +19,7 @@ use wasmbench_model::wire::record::Point;
 
 use crate::cells::noise_limit::are_too_many;
 use crate::statistics::Spread;
-use crate::vocabulary::cell::{ByBlock, CellSummary, Detail};
+use crate::vocabulary::cell::{ByBlock, CellSummary};
 use crate::vocabulary::measure::Metric;
 
 pub use cells::cell;
@@ -95,26 +95,28 @@ impl ColdStartDetail {
     pub const fn answers_wait_for_the_cluster(&self) -> bool {
         self.first_attempt_answers.saturating_mul(2) > self.pods
     }
-}
 
-impl Detail for ColdStartDetail {
-    fn point(&self) -> Point {
+    /// The point of the sweep.
+    pub const fn point(&self) -> Point {
         Point::ColdStart {
             concurrency: self.concurrency,
         }
     }
 
-    /// Counts samples instead of trials. Among few samples a single noisy one is no sign of a
-    /// neighbour, because starts differ anyway.
-    fn is_noisy(&self) -> bool {
+    /// Whether the node was noisy in more of the samples than a comparison tolerates. Among few
+    /// samples a single noisy one is no sign of a neighbour, because starts differ anyway.
+    pub fn is_noisy(&self) -> bool {
         self.noisy_samples > 1 && are_too_many(self.noisy_samples, self.judged_samples)
     }
 
-    fn series(&self) -> Vec<(Metric, ByBlock)> {
+    /// The measures, each with one number per valid block. The time to the answer is left out if it
+    /// depends on the cluster and not on the variant.
+    pub fn series(&self) -> Vec<(Metric, ByBlock)> {
         let blocks = || self.blocks.iter();
         let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
-        let answers = blocks().filter(|_| !self.answers_wait_for_the_cluster());
-        let answers = answers.filter_map(|block| Some((block.block, block.answer?)));
+        let answers = blocks()
+            .filter(|_| !self.answers_wait_for_the_cluster())
+            .filter_map(|block| Some((block.block, block.answer?)));
         vec![
             (Metric::ColdStartListening, listening.collect()),
             (Metric::ColdStartAnswer, answers.collect()),

@@ -14,18 +14,26 @@ use crate::vocabulary::doubt::Reason;
 /// The disturbed steps of the measured climbs of a cell, by instances.
 pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
-        let noises = steps.iter().map(|step| step.noise);
-        let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
+        let noises: Vec<Noise> = steps
+            .iter()
+            .map(|step| step.noise)
+            .filter(|noise| noise.is_over_limit())
+            .collect();
         let worst = noises.iter().copied().fold(Noise::default(), Noise::worst);
         let stopped = steps.iter().filter(|step| step.throttled_periods > 0);
         let periods: u64 = stopped.clone().map(|step| step.throttled_periods).sum();
-        let longest = stopped.clone().filter_map(|step| step.throttled_share);
-        let longest = longest.reduce(f64::max);
-        let shares = steps.iter().filter_map(|step| step.generator_cpu_share);
-        let shares: Vec<f64> = shares.filter(|share| *share > saturation::LIMIT).collect();
+        let longest = stopped
+            .clone()
+            .filter_map(|step| step.throttled_share)
+            .reduce(f64::max);
+        let shares: Vec<f64> = steps
+            .iter()
+            .filter_map(|step| step.generator_cpu_share)
+            .filter(|share| *share > saturation::LIMIT)
+            .collect();
         let most = shares.iter().copied().fold(0.0, f64::max);
         let failing = steps.iter().filter(|step| step.has_errors());
-        let found = [
+        [
             (Reason::ErrorsInLoad, failing.count(), errors(&steps)),
             (
                 Reason::Throttled,
@@ -38,9 +46,10 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
                 format!("{} of the CPUs it may use", units::percent(most)),
             ),
             (Reason::NodeNoisy, noises.len(), worst.words()),
-        ];
-        let found = found.into_iter().filter(|(_, trials, _)| *trials > 0);
-        found.map(move |(reason, trials, message)| SpoiltStep {
+        ]
+        .into_iter()
+        .filter(|(_, trials, _)| *trials > 0)
+        .map(move |(reason, trials, message)| SpoiltStep {
             instances,
             reason,
             trials: u32::try_from(trials).unwrap_or(u32::MAX),
@@ -54,10 +63,11 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
 fn errors(steps: &[&Reached]) -> String {
     let failed: u64 = steps.iter().map(|step| step.errors).sum();
     let unreadable = steps.iter().filter(|step| step.is_unreadable).count();
-    let failed = (failed > 0).then(|| format!("{failed} failed requests"));
-    let unreadable = (unreadable > 0).then(|| format!("{unreadable} unreadable result(s)"));
-    let both: Vec<String> = failed.into_iter().chain(unreadable).collect();
-    both.join(", ")
+    let both = [
+        (failed > 0).then(|| format!("{failed} failed requests")),
+        (unreadable > 0).then(|| format!("{unreadable} unreadable result(s)")),
+    ];
+    both.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The steps of a cell that are disturbed by `reason`: `at 5 instances in 2 block(s), 31 % used by

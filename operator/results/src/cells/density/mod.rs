@@ -13,10 +13,9 @@ mod validity;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::wire::density::DensityStopReason;
-use wasmbench_model::wire::record::Point;
 
 use crate::statistics::Spread;
-use crate::vocabulary::cell::{ByBlock, CellSummary, Detail};
+use crate::vocabulary::cell::{ByBlock, CellSummary};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
 
@@ -50,12 +49,9 @@ pub struct DensityDetail {
     pub blocks: Vec<DensityBlock>,
 }
 
-impl Detail for DensityDetail {
-    fn point(&self) -> Point {
-        Point::Density
-    }
-
-    fn series(&self) -> Vec<(Metric, ByBlock)> {
+impl DensityDetail {
+    /// The measures, each with one number per valid block.
+    pub fn series(&self) -> Vec<(Metric, ByBlock)> {
         let blocks = self.blocks.iter();
         let slopes = blocks.filter_map(|block| Some((block.block, block.bytes_per_instance?)));
         vec![(Metric::MemoryPerInstance, slopes.collect())]

@@ -55,8 +55,9 @@ pub fn cell(
     // One answer is the right one, so none may have another size.
     let is_fixed =
         asked.is_some_and(|asked| asked.expect.same_across_variants || asked.expect.body.is_some());
-    let trials = recorded.trials.iter();
-    let trials: Vec<Trial> = trials
+    let trials: Vec<Trial> = recorded
+        .trials
+        .iter()
         .map(|(block, seen)| {
             let mut trial = trial_of(seen, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
@@ -72,8 +73,10 @@ pub fn cell(
         .collect();
     let is_valid = |block| valid(&trials).any(|trial| trial.block == block);
     let counts = recorded.counts(is_valid);
-    let ceiling = ceilings.get(&(workload.as_str(), connections));
-    let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
+    let ceiling = ceilings
+        .get(&(workload.as_str(), connections))
+        .filter(|_| sweep == Sweep::Throughput)
+        .copied();
     let percent_of_peak = point.number().filter(|_| sweep == Sweep::OpenLoop);
     let mut detail = LoadDetail {
         percent_of_peak,
@@ -104,8 +107,7 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
             // missing from the latency.
             let has_failed = metrics.errors as f64 > max_error_share * all;
             let errors = has_failed.then_some(Reason::ErrorsInLoad);
-            let coarse = metrics.clock_too_coarse;
-            let coarse = coarse.then_some(Reason::ClockTooCoarse);
+            let coarse = metrics.clock_too_coarse.then_some(Reason::ClockTooCoarse);
             let first = wrong.or(errors).or(coarse);
             first.map_or((TrialState::Valid, None), invalid)
         }
@@ -175,9 +177,10 @@ fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDeta
 fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
     let all = trials.iter().map(|trial| &trial.metrics.traffic);
     let sum = Traffic::joined(all);
-    let per_connection = trials.iter().filter(|trial| trial.state == shown);
-    let per_connection =
-        per_connection.filter_map(|trial| trial.metrics.traffic.requests_per_connection);
+    let per_connection = trials
+        .iter()
+        .filter(|trial| trial.state == shown)
+        .filter_map(|trial| trial.metrics.traffic.requests_per_connection);
     let found = TrafficSummary {
         failed_by_kind: sum.failed_by_kind,
         requests_per_connection: Spread::of(per_connection).map(|spread| spread.map(round_number)),

@@ -19,7 +19,7 @@ use crate::cells::steady;
 use crate::read::traffic::TrafficSummary;
 use crate::read::trial::{Trial, carries, valid};
 use crate::statistics::Spread;
-use crate::vocabulary::cell::{ByBlock, CellSummary, Detail};
+use crate::vocabulary::cell::{ByBlock, CellSummary};
 use crate::vocabulary::measure::{Measured as _, Metric, Sweep};
 
 pub use cells::{ceilings, cell, extremes};
@@ -145,10 +145,9 @@ impl LoadDetail {
     pub fn p90_carried(&self) -> bool {
         self.carries(10)
     }
-}
 
-impl Detail for LoadDetail {
-    fn point(&self) -> Point {
+    /// The point of the sweep.
+    pub fn point(&self) -> Point {
         match self.sweep {
             Sweep::WarmLatency => Point::WarmLatency,
             Sweep::Throughput => Point::Throughput {
@@ -160,25 +159,27 @@ impl Detail for LoadDetail {
         }
     }
 
-    fn is_noisy(&self) -> bool {
+    /// Whether the node was noisy in more of the trials than a comparison tolerates.
+    pub fn is_noisy(&self) -> bool {
         let count = |trials: usize| u32::try_from(trials).unwrap_or(u32::MAX);
         let (noisy, valid) = (self.noisy_trials().count(), valid(&self.trials).count());
         are_too_many(count(noisy), count(valid))
     }
 
-    fn is_unsteady(&self, minimum_effect: f64) -> bool {
+    /// Whether the measured rate still changed within the windows, by more than a comparison with
+    /// this minimum effect tolerates.
+    pub fn is_unsteady(&self, minimum_effect: f64) -> bool {
         steady::trend(&self.trials).is_some_and(|trend| steady::moves(&trend, minimum_effect))
     }
 
-    fn is_noise_unknown(&self) -> bool {
+    /// Whether it is unknown if the node was noisy, although it could have been determined.
+    pub fn is_noise_unknown(&self) -> bool {
         valid(&self.trials).any(|trial| trial.metrics.noise.others.is_none())
     }
 
-    fn is_overrun(&self) -> bool {
-        self.overrun.is_some()
-    }
-
-    fn series(&self) -> Vec<(Metric, ByBlock)> {
+    /// The measures, each with one number per valid block. Measures that rest on too few requests
+    /// are left out.
+    pub fn series(&self) -> Vec<(Metric, ByBlock)> {
         let metrics = measured_at(self.point());
         let may_fail = self.max_error_share.is_some();
         let is_carried = |metric: &&Metric| {

@@ -132,8 +132,10 @@ impl Comparison {
                 format!("{least}-{most}")
             },
         );
-        let least = self.at_least.map(units::ratio);
-        let least = least.map_or_else(String::new, |least| format!(", at least {least}"));
+        let least = self
+            .at_least
+            .map(units::ratio)
+            .map_or_else(String::new, |least| format!(", at least {least}"));
         format!("({interval}){least}")
     }
 }

@@ -7,14 +7,13 @@ use wasmbench_model::wire::record::Cell;
 use crate::runs::across::Lost;
 use crate::runs::across::ratios::Sample;
 use crate::summary::Summary;
-use crate::vocabulary::cell::AnyCell;
 
 /// Points of `later` for which the `earlier` run has a number and the later one has none. A point
 /// that has some numbers left is not lost: a service that got faster leaves windows too short to
 /// read CPU and memory. The baseline's twin does not count either, because it is no competitor.
 pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost> {
     let has = |samples: &[Sample], cell: &Cell| samples.iter().any(|one| one.cell == *cell);
-    let cells = later.all_cells().map(AnyCell::cell);
+    let cells = later.all_cells().map(|cell| cell.cell());
     let competitors = cells.filter(|cell| cell.variant != TWIN);
     let lost = competitors.filter(|cell| has(earlier, cell) && !has(numbers, cell));
     lost.map(|cell| Lost {

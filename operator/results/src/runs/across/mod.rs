@@ -239,8 +239,8 @@ pub fn across(
     let (ratios, only_in_one, lost) = if forbidden && !forced {
         (vec![], 0, vec![])
     } else {
-        let earlier = before.iter();
-        let earlier: Vec<_> = earlier
+        let earlier: Vec<_> = before
+            .iter()
             .map(|run| ratios::samples(*run, latest.summary))
             .collect();
         let mut later = ratios::samples(after, latest.summary);

@@ -9,6 +9,7 @@ use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_model::rounding::{P_DIGITS, round_significant};
 use wasmbench_model::wire::record::{Cell, Point};
 
+use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::judge::comparison::factor;
 use crate::judge::ratios::Series;
@@ -17,7 +18,6 @@ use crate::runs::across::{CellRatio, Side, Unjudged, VersusBaseline};
 use crate::runs::history::Scatter;
 use crate::statistics::{Interval, false_discovery, paired_ratios};
 use crate::summary::Summary;
-use crate::vocabulary::cell::AnyCell;
 use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::{minimum_effect, smallest_change};
 
@@ -116,9 +116,8 @@ fn pair<'a>(
     later: &'a Sample,
     baseline_changed: bool,
 ) -> Option<Pair<'a>> {
-    let earlier = before.iter();
     let same = |run: &'a Vec<Sample>| run.iter().find(|sample| sample.is_same_cell(later));
-    let earlier: Vec<&Sample> = earlier.filter_map(same).collect();
+    let earlier: Vec<&Sample> = before.iter().filter_map(same).collect();
     let all: Vec<f64> = earlier.iter().flat_map(|run| run.values.clone()).collect();
     let whole = Interval::unpaired(&later.values, &all)?;
     let judged = match later.unjudged {
@@ -244,11 +243,12 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
-    let is_untrusted = |cell: &AnyCell| !cell.untrusted_because(effect).is_empty();
+    let is_untrusted = |cell: AnyCell<'_>| !cell.untrusted_because(effect).is_empty();
     let series = Series::ranked(summary.all_cells());
     let sample = |one: &Series<'_>| {
-        let base = one.base(&series, &summary.baseline);
-        let base = base.filter(|_| one.cell.variant != summary.baseline);
+        let base = one
+            .base(&series, &summary.baseline)
+            .filter(|_| one.cell.variant != summary.baseline);
         let floor = summary.noise_floor(one.cell, one.metric);
         Sample {
             cell: one.cell.cell(),
@@ -265,19 +265,23 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
                 || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
         }
     };
-    let own = series.iter().filter(|one| one.cell.variant != TWIN);
-    let own = own.filter(|one| !one.by_block.is_empty());
-    own.map(sample).collect()
+    series
+        .iter()
+        .filter(|one| one.cell.variant != TWIN)
+        .filter(|one| !one.by_block.is_empty())
+        .map(sample)
+        .collect()
 }
 
 /// Whether a point has more connections than the knee of the earlier run's baseline. Beyond it the
 /// queue grows but the rate hardly does, and nothing is judged there within a run either. If the
 /// baseline has no valid point, the variant's own knee counts.
-fn is_beyond_knee(cell: &AnyCell, earlier: &Summary) -> bool {
-    let Point::Throughput { connections } = cell.point() else {
+fn is_beyond_knee(cell: AnyCell<'_>, earlier: &Summary) -> bool {
+    let Point::Throughput { connections } = cell.point else {
         return false;
     };
-    let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
-    let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
-    knee.is_some_and(|knee| connections > knee.detail.connections)
+    let knee_of = |variant: &str| knee(&earlier.cells, variant, cell.workload);
+    knee_of(&earlier.baseline)
+        .or_else(|| knee_of(cell.variant))
+        .is_some_and(|knee| connections > knee.detail.connections)
 }

@@ -12,15 +12,19 @@ pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let Some(last) = history.runs.last() else {
         return vec![];
     };
-    let followed = last.numbers.iter().filter(|number| number.ratio.is_some());
-    let followed: Vec<usize> = followed.map(|number| number.series).collect();
+    let followed: Vec<usize> = last
+        .numbers
+        .iter()
+        .filter(|number| number.ratio.is_some())
+        .map(|number| number.series)
+        .collect();
     for series in &followed {
         measure_again(history, *series);
     }
-    let shown = followed
+    let shown: Vec<LastingChange> = followed
         .iter()
-        .filter_map(|series| shown(history, *series, followed.len()));
-    let shown: Vec<LastingChange> = shown.collect();
+        .filter_map(|series| shown(history, *series, followed.len()))
+        .collect();
     history.changes.extend(shown.iter().cloned());
     shown
 }
@@ -67,8 +71,8 @@ fn shown(history: &History, series: usize, count: usize) -> Option<LastingChange
             .and_then(|run| history.runs.get(run))
     };
     let (first, found_with) = (place(change.first)?, place(change.found_with)?);
-    let before = observed.iter().rev().find(|seen| seen.run < change.first)?;
-    let before = place(before.run)?;
+    let last_before = observed.iter().rev().find(|seen| seen.run < change.first)?;
+    let before = place(last_before.run)?;
     let variant = &history.series[series].variant;
     let image = |setting: usize| {
         let setting = history.settings.get(setting)?;

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
 
+use crate::cells::any::AnyCell;
 use crate::judge::comparison::factor;
 use crate::runs::history::bounded;
 use crate::statistics::Interval;
 use crate::statistics::ratio::noise_of;
-use crate::vocabulary::cell::{AnyCell, place};
+use crate::vocabulary::cell::place;
 use crate::vocabulary::measure::{Measured as _, Metric};
 
 /// What is followed from run to run.
@@ -32,7 +33,7 @@ pub struct Series {
 
 impl Series {
     /// Whether the series is measured in this cell.
-    pub fn is_of(&self, cell: &AnyCell) -> bool {
+    pub fn is_of(&self, cell: AnyCell<'_>) -> bool {
         cell.is_at(&self.variant, &self.workload, self.point)
     }
 

@@ -50,8 +50,9 @@ impl History {
         if regressions.is_empty() {
             return Some(self.nothing_found(runs));
         }
-        let told = regressions.iter().take(TOLD);
-        let told: Vec<String> = told
+        let told: Vec<String> = regressions
+            .iter()
+            .take(TOLD)
             .map(|found| found.words(&self.series[found.series]))
             .collect();
         let more = match regressions.len().saturating_sub(TOLD) {

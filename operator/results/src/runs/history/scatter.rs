@@ -48,8 +48,10 @@ impl History {
             let is_told = line.runs == 1
                 && !without.contains(&line.name.as_str())
                 && setting.is_some_and(|known| known == stratum);
-            let number = line.number(series).filter(|_| is_told);
-            let number = number.filter(|number| number.trusted);
+            let number = line
+                .number(series)
+                .filter(|_| is_told)
+                .filter(|number| number.trusted);
             let ends = number.and_then(|number| Some((of(number)?, number.blocks)));
             let told = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
             groups

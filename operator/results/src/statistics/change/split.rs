@@ -28,19 +28,20 @@ impl Split {
     /// Splits a history. `None` if too few runs can be compared, or if the first run after cannot:
     /// a change begins with a run that shows it.
     pub(super) fn of(before: &[Entry], after: &[Entry]) -> Option<Self> {
-        let first = after.first()?;
-        let (like_first, _) = side(first.stratum, before);
+        let run = after.first()?;
+        let (like_first, _) = side(run.stratum, before);
         if like_first.is_empty() {
             return None;
         }
-        let first = first.ratio - mean(&like_first);
+        let first = run.ratio - mean(&like_first);
         let mut strata: Vec<usize> = after.iter().map(|run| run.stratum).collect();
         strata.sort_unstable();
         strata.dedup();
-        let groups = strata
+        let groups: Vec<Group> = strata
             .into_iter()
-            .map(|stratum| Group::of(stratum, before, after));
-        let groups: Vec<Group> = groups.filter(|group| !group.before.is_empty()).collect();
+            .map(|stratum| Group::of(stratum, before, after))
+            .filter(|group| !group.before.is_empty())
+            .collect();
         let before: usize = groups.iter().map(|group| group.before.len()).sum();
         let after: usize = groups.iter().map(|group| group.after.len()).sum();
         (before >= FEWEST_BEFORE && after >= FEWEST_AFTER).then_some(Self { groups, first })

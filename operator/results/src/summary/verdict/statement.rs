@@ -22,8 +22,8 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
         return format!("{variant}: {found} in {what} on {workload} beside {baseline}, {verdict}");
     }
     let ratio = units::ratio(comparison.estimate.ratio);
-    let interval = comparison.estimate.interval_words();
-    let interval = interval.as_deref().unwrap_or("1 block");
+    let words = comparison.estimate.interval_words();
+    let interval = words.as_deref().unwrap_or("1 block");
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
 }
 
@@ -44,9 +44,9 @@ pub fn short(comparison: &Comparison) -> String {
 
 /// What a variant does by itself at its highest rate, for a verdict without comparisons.
 pub fn without_comparison(load: &LoadDetail) -> Option<String> {
-    let p99 = load.open_loop?.p99_microseconds.median;
     let percent = load.percent_of_peak?;
-    let p99 = marked(units::micros(p99), load.p99_carried);
+    let median = load.open_loop?.p99_microseconds.median;
+    let p99 = marked(units::micros(median), load.p99_carried);
     Some(format!(
         "p99 from the schedule {p99} at {percent} % of its peak"
     ))

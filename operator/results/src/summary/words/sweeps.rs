@@ -9,8 +9,11 @@ use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECON
 
 /// A sentence for each sweep.
 pub fn sentences(spec: &BenchmarkRunSpec) -> Vec<String> {
-    let cold = spec.sweeps.cold_start.as_ref();
-    let cold = cold.map(|sweep| cold_start(sweep, spec.network()));
+    let cold = spec
+        .sweeps
+        .cold_start
+        .as_ref()
+        .map(|sweep| cold_start(sweep, spec.network()));
     let dense = spec.sweeps.density.as_ref().map(density);
     let warm = spec.sweeps.warm_latency.map(|w| {
         let least = w.requests.unwrap_or(DEFAULT_REQUESTS);

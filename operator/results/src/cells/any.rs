@@ -1,0 +1,193 @@
+//! A cell of any sweep. Code that compares, counts or lists cells takes [`AnyCell`], and is thus
+//! written once for all of them.
+
+use wasmbench_model::wire::record::{Cell, Point};
+
+use crate::cells::coldstart::ColdStartDetail;
+use crate::cells::density::DensityDetail;
+use crate::cells::load::LoadDetail;
+use crate::vocabulary::cell::{ByBlock, CellSummary, of_sweep, place};
+use crate::vocabulary::counts::TrialCounts;
+use crate::vocabulary::doubt::Reason;
+use crate::vocabulary::measure::Metric;
+
+/// A cell of any kind: a view of a [`CellSummary`].
+#[derive(Clone, Copy, Debug)]
+pub struct AnyCell<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// The point of the sweep.
+    pub point: Point,
+    /// Whether the cell takes part in comparisons.
+    pub ranked: bool,
+    /// Why the cell is invalid; empty for a valid cell.
+    pub invalid_because: &'a [Reason],
+    /// How the trials ended.
+    pub counts: TrialCounts,
+    /// What only cells of its kind have.
+    pub detail: Detail<'a>,
+}
+
+/// What only cells of one kind have.
+#[derive(Clone, Copy, Debug)]
+pub enum Detail<'a> {
+    /// A load.
+    Load(&'a LoadDetail),
+    /// Cold starts.
+    ColdStart(&'a ColdStartDetail),
+    /// Density.
+    Density(&'a DensityDetail),
+}
+
+impl<'a> From<&'a LoadDetail> for Detail<'a> {
+    fn from(load: &'a LoadDetail) -> Self {
+        Self::Load(load)
+    }
+}
+
+impl<'a> From<&'a ColdStartDetail> for Detail<'a> {
+    fn from(starts: &'a ColdStartDetail) -> Self {
+        Self::ColdStart(starts)
+    }
+}
+
+impl<'a> From<&'a DensityDetail> for Detail<'a> {
+    fn from(climbs: &'a DensityDetail) -> Self {
+        Self::Density(climbs)
+    }
+}
+
+impl<'a> Detail<'a> {
+    /// The detail of a load; `None` for other cells.
+    pub const fn load(self) -> Option<&'a LoadDetail> {
+        match self {
+            Self::Load(load) => Some(load),
+            Self::ColdStart(_) | Self::Density(_) => None,
+        }
+    }
+
+    fn point(self) -> Point {
+        match self {
+            Self::Load(load) => load.point(),
+            Self::ColdStart(starts) => starts.point(),
+            Self::Density(_) => Point::Density,
+        }
+    }
+
+    /// The measures of the cell, each with one number per valid block. Measures that rest on too
+    /// few requests, or that depend on the cluster and not on the variant, are left out.
+    pub fn series(self) -> Vec<(Metric, ByBlock)> {
+        match self {
+            Self::Load(load) => load.series(),
+            Self::ColdStart(starts) => starts.series(),
+            Self::Density(climbs) => climbs.series(),
+        }
+    }
+
+    /// Whether the node was noisy in more of the measurements than a comparison tolerates.
+    fn is_noisy(self) -> bool {
+        match self {
+            Self::Load(load) => load.is_noisy(),
+            Self::ColdStart(starts) => starts.is_noisy(),
+            // Noise does not move memory.
+            Self::Density(_) => false,
+        }
+    }
+}
+
+impl AnyCell<'_> {
+    /// Variant, workload and point together.
+    pub fn cell(&self) -> Cell {
+        Cell {
+            variant: self.variant.to_owned(),
+            workload: self.workload.to_owned(),
+            point: self.point,
+        }
+    }
+
+    /// Whether it is a cell of `variant` under `workload`.
+    pub fn is_of(&self, variant: &str, workload: &str) -> bool {
+        self.variant == variant && self.workload == workload
+    }
+
+    /// Whether it is the cell of `variant` under `workload` at `point`.
+    pub fn is_at(&self, variant: &str, workload: &str, point: Point) -> bool {
+        self.is_of(variant, workload) && self.point == point
+    }
+
+    /// Whether some trials are valid while others failed or were skipped: the missing ones may be
+    /// the slow ones.
+    pub const fn is_partly_measured(&self) -> bool {
+        self.counts.valid > 0 && self.counts.failed + self.counts.skipped > 0
+    }
+
+    /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
+    /// effect that matters.
+    pub fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
+        let load = self.detail.load();
+        [
+            (Reason::TrialsFailed, self.is_partly_measured()),
+            (Reason::NodeNoisy, self.detail.is_noisy()),
+            (
+                Reason::NoiseUnknown,
+                load.is_some_and(LoadDetail::is_noise_unknown),
+            ),
+            (
+                Reason::NotSteady,
+                load.is_some_and(|load| load.is_unsteady(minimum_effect)),
+            ),
+            (
+                Reason::WindowOverran,
+                load.is_some_and(|load| load.overrun.is_some()),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(reason, is_so)| is_so.then_some(reason))
+        .collect()
+    }
+
+    /// The place of the cell, for people: `embedded on hello at 50 connections`.
+    pub fn place(&self) -> String {
+        place(self.variant, self.workload, self.point)
+    }
+
+    /// The place in a list over all sweeps: `cold starts of embedded on hello`.
+    pub fn place_among_sweeps(&self) -> String {
+        format!("{}{}", of_sweep(self.point), self.place())
+    }
+}
+
+impl<D> CellSummary<D>
+where
+    for<'a> Detail<'a>: From<&'a D>,
+{
+    /// The cell without its kind.
+    pub fn any(&self) -> AnyCell<'_> {
+        AnyCell {
+            variant: &self.variant,
+            workload: &self.workload,
+            point: self.point(),
+            ranked: self.ranked,
+            invalid_because: &self.invalid_because,
+            counts: self.counts,
+            detail: Detail::from(&self.detail),
+        }
+    }
+
+    /// The point of the sweep.
+    pub fn point(&self) -> Point {
+        Detail::from(&self.detail).point()
+    }
+
+    /// Whether it is the cell of `variant` under `workload` at `point`.
+    pub fn is_at(&self, variant: &str, workload: &str, point: Point) -> bool {
+        self.any().is_at(variant, workload, point)
+    }
+
+    /// The place of the cell, for people: `embedded on hello at 50 connections`.
+    pub fn place(&self) -> String {
+        self.any().place()
+    }
+}
