@@ -46,11 +46,14 @@ subnets() { # FAMILY IPV4 IPV6
   esac
 }
 
-# kind uses the network of this name, and would make one with addresses of its own choice.
-make_network() {
-  docker network rm kind >/dev/null 2>&1 || true
-  docker network create --driver bridge --ipv6 --subnet "$docker_subnet_v6" kind
+# CAP_SYS_RESOURCE is bit 24 of the bounding set.
+lacks_sys_resource() {
+  local set
+  set=$(sed -n 's/^CapBnd:\t*//p' /proc/self/status)
+  ((!(16#$set >> 24 & 1)))
 }
+
+cgroup_v1() { [ ! -f /sys/fs/cgroup/cgroup.controllers ]; }
 
 containerd_patch() {
   echo 'containerdConfigPatches:'

@@ -3,11 +3,13 @@
 # Comes in: the catalogue, staged folders and Containerfiles. Goes out: OCI archives. buildah's own storage is in
 #   the cache, so that nothing is left in the system's folders.
 
-# Every file below these folders except tests, examples, benchmarks and Markdown, for `digest`.
+# Every file below these folders that can get into a binary, for `digest`: no tests, examples, benchmarks or Markdown,
+# and not the crates that no image and no plugin is built from.
 sources() { # PATH...
   cd "$repository"
   find "$@" \
-    \( -name tests -o -name examples -o -name benches -o -name snapshots -o -name '*.md' \) -prune \
+    \( -name tests -o -name examples -o -name benches -o -name snapshots -o -name '*.md' \
+    -o -path operator/e2e -o -path operator/studies \) -prune \
     -o -type f -print0
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Builds the pinned Go programs into the cache, each once.
-# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for some a main.go), operator/generator.
+# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for some a main.go), hack/from-source/go/<module>/, operator/generator.
 # Goes out: $cache/tools/<module>-<fingerprint>/<program>.
 # Why: released binaries cannot be downloaded everywhere, Go modules can; and
 # go.sum pins every byte that goes in.
@@ -18,10 +18,11 @@ go_module() {
   esac
 }
 
-# go_source MODULE: the folder of its sources. The load generator is part of the product.
+# go_source MODULE: the folder of its sources. The load generator is part of the product; some are only on nodes of our own.
 go_source() {
   case $1 in
     generator) echo "$hack/../operator/generator" ;;
+    containerd | coredns | etcd | kubernetes) echo "$hack/from-source/go/$1" ;;
     *) echo "$hack/go/$1" ;;
   esac
 }
@@ -60,7 +61,7 @@ go_compile() { # MODULE OUTPUT_DIRECTORY
   version=$(go_version "$1")
   mkdir -p "$out"
   cd "$(go_source "$1")" || return
-  # shellcheck disable=SC1091 # one of hack/go/*/build.sh
+  # shellcheck disable=SC1091 # the build.sh of the module
   source ./build.sh
 }
 

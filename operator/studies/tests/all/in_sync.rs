@@ -28,7 +28,7 @@ fn published() -> Published {
 }
 
 fn measured(published: &Published) -> Vec<(&str, Option<Measured>)> {
-    let directory = repository().join("hack/studies/measured");
+    let directory = repository().join("operator/studies/measured");
     let of = |study: &str| wasmbench_studies::measured(&directory, study).unwrap();
     let names = published.studies.iter().map(|study| study.name.as_str());
     names.map(|name| (name, of(name))).collect()

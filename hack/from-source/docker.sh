@@ -1,17 +1,8 @@
 # shellcheck shell=bash
 # A Docker daemon for the cluster only, in its own namespaces.
-# Comes in: dockerd, runc, CoreDNS. Goes out: DOCKER_HOST; a link to the host.
+# Comes in: dockerd, runc, CoreDNS. Goes out: DOCKER_HOST; a link to the host; or, on `down`, nothing is left.
 # Why namespaces: the host's firewall rules, mounts and links stay as they are,
 #   and ending one process ends everything.
-
-# CAP_SYS_RESOURCE is bit 24 of the bounding set.
-lacks_sys_resource() {
-  local set
-  set=$(sed -n 's/^CapBnd:\t*//p' /proc/self/status)
-  ((!(16#$set >> 24 & 1)))
-}
-
-cgroup_v1() { [ ! -f /sys/fs/cgroup/cgroup.controllers ]; }
 
 start_docker() {
   step "Start a Docker daemon of the cluster's own" launch_docker
@@ -48,7 +39,7 @@ launch_docker() {
   coredns=$(go_tools_dir coredns)/coredns
   mkdir -p "$run" "$docker_root"
   # Copied, because the clone may be moved while the cluster runs.
-  cp "$hack"/cluster.d/docker/{init.sh,oci-runtime} "$run/"
+  cp "$hack"/from-source/docker/{init.sh,oci-runtime} "$run/"
   write_docker_config
   # --kill-child: when this process is killed the kernel kills its child, which
   # is process 1 of the namespace, and with it every process inside.
@@ -95,4 +86,55 @@ connect_docker() { # PID
   ip link set "$link" up
   inside ip address add "$inner_address/30" dev uplink
   inside ip link set uplink up
+}
+
+# kind uses the network of this name, and would make one with addresses of its own choice.
+make_network() {
+  docker network rm kind >/dev/null 2>&1 || true
+  docker network create --driver bridge --ipv6 --subnet "$docker_subnet_v6" kind
+}
+
+remove_private_docker() {
+  local pid
+  if pid=$(holder); then
+    (
+      use_private_docker
+      timeout 30 docker ps --all --quiet | xargs -r timeout 60 docker rm --force --volumes
+    ) >/dev/null 2>&1 || true
+    stop_holder "$pid"
+  fi
+  # The kernel removes the veth pair with its namespace, a moment later.
+  for _ in {1..50}; do
+    ip link show "$link" >/dev/null 2>&1 || break
+    sleep 0.1
+  done
+  remove_cgroups
+}
+
+# SIGTERM first, so that the daemon can close its databases.
+stop_holder() { # PID
+  local init
+  init=$(pgrep --parent "$1" || true)
+  [ -z "$init" ] || kill -TERM "$init" 2>/dev/null || true
+  for _ in {1..100}; do
+    holder >/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL "$1" 2>/dev/null || true
+  while holder >/dev/null; do sleep 0.1; done
+}
+
+# The daemon's containers are all below one directory per controller (on v2
+# there is only one hierarchy). The kernel frees them a moment after the last
+# process ended, hence the repetition.
+remove_cgroups() {
+  local dir
+  for _ in {1..50}; do
+    for dir in /sys/fs/cgroup/wasmbench /sys/fs/cgroup/*/wasmbench; do
+      [ ! -d "$dir" ] || find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
+    compgen -G '/sys/fs/cgroup/*/wasmbench' >/dev/null || [ -d /sys/fs/cgroup/wasmbench ] || return 0
+    sleep 0.1
+  done
+  die "cgroup directories named wasmbench under /sys/fs/cgroup cannot be removed; does something still run in them?"
 }

@@ -49,7 +49,7 @@ build_system_images() {
 
   # kind's containerd asks for one tag, kubeadm checks for the other.
   gcc -static -Os -s -o "$work/pause/pause" -DVERSION="$PAUSE_IMAGE_TAG" \
-    "$(cd "$hack/go/kubernetes" && go list -m -f '{{.Dir}}' k8s.io/kubernetes)/build/pause/linux/pause.c"
+    "$(cd "$(go_source kubernetes)" && go list -m -f '{{.Dir}}' k8s.io/kubernetes)/build/pause/linux/pause.c"
   image "$work/pause" 'ENTRYPOINT ["/pause"]' 'USER 65535:65535' -- "pause:$PAUSE_IMAGE_TAG" pause:3.10
 
   rm -rf "$work"

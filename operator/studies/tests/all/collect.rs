@@ -16,7 +16,7 @@ use wasmbench_studies::{page, terminal};
 
 /// A summary that the core's own tests agree on.
 fn summary(snapshot: &str) -> Summary {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/report/tests/all");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/all");
     let text = std::fs::read_to_string(folder.join(format!("{snapshot}.snap"))).unwrap();
     let json = text.splitn(3, "---\n").nth(2).unwrap();
     serde_json::from_str(json).unwrap()

@@ -2,7 +2,7 @@
 # The node's file system: what kind's images/base/Dockerfile does, replayed on
 # a Debian made from packages, with the files of the pinned kind module.
 # Comes in: Debian packages, kind's files, containerd and Kubernetes programs,
-#   hack/cluster.d/node/. Goes out: $rootfs, a folder.
+#   hack/from-source/node/. Goes out: $rootfs, a folder.
 # Why: base image and node image cannot be pulled here, and `kind build
 #   node-image` always pulls.
 
@@ -13,7 +13,7 @@ rootfs_packages=(
 )
 
 rootfs_key() {
-  fingerprint "$hack/cluster.d/node" "$hack/cluster.d/rootfs.sh" <<<"$NODE_DEBIAN_RELEASE $KIND_VERSION
+  fingerprint "$hack/from-source/node" "$hack/from-source/rootfs.sh" <<<"$NODE_DEBIAN_RELEASE $KIND_VERSION
     $(go_tools_dir containerd) $(go_tools_dir kubernetes)"
 }
 
@@ -61,7 +61,7 @@ trim_services() {
   ln -sfn /usr/lib/systemd/systemd "$1/usr/sbin/init"
   # binfmt_misc is the kernel's, not the node's.
   ln -sfn /dev/null "$1/etc/systemd/system/systemd-binfmt.service"
-  install -m 644 -D -t "$1/etc/systemd/system" "$hack/cluster.d/node/pod-network.service"
+  install -m 644 -D -t "$1/etc/systemd/system" "$hack/from-source/node/pod-network.service"
   install -d "$1/etc/systemd/system/multi-user.target.wants"
   for unit in kubelet containerd undo-mount-hacks pod-network; do
     ln -sfn "/etc/systemd/system/$unit.service" "$1/etc/systemd/system/multi-user.target.wants/"
@@ -83,6 +83,6 @@ add_programs() {
 
 # kindnet and the local-path provisioner are images that cannot be pulled here.
 add_network() {
-  install -m 755 -t "$1/kind/bin" "$hack/cluster.d/node/pod-network.sh"
-  install -m 644 -D -t "$1/kind/manifests" "$hack"/cluster.d/node/default-{cni,storage}.yaml
+  install -m 755 -t "$1/kind/bin" "$hack/from-source/node/pod-network.sh"
+  install -m 644 -D -t "$1/kind/manifests" "$hack"/from-source/node/default-{cni,storage}.yaml
 }

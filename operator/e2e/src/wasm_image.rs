@@ -18,7 +18,9 @@ pub async fn load(folder: &Path, name: &str, bytes: &[u8]) -> String {
 }
 
 async fn hack(program: &str, arguments: &[&str]) {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", program].iter().collect();
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../hack", program]
+        .iter()
+        .collect();
     let output = run(path.to_str().expect("a plain path"), arguments).await;
     assert!(
         output.ok,

@@ -5,7 +5,7 @@
 #   daemon, named by the fingerprint of all that went in.
 
 node_image_key() {
-  fingerprint "$hack"/cluster.d/{images,node-image}.sh <<<"$(rootfs_key) $ETCD_IMAGE_TAG $PAUSE_IMAGE_TAG
+  fingerprint "$hack"/from-source/{images,node-image}.sh <<<"$(rootfs_key) $ETCD_IMAGE_TAG $PAUSE_IMAGE_TAG
     $(go_tools_dir kubernetes) $(go_tools_dir etcd) $(go_tools_dir coredns)"
 }
 

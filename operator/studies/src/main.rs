@@ -23,7 +23,7 @@ struct Cli {
     )]
     published: PathBuf,
     /// Directory with a STUDY.json for each study that was measured
-    #[arg(long, global = true, default_value = "hack/studies/measured")]
+    #[arg(long, global = true, default_value = "operator/studies/measured")]
     measured: PathBuf,
     #[command(subcommand)]
     command: Command,

@@ -12,7 +12,7 @@ use crate::plot;
 use crate::published::{Experiment, Published, Study, Why};
 use crate::terminal::{extent, here, table, value};
 
-const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and hack/studies/measured by `make generate`. -->";
+const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and operator/studies/measured by `make generate`. -->";
 /// Where the studies are listed.
 const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
