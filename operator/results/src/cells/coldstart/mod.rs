@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`crate::read::cold_trial`] (the numbers of one record), [`mod@cells`] (all blocks
 //! of a cell), [`late`] (pods that were given up), [`validity`] (which cells count, and why others do not),
-//! [`floor`] (what the harness itself takes), [`words`] (the sweep).
+//! and [`floor`] (what the harness itself takes).
 
 mod cells;
 mod floor;
