@@ -1,4 +1,4 @@
-//! The operator: observe -> validate -> plan -> act -> report.
+//! The operator: validate -> observe -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
 //! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and

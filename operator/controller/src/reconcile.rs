@@ -1,4 +1,4 @@
-//! Reconciles one `BenchmarkRun`: observe -> validate -> plan -> act -> report. Only `observe`,
+//! Reconciles one `BenchmarkRun`: validate -> observe -> plan -> act -> report. Only `observe`,
 //! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
 
 use std::sync::Arc;

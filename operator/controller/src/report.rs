@@ -1,6 +1,5 @@
 //! The status, written only when it says something new, and Events on transitions.
 
-use crate::status;
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use kube::core::NamespaceResourceScope;
@@ -16,9 +15,10 @@ use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 
-use crate::act;
 use crate::context::Context;
 use crate::error::Error;
+use crate::observe;
+use crate::status::{self, Conclusion};
 
 /// Field manager of the status.
 pub const MANAGER: &str = "wasmbench-operator";
@@ -39,7 +39,9 @@ pub async fn report(
     hindrance: Option<&Error>,
 ) -> Result<(), Error> {
     let conclusion = if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
-        Some(act::conclude(context, valid).await?)
+        let found = observe::found(context, valid).await?;
+        let conclusion = Conclusion::of(&found.summary, found.records);
+        Some(conclusion.versus(found.versus.as_ref()))
     } else {
         None
     };

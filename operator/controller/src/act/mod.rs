@@ -2,6 +2,7 @@
 //! decided here.
 
 mod nodes;
+mod on_node;
 mod record;
 mod summarise;
 
@@ -30,6 +31,7 @@ use wasmbench_model::waiting::OVER_QUOTA;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::{Point, TrialId};
 
+use crate::act::on_node::OnNode;
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe::why_no_pod;
@@ -38,8 +40,6 @@ use crate::sweep;
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
-
-pub use summarise::conclude;
 
 /// Carries out the steps of `plan` in order.
 pub async fn act(
@@ -55,7 +55,7 @@ pub async fn act(
         }
         let name: &'static str = step.into();
         context.metrics.stepped(name);
-        one(context, run, seen, node, step).await?;
+        one(OnNode { context, run, node }, seen, step).await?;
         tracing::info!(
             run = run.name,
             namespace = run.namespace,
@@ -66,13 +66,8 @@ pub async fn act(
     Ok(())
 }
 
-async fn one(
-    context: &Context,
-    run: &ValidatedRun,
-    seen: &Observed,
-    node: &str,
-    step: &Step,
-) -> Result<(), Error> {
+async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error> {
+    let OnNode { context, run, node } = here;
     match step {
         Step::ClaimNode { node, existing } => {
             nodes::claim(context, run, node, existing.as_ref()).await
@@ -80,10 +75,8 @@ async fn one(
         Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
         Step::ForgetNode { lease } => nodes::forget(context, lease).await,
         Step::Sweep(over) => sweep::leftovers(context, over).await,
-        Step::StartUpstream { trial, restarts } => {
-            start_upstream(context, run, node, trial, *restarts).await
-        }
-        Step::DeploySubject(trial) => deploy_subject(context, run, seen, node, trial).await,
+        Step::StartUpstream { trial, restarts } => start_upstream(here, trial, *restarts).await,
+        Step::DeploySubject(trial) => deploy_subject(here, seen, trial).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
@@ -98,12 +91,12 @@ async fn one(
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);
-            launch(context, run, node, trial, (job, *again)).await
+            launch(here, trial, job, *again).await
         }
         Step::LaunchColdStart { trial, again } => {
             keep_quiet(context, run, trial).await;
             let job = creating_job(context, run, seen, node, trial);
-            launch(context, run, node, trial, (job, *again)).await
+            launch(here, trial, job, *again).await
         }
         Step::CollectRecord {
             trial,
@@ -111,7 +104,7 @@ async fn one(
             subject_pod,
         } => {
             let subject_pod = subject_pod.as_deref();
-            record::collect(context, run, node, trial, probe_pod, subject_pod).await
+            record::collect(here, trial, probe_pod, subject_pod).await
         }
         Step::RecordFailure {
             trial,
@@ -119,9 +112,9 @@ async fn one(
             subject_pod,
         } => {
             let failure = why(context, seen, trial, failure.clone()).await;
-            record::failure(context, run, node, trial, &failure, subject_pod.as_deref()).await
+            record::failure(here, trial, &failure, subject_pod.as_deref()).await
         }
-        Step::RecordSkipped(exclusion) => record::skipped(context, run, node, exclusion).await,
+        Step::RecordSkipped(exclusion) => record::skipped(here, exclusion).await,
         Step::RemoveSubject { pod, uid } | Step::RemoveUpstream { pod, uid } => {
             remove_pod(context, &run.namespace, pod, uid).await
         }
@@ -214,13 +207,8 @@ async fn create_pod(
     }
 }
 
-async fn deploy_subject(
-    context: &Context,
-    run: &ValidatedRun,
-    seen: &Observed,
-    node: &str,
-    trial: &TrialId,
-) -> Result<(), Error> {
+async fn deploy_subject(here: OnNode<'_>, seen: &Observed, trial: &TrialId) -> Result<(), Error> {
+    let OnNode { context, run, node } = here;
     let Some(variant) = run.variant(trial) else {
         return Ok(());
     };
@@ -234,17 +222,12 @@ async fn deploy_subject(
          namespace's limits and policies, or exempt it from whatever injects containers"
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
-    record::failure(context, run, node, trial, &failure, None).await
+    record::failure(here, trial, &failure, None).await
 }
 
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.
-async fn start_upstream(
-    context: &Context,
-    run: &ValidatedRun,
-    node: &str,
-    trial: &TrialId,
-    restarts: usize,
-) -> Result<(), Error> {
+async fn start_upstream(here: OnNode<'_>, trial: &TrialId, restarts: usize) -> Result<(), Error> {
+    let OnNode { context, run, node } = here;
     let pod = upstream_pod(run, &context.config.images, node, restarts);
     let Some(message) = create_pod(context, run, &pod).await? else {
         return Ok(());
@@ -254,7 +237,7 @@ async fn start_upstream(
          policies, or leave out workloads with upstream: true"
     );
     let failure = Failure::new(FailureReason::UpstreamUnavailable, message);
-    record::failure(context, run, node, trial, &failure, None).await
+    record::failure(here, trial, &failure, None).await
 }
 
 /// The echo server, if `trial` needs one.
@@ -319,12 +302,12 @@ fn load_job(
 
 /// Creates the Job of `trial`. If something changed it on its way, the trial is recorded as failed.
 async fn launch(
-    context: &Context,
-    run: &ValidatedRun,
-    node: &str,
+    here: OnNode<'_>,
     trial: &TrialId,
-    (job, again): (Option<Job>, bool),
+    job: Option<Job>,
+    again: bool,
 ) -> Result<(), Error> {
+    let OnNode { context, run, .. } = here;
     let Some(mut job) = job else { return Ok(()) };
     if again {
         job = probe_job::again(job, run, trial);
@@ -334,7 +317,7 @@ async fn launch(
     };
     context.quiet.end(&run.uid);
     let failure = Failure::new(FailureReason::ProbeAltered, message);
-    record::failure(context, run, node, trial, &failure, None).await
+    record::failure(here, trial, &failure, None).await
 }
 
 /// Creates a Job, unless the run already has it. `Some` says how it was altered.

@@ -3,6 +3,7 @@
 
 mod convert;
 mod events;
+mod found;
 mod occupants;
 mod records;
 
@@ -33,7 +34,8 @@ use crate::error::Error;
 
 pub use convert::{end_of, pod_seen};
 pub use events::{why_no_pod, with_event};
-pub use records::{input_of, read_summary};
+pub use found::found;
+pub use records::read_summary;
 
 /// Reads everything that matters for `run`, which was `written` so.
 pub async fn observe(

@@ -10,7 +10,6 @@ use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store;
-use wasmbench_results::judge::precision::Ending;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{Collector, RunInput};
 
@@ -32,19 +31,8 @@ pub async fn decided_blocks(
         Blocks::Complete(blocks) => blocks,
     };
     let (summary, _) = read_summary(context, input_of(run)).await?;
-    let Some(precision) = summary.precision else {
-        return Ok(complete);
-    };
-    tracing::info!(
-        run = run.name,
-        namespace = run.namespace,
-        decision = precision.message,
-        "block done"
-    );
-    Ok(match precision.outcome {
-        Ending::GoingOn => complete + 1,
-        Ending::PreciseEnough | Ending::BudgetSpent | Ending::NothingToCompare => complete,
-    })
+    let precision = summary.precision;
+    Ok(precision.map_or(complete, |found| found.outcome.blocks_after(complete)))
 }
 
 /// The input for a summary of `run`.

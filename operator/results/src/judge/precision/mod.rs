@@ -64,6 +64,16 @@ pub enum Ending {
     NothingToCompare,
 }
 
+impl Ending {
+    /// The blocks of a run that has measured `complete` of them and found this.
+    pub fn blocks_after(self, complete: u32) -> u32 {
+        match self {
+            Self::GoingOn => complete + 1,
+            Self::PreciseEnough | Self::BudgetSpent | Self::NothingToCompare => complete,
+        }
+    }
+}
+
 /// The widths of the primary ratios. A run does not wait for secondary ones: the memory of small
 /// pods scatters by up to about 15 % between blocks, and would use up the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {

@@ -1,0 +1,144 @@
+//! What the API and the probe know about a subject and its node.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::{Api, ResourceExt};
+use wasmbench_core::build::names;
+use wasmbench_core::build::subject_pod::asked_subject;
+use wasmbench_core::observed::PodState;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::wire::addition::Addition;
+use wasmbench_model::wire::evidence::Evidence;
+use wasmbench_model::wire::record::{SubjectFacts, TrialId};
+use wasmbench_model::{altered, containers};
+
+use crate::act::on_node::OnNode;
+use crate::error::Error;
+use crate::observe::pod_seen;
+use crate::remove::failed;
+
+/// The last pod that a probe created.
+pub(super) struct LastPod {
+    name: String,
+    image_id: Option<String>,
+    added: Vec<Addition>,
+}
+
+pub(super) fn last_pod(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    evidence: &Evidence,
+) -> Option<LastPod> {
+    match evidence {
+        Evidence::Load(_) | Evidence::Scout(_) => None,
+        Evidence::ColdStart(document) => {
+            let last = document
+                .samples
+                .iter()
+                .flat_map(|sample| &sample.pods)
+                .last();
+            last.map(|pod| LastPod {
+                name: pod.pod.clone(),
+                image_id: pod.image_id.clone(),
+                added: document.added.clone(),
+            })
+        }
+        Evidence::Density(document) => Some(LastPod {
+            name: names::cold_subject(run, trial),
+            image_id: document.image_id.clone(),
+            added: document.added.clone(),
+        }),
+    }
+}
+
+/// Facts about subjects that the probe created and that are already gone: their node, and the last
+/// subject as the probe saw it.
+pub(super) async fn subject_of_probe(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    last: Option<LastPod>,
+) -> Result<Option<SubjectFacts>, Error> {
+    let OnNode { context, run, node } = here;
+    let Some(last) = last else {
+        return Ok(None);
+    };
+    let nodes: Api<Node> = Api::all(context.client.clone());
+    let found = nodes
+        .get_opt(node)
+        .await
+        .map_err(failed("look at the node"))?;
+    let variant = run.variant(trial);
+    Ok(Some(SubjectFacts {
+        pod: last.name,
+        pod_uid: String::new(),
+        node: node.to_owned(),
+        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_id: last.image_id,
+        runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        added: last.added,
+        node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
+    }))
+}
+
+/// What the API knows about the subject and its node.
+pub(super) async fn subject(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    pod: Option<&str>,
+) -> Result<Option<(SubjectFacts, PodState)>, Error> {
+    let OnNode { context, run, node } = here;
+    let Some(name) = pod else { return Ok(None) };
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let nodes: Api<Node> = Api::all(context.client.clone());
+    let (pod, node) = futures::try_join!(pods.get_opt(name), nodes.get_opt(node))
+        .map_err(failed("look at the subject"))?;
+    let Some(pod) = pod else { return Ok(None) };
+    let Some(seen) = pod_seen(&pod) else {
+        return Ok(None);
+    };
+    let image_id = containers::status(&pod).map(|c| c.image_id.clone());
+    let node_name = node.as_ref().map(ResourceExt::name_any).unwrap_or_default();
+    let asked = asked_subject(run, trial, &node_name).and_then(|asked| asked.spec);
+    let added = asked.and_then(|asked| altered::compare(&asked, &pod).ok());
+    let variant = run.variant(trial);
+    let facts = SubjectFacts {
+        pod: seen.name,
+        pod_uid: seen.uid,
+        node: node_name,
+        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_id: image_id.filter(|id| !id.is_empty()),
+        runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        added: added.unwrap_or_default(),
+        node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
+    };
+    Ok(Some((facts, seen.state)))
+}
+
+fn node_facts(node: &Node) -> BTreeMap<String, String> {
+    let Some(info) = node.status.as_ref().and_then(|s| s.node_info.as_ref()) else {
+        return BTreeMap::new();
+    };
+    let provider = node
+        .spec
+        .as_ref()
+        .and_then(|spec| provider(spec.provider_id.as_deref()?));
+    let told = [
+        ("architecture", &info.architecture),
+        ("containerRuntime", &info.container_runtime_version),
+        ("kernel", &info.kernel_version),
+        ("kubelet", &info.kubelet_version),
+        ("osImage", &info.os_image),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value.clone()));
+    let provider = provider.map(|name| ("provider".to_owned(), name));
+    told.chain(provider).collect()
+}
+
+/// The provider of the node, such as `kind`, `aws` or `gce`. The rest of the id is specific to the
+/// node.
+fn provider(id: &str) -> Option<String> {
+    let (name, _) = id.split_once("://")?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
