@@ -205,7 +205,8 @@ pub fn status_of(
         progress: Some(progress(
             valid,
             plan,
-            (total, remaining(valid, seen, elapsed)),
+            total,
+            remaining(valid, seen, elapsed),
             now,
         )),
         precision: conclusion.and_then(|c| c.precision.clone()),
@@ -258,7 +259,8 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
 fn progress(
     valid: &ValidatedRun,
     plan: &Plan,
-    (total, left): (usize, Remaining),
+    total: usize,
+    left: Remaining,
     now: Timestamp,
 ) -> Progress {
     let most = valid.order.len();

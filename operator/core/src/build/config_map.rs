@@ -8,7 +8,6 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Resource as _, ResourceExt as _};
 use wasmbench_api::{BenchmarkSchedule, labels};
-use wasmbench_model::names::{history as history_name, report as report_name};
 use wasmbench_model::version;
 use wasmbench_model::wire::record::Cell;
 
@@ -39,7 +38,7 @@ pub fn report(
     files: BTreeMap<String, String>,
     build: Option<&str>,
 ) -> ConfigMap {
-    let mut metadata = owned_meta(run, report_name(&run.name), labels::COMPONENT_REPORT);
+    let mut metadata = owned_meta(run, names::report(&run.name), labels::COMPONENT_REPORT);
     if let Some(tag) = version::tag(build) {
         let annotations = metadata.annotations.get_or_insert_default();
         annotations.insert(labels::OPERATOR_BUILD.into(), tag.to_owned());
@@ -63,7 +62,7 @@ pub fn history(schedule: &BenchmarkSchedule, key: &str, bytes: Vec<u8>) -> Confi
         (labels::SCHEDULE_UID, schedule.uid().unwrap_or_default()),
     ];
     let metadata = ObjectMeta {
-        name: Some(history_name(&name)),
+        name: Some(names::history(&name)),
         namespace: schedule.namespace(),
         labels: Some(owned_map(labels)),
         owner_references: schedule.controller_owner_ref(&()).map(|owner| vec![owner]),

@@ -3,6 +3,7 @@
 //! of the same name.
 
 use wasmbench_model::names::{OBJECT, fit, plain};
+pub use wasmbench_model::names::{history, report};
 use wasmbench_model::wire::record::{Cell, TrialId};
 
 use crate::validate::ValidatedRun;

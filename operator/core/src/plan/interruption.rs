@@ -19,7 +19,8 @@ type Next = (Vec<Step>, Stage, Wake);
 pub fn interrupted(
     run: &ValidatedRun,
     seen: &Observed,
-    (node, obstacle): (&str, &Obstacle),
+    node: &str,
+    obstacle: &Obstacle,
     otherwise: Next,
     now: Timestamp,
 ) -> Next {

@@ -320,7 +320,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return unmatched(run, seen, completed, &message, now);
         }
     };
-    let (steps, stage, wake) = on_node(run, seen, (&node, obstacle), now);
+    let (steps, stage, wake) = on_node(run, seen, &node, obstacle, now);
     let plan = next(steps, stage, Some(node), wake);
     occupied::held_back(plan, seen, now)
 }
@@ -364,14 +364,15 @@ fn taking(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Ste
 fn on_node(
     run: &ValidatedRun,
     seen: &Observed,
-    (node, obstacle): (&str, Option<fit::Obstacle>),
+    node: &str,
+    obstacle: Option<fit::Obstacle>,
     now: Timestamp,
 ) -> (Vec<Step>, Stage, Wake) {
     let next = || trial::next(run, seen, now);
     let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
         (Some(exclusion), _) => skipping(exclusion),
         (None, None) => interruption::after_loss(seen, node, next(), now),
-        (None, Some(why)) => interruption::interrupted(run, seen, (node, &why), next(), now),
+        (None, Some(why)) => interruption::interrupted(run, seen, node, &why, next(), now),
     };
     (steps, with_left_out(stage, run, seen), wake)
 }

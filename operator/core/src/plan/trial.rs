@@ -85,7 +85,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
             Some(since) => on_its_way_out(seen, trial, subject, since, now),
-            None => before_probe(run, seen, trial, (subject, again), now),
+            None => before_probe(run, seen, trial, subject, again, now),
         },
     }
 }
@@ -95,7 +95,8 @@ fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
     trial: &TrialId,
-    (subject, again): (&SubjectSeen, bool),
+    subject: &SubjectSeen,
+    again: bool,
     now: Timestamp,
 ) -> Next {
     let pod = &subject.pod;

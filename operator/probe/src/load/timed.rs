@@ -87,8 +87,7 @@ impl Warm {
 impl Bench<'_> {
     /// Runs a part of the discarded load.
     pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), Failure> {
-        let settings = (warm.buckets, warm.per_request);
-        let run = self.run(amount, settings, &Mutex::default())?;
+        let run = self.run(amount, warm.buckets, warm.per_request, &Mutex::default())?;
         // One request per connection opens it.
         let uncounted = self.load.connections(amount);
         warm.warmup.requests += run.requests + u64::from(uncounted);
@@ -111,10 +110,13 @@ impl Bench<'_> {
 
     /// Runs the timed window once, part by part.
     pub fn window(&self, amount: Amount, warm: &Warm, buckets: Buckets) -> Result<Window, Failure> {
-        let settings = (buckets, warm.per_request);
         let connections = self.load.connections(amount);
         let (first, others) = parts_of(amount, warm.warmup.rps, connections);
-        let part = |amount| self.part(buckets, |readings| self.run(amount, settings, readings));
+        let part = |amount| {
+            self.part(buckets, |readings| {
+                self.run(amount, buckets, warm.per_request, readings)
+            })
+        };
         let mut whole = part(first)?;
         for amount in others {
             whole = whole.then(part(amount)?);
@@ -179,16 +181,22 @@ impl Bench<'_> {
     /// Loads for `time`, and returns the readings at both edges.
     pub fn calibrate(&self, time: Duration) -> Result<(Run, Readings), String> {
         let readings = Mutex::default();
-        let settings = (Buckets::CALIBRATION, Duration::ZERO);
-        let run = self.run(Amount::Time(time), settings, &readings);
-        let run = run.map_err(|failure| failure.message)?;
+        let run = self
+            .run(
+                Amount::Time(time),
+                Buckets::CALIBRATION,
+                Duration::ZERO,
+                &readings,
+            )
+            .map_err(|failure| failure.message)?;
         Ok((run, readings.into_inner().unwrap_or_default()))
     }
 
     pub(super) fn run(
         &self,
         amount: Amount,
-        (buckets, per_request): (Buckets, Duration),
+        buckets: Buckets,
+        per_request: Duration,
         readings: &Mutex<Readings>,
     ) -> Result<Run, Failure> {
         let limit = limit(amount, self.load.connections(amount), per_request);

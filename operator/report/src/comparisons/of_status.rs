@@ -22,7 +22,7 @@ pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
             || ascii(&ratio.metric),
             |metric: Metric| metric.noun().to_owned(),
         );
-        Some(judged(row, (metric, None), measure, &ratio.judged))
+        Some(judged(row, metric, None, measure, &ratio.judged))
     });
     let starts = row.cold_start.iter().flat_map(|point| of_start(row, point));
     let open = row.open_loop.iter().filter_map(|found| {
@@ -66,12 +66,13 @@ fn difference(found: &ColdStartRatio) -> Option<String> {
 }
 
 fn at<'a>(row: &'a SummaryRow, metric: Metric, point: Point, found: &JudgedRatio) -> Row<'a> {
-    judged(row, (Some(metric), Some(point)), metric.at(point), found)
+    judged(row, Some(metric), Some(point), metric.at(point), found)
 }
 
 fn judged<'a>(
     row: &'a SummaryRow,
-    (metric, point): (Option<Metric>, Option<Point>),
+    metric: Option<Metric>,
+    point: Option<Point>,
     measure: String,
     found: &JudgedRatio,
 ) -> Row<'a> {

@@ -39,7 +39,8 @@ pub struct Curve {
 pub fn plot(
     id: &str,
     title: &str,
-    (axis, load): (Axis, &str),
+    axis: Axis,
+    load: &str,
     curves: &[Curve],
     knee: Option<(u32, String)>,
     detail: Points,

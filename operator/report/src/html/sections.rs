@@ -117,7 +117,7 @@ fn loads(summary: &Summary, workload: &str, sweep: Sweep, id: &str, detail: Deta
         .enumerate()
         .filter_map(|(index, (quantity, title))| {
             let id = format!("{id}-{key}{index}");
-            load(summary, workload, &cells, (*quantity, title), &id, detail)
+            load(summary, workload, &cells, *quantity, title, &id, detail)
         })
         .collect()
 }
@@ -146,7 +146,8 @@ fn load(
     summary: &Summary,
     workload: &str,
     cells: &[&LoadCell],
-    (quantity, title): (Quantity, &'static str),
+    quantity: Quantity,
+    title: &'static str,
     id: &str,
     detail: Detail,
 ) -> Option<Plot> {
@@ -179,7 +180,7 @@ fn load(
                     format!("knee of {}", summary.baseline),
                 )
             });
-        curve::plot(id, title, (axis, load), &curves(lanes), knee, detail.points)
+        curve::plot(id, title, axis, load, &curves(lanes), knee, detail.points)
     } else {
         let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
         strip(id, title, axis, &lanes, detail.points)

@@ -126,7 +126,7 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
                 .iter()
                 .filter(|one| one.cell.is_of(&variant.name, &workload.name))
                 .filter(|one| is_compared(spec, one.metric, one.cell.point, knee))
-                .filter_map(|one| ratio((spec, workload), one, &one.base(&all, baseline)?))
+                .filter_map(|one| ratio(spec, workload, one, &one.base(&all, baseline)?))
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
             found.extend(of_both);
@@ -146,7 +146,8 @@ pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
 }
 
 fn ratio<'a>(
-    (spec, workload): (&BenchmarkRunSpec, &Workload),
+    spec: &BenchmarkRunSpec,
+    workload: &Workload,
     one: &Series<'a>,
     base: &Base<'_>,
 ) -> Option<Ratio<'a>> {

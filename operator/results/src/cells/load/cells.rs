@@ -83,7 +83,7 @@ pub fn cell(
         generator_ceiling_rps: ceiling,
         max_error_share,
         overrun: overrun(&trials),
-        ..summarise((sweep, connections), trials)
+        ..summarise(sweep, connections, trials)
     };
     let own = validity::reasons(counts, &detail, wrong, spec.cpu_limit().is_some());
     let invalid = against.invalid_because(&recorded.cell, counts, own);
@@ -125,7 +125,7 @@ fn invalid(reason: Reason) -> (TrialState, Option<TrialReason>) {
     (TrialState::Invalid, Some(TrialReason::Doubt(reason)))
 }
 
-fn summarise((sweep, connections): (Sweep, u32), trials: Vec<Trial>) -> LoadDetail {
+fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     // A point without a valid trial is never ranked, but its measurements are still shown.
     let shown = if valid(&trials).next().is_some() {
         TrialState::Valid

@@ -58,7 +58,7 @@ pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Dec
         .map(|expectation| {
             // The expectation concerns this point even if nothing is compared there.
             let point = primary::most_telling(spec, expectation.metric);
-            decision((point, among), expectation, comparisons)
+            decision(point, among, expectation, comparisons)
         })
         .collect()
 }
@@ -99,7 +99,8 @@ impl Found {
 /// `point` is the point that the expectation concerns if the measure is compared at several;
 /// `among` is the number of expectations of the run.
 fn decision(
-    (point, among): (Option<Point>, usize),
+    point: Option<Point>,
+    among: usize,
     expectation: &RatioExpectation,
     comparisons: &[Comparison],
 ) -> Decision {

@@ -19,7 +19,7 @@ fn decided(bounds: &Value, comparison: Comparison) -> Decision {
         expectation[field] = value.clone();
     }
     let expectation = serde_json::from_value(expectation).unwrap();
-    decision((None, 1), &expectation, &[comparison])
+    decision(None, 1, &expectation, &[comparison])
 }
 
 fn found(interval: Option<(f64, f64)>) -> Comparison {
@@ -91,7 +91,7 @@ fn of_several_rates_the_highest_decides_even_when_it_is_void() {
     let highest = Point::OpenLoop {
         percent_of_peak: 90,
     };
-    let of = |comparisons| decision((Some(highest), 1), &expectation, comparisons);
+    let of = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
     assert_eq!(of(&both).outcome, Fulfilment::NotMet);
     assert!(of(&both).message.contains("at 90 % of the peak"));
     assert_eq!(of(&both[..1]).outcome, Fulfilment::Undecided);
@@ -116,13 +116,7 @@ fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
     });
     let expectation = serde_json::from_value(expectation).unwrap();
     let comparison = found(Some((1.0 / 1.08, 1.08)));
-    let of = |among| {
-        decision(
-            (None, among),
-            &expectation,
-            std::slice::from_ref(&comparison),
-        )
-    };
+    let of = |among| decision(None, among, &expectation, std::slice::from_ref(&comparison));
     assert_eq!(of(1).outcome, Fulfilment::Met);
     let among_many = of(30);
     assert_eq!(among_many.outcome, Fulfilment::Undecided);
