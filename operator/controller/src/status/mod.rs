@@ -7,10 +7,11 @@ mod density;
 mod drafts;
 mod judged;
 mod open_loop;
+mod progress;
 pub mod rows;
 pub mod size;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, no, unknown, yes};
 use wasmbench_api::status::{
@@ -19,7 +20,7 @@ use wasmbench_api::status::{
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 use wasmbench_core::observed::Observed;
-use wasmbench_core::plan::{Plan, Remaining, Stage, remaining};
+use wasmbench_core::plan::{Plan, Stage, remaining};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_model::names;
 use wasmbench_model::rounding::round_number;
@@ -202,7 +203,7 @@ pub fn status_of(
             name,
             fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
         }),
-        progress: Some(progress(
+        progress: Some(progress::progress(
             valid,
             plan,
             total,
@@ -255,77 +256,6 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
     old.is_some_and(|old| without_estimate(old) == without_estimate(new))
 }
 
-/// `total` trials are planned so far; they take `left`.
-fn progress(
-    valid: &ValidatedRun,
-    plan: &Plan,
-    total: usize,
-    left: Remaining,
-    now: Timestamp,
-) -> Progress {
-    let most = valid.order.len();
-    let measuring = matches!(plan.stage, Stage::Measuring { .. });
-    let has_ended = matches!(
-        plan.stage,
-        Stage::Summarising | Stage::Done | Stage::GaveUp { .. }
-    );
-    let is_open = most > total && !has_ended;
-    let upto = if is_open {
-        format!("..{most}")
-    } else {
-        String::new()
-    };
-    let count = format!("{}/{total}{upto}", plan.completed);
-    let message = match &plan.stage {
-        Stage::Queued { message }
-        | Stage::NoNode { message }
-        | Stage::GaveUp { message }
-        | Stage::Measuring { message, .. } => clip(message),
-        Stage::Summarising => "writing the report".to_owned(),
-        Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
-        Stage::Done => format!(
-            "read the report with: kubectl wasmbench report {} -n {}",
-            valid.name, valid.namespace
-        ),
-    };
-    let seconds = measuring.then_some(left.least);
-    let left_least = seconds
-        .and_then(|s| i64::try_from(s).ok())
-        .map(SignedDuration::from_secs);
-    let (trial, phase) = match &plan.stage {
-        Stage::Measuring { trial, phase, .. } => (Some(trial.to_string()), Some(*phase)),
-        Stage::Queued { .. }
-        | Stage::NoNode { .. }
-        | Stage::GaveUp { .. }
-        | Stage::Summarising
-        | Stage::Suspended
-        | Stage::Done => (None, None),
-    };
-    Progress {
-        completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
-        total_trials: u32::try_from(total).unwrap_or(u32::MAX),
-        most_trials: is_open.then(|| u32::try_from(most).unwrap_or(u32::MAX)),
-        text: seconds.map_or(count.clone(), |least| {
-            let longest = is_open.then(|| about(left.most));
-            let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
-            format!("{count} (~{}{longest} left)", about(least))
-        }),
-        trial,
-        phase,
-        message,
-        estimated_completion_time: left_least.and_then(|d| now.checked_add(d).ok()).map(Time),
-    }
-}
-
-/// `40s`, `3m`, `1h20m`: only as precise as such an estimate is.
-fn about(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds.div_ceil(60)),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
 fn clip(text: &str) -> String {
     clip_to(text, MESSAGE_LIMIT)
 }
@@ -352,12 +282,5 @@ mod tests {
         let clipped = clip_to(&text, 512);
         assert!(clipped.len() <= 512);
         assert!(clipped.ends_with("..."));
-    }
-
-    #[test]
-    fn the_time_left_is_as_exact_as_the_estimate() {
-        assert_eq!(about(40), "40s");
-        assert_eq!(about(170), "3m");
-        assert_eq!(about(4900), "1h21m");
     }
 }

@@ -1,41 +1,24 @@
 //! Ratios to the baseline as one table, the same for all sweeps. The report takes them from a
 //! summary, a terminal from a status.
 
+mod columns;
 mod of_status;
 mod of_summary;
 mod row;
 
 use wasmbench_api::status::SummaryRow;
-use wasmbench_model::units;
 use wasmbench_results::summary::Summary;
 
+use self::columns::table;
+pub use self::columns::{PRIMARY, each_block};
 pub use self::of_status::of_status;
 use self::of_summary::of_summary;
 pub use self::of_summary::place;
-use self::row::Row;
-use crate::sheet::Sheet;
 use crate::table::Table;
 
 /// Why a ratio differs from the quotient of the medians in other tables.
 pub const PAIRED: &str =
     "Ratios are paired within blocks: they need not be the quotients of the medians.";
-
-/// The mark of a measure that the run was to decide.
-pub const PRIMARY: &str = "*";
-
-/// More blocks would make a column wider than a page; `summary.json` has all.
-const MOST_BLOCKS: usize = 10;
-
-/// The ratio of each block, unless there are too many for a column.
-pub fn each_block(ratios: &[f64]) -> Option<String> {
-    let each: Vec<String> = ratios
-        .iter()
-        .map(|ratio| units::ratio_number(*ratio))
-        .collect();
-    (1..=MOST_BLOCKS)
-        .contains(&each.len())
-        .then(|| each.join(" "))
-}
 
 /// The ratios of one workload in a report.
 pub fn report(summary: &Summary, workload: &str) -> Table {
@@ -47,43 +30,4 @@ pub fn report(summary: &Summary, workload: &str) -> Table {
 pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
     let rows = rows.iter().flat_map(|row| of_status(row)).collect();
     table(rows, baseline, str::to_uppercase)
-}
-
-/// The table of `rows`, with each title as `title` writes it: first what the run was to decide, then
-/// by metric and point.
-fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> Table {
-    rows.sort_by_key(|row| (!row.is_primary, row.metric.is_none(), row.metric, row.point));
-    let decides = |row: &Row<'_>| if row.is_primary { PRIMARY } else { "" };
-    Sheet::of(rows)
-        .left(title("Versus ") + baseline, move |row| {
-            row.measure.clone() + decides(row)
-        })
-        .left(title("Variant"), |row| row.variant)
-        .right(title("Ratio"), |row| units::ratio(row.ratio))
-        .right(title("Interval"), |row| {
-            row.interval.map(units::ratio_interval)
-        })
-        .right(title("Difference"), |row| row.difference.clone())
-        .left(title("Verdict"), |row| row.verdict.clone())
-        .right(title("Noise floor"), |row| {
-            row.noise_floor.map(units::excess)
-        })
-        .right(title("Blocks"), |row| {
-            (row.blocks > 0).then_some(row.blocks)
-        })
-        .right(title("Each block"), |row| each_block(row.each_block))
-        .table()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_lists_the_blocks_while_they_fit() {
-        assert_eq!(each_block(&[]), None);
-        assert_eq!(each_block(&[1.5, 0.98]).as_deref(), Some("1.50 0.98"));
-        assert!(each_block(&[1.0; MOST_BLOCKS]).is_some());
-        assert_eq!(each_block(&[1.0; MOST_BLOCKS + 1]), None);
-    }
 }

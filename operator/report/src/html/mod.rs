@@ -21,8 +21,8 @@ pub(crate) mod page;
 mod plot;
 mod ratios;
 pub mod scale;
-mod sections;
 mod strip;
+mod workload;
 mod writer;
 
 pub use marks::Points;

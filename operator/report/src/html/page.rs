@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use wasmbench_results::summary::Summary;
 
 use crate::html::writer::{foldable, section};
-use crate::html::{DETAILS, Detail, Points, banner, grid, sections as plotted};
+use crate::html::{DETAILS, Detail, Points, banner, grid, workload};
 use crate::markup::printable;
 use crate::sections;
 use crate::sentences::{FINGERPRINTS, node};
@@ -69,7 +69,7 @@ pub fn plots(summary: &Summary, room: usize) -> Markup {
 fn workload_sections(summary: &Summary, detail: Detail, room: usize) -> Vec<Markup> {
     let (mut shown, mut used) = (vec![], 0);
     for index in 0..summary.compared.workloads.len() {
-        let section = printable(&plotted::workload(summary, index, detail));
+        let section = printable(&workload::workload(summary, index, detail));
         used += section.0.len();
         if used > room {
             break;

@@ -9,7 +9,7 @@ pub mod coldstart;
 pub mod curve;
 pub mod density;
 pub mod load;
-mod noise_limit;
+mod noisy_trials;
 pub mod open_loop;
 pub mod recorded;
 pub mod steady;

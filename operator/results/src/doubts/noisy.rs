@@ -1,6 +1,7 @@
 //! A node that the run did not have to itself.
 
-use wasmbench_model::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
+use wasmbench_model::noise::Noise;
+use wasmbench_model::noise::limits::{OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
 use crate::read::trial::{Trial, TrialState};

@@ -15,7 +15,8 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::{image, test_image};
 use wasmbench_e2e::selftest::found;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
-use wasmbench_model::noise::{self, Noise, OTHERS_CPU_LIMIT};
+use wasmbench_model::noise::limits::OTHERS_CPU_LIMIT;
+use wasmbench_model::noise::{self, Noise};
 use wasmbench_model::wire::record::Record;
 use wasmbench_results::read::fortio;
 

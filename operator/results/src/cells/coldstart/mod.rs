@@ -17,7 +17,7 @@ use wasmbench_api::absent::is_zero;
 use wasmbench_model::wire::cold_start::{Clock, ColdStep, CompileCache};
 use wasmbench_model::wire::record::Point;
 
-use crate::cells::noise_limit::are_too_many;
+use crate::cells::noisy_trials::are_too_many;
 use crate::statistics::Spread;
 use crate::vocabulary::cell::{ByBlock, CellSummary};
 use crate::vocabulary::measure::Metric;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_model::points::measured_at;
 use wasmbench_model::wire::record::Point;
 
-use crate::cells::noise_limit::are_too_many;
+use crate::cells::noisy_trials::are_too_many;
 use crate::cells::open_loop::OpenLoopSummary;
 use crate::cells::steady;
 use crate::read::traffic::TrafficSummary;
