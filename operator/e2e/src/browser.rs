@@ -230,9 +230,12 @@ impl Browser {
     /// Content-Security-Policy.
     pub async fn errors(&self) -> Vec<String> {
         let all = self.own("se/log", json!({ "type": "browser" })).await;
-        let all = all.as_array().expect("a list").iter();
-        let errors = all.filter(|entry| entry["level"] == "SEVERE");
-        errors.map(|entry| entry["message"].to_string()).collect()
+        all.as_array()
+            .expect("a list")
+            .iter()
+            .filter(|entry| entry["level"] == "SEVERE")
+            .map(|entry| entry["message"].to_string())
+            .collect()
     }
 
     async fn devtools(&self, command: &str, parameters: Value) -> Value {

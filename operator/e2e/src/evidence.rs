@@ -34,9 +34,9 @@ async fn objects_of(client: &Client, run_uid: &str) -> Vec<(String, bool)> {
         futures::try_join!(pods.list(&params), jobs.list(&params))
     })
     .await;
-    let pods = pods.items.iter().map(|pod| described("pod", pod));
-    let jobs = jobs.items.iter().map(|job| described("job", job));
-    pods.chain(jobs).collect()
+    let of_pods = pods.items.iter().map(|pod| described("pod", pod));
+    let of_jobs = jobs.items.iter().map(|job| described("job", job));
+    of_pods.chain(of_jobs).collect()
 }
 
 fn described<K: ResourceExt>(kind: &str, object: &K) -> (String, bool) {
@@ -46,9 +46,9 @@ fn described<K: ResourceExt>(kind: &str, object: &K) -> (String, bool) {
 
 /// Claims on nodes that the run holds.
 async fn claims_of(client: &Client, run_uid: &str) -> Vec<String> {
-    let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
+    let api: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
     let all = ListParams::default();
-    let leases = answered("claims are listed", || leases.list(&all)).await;
+    let leases = answered("claims are listed", || api.list(&all)).await;
     let held = leases.items.iter().filter(|lease| {
         lease
             .spec

@@ -83,8 +83,8 @@ async fn remove_runs(client: &Client, namespace: &str) {
     // A schedule would start other runs meanwhile.
     let schedules = ["delete", "benchmarkschedules", "--all", "-n", namespace];
     kubectl(&schedules).await;
-    let uids = "jsonpath={.items[*].metadata.uid}";
-    let uids = kubectl(&["get", "benchmarkruns", "-n", namespace, "-o", uids]).await;
+    let path = "jsonpath={.items[*].metadata.uid}";
+    let uids = kubectl(&["get", "benchmarkruns", "-n", namespace, "-o", path]).await;
     let delete = ["delete", "benchmarkruns", "--all", "--wait=false"];
     kubectl(&[&delete[..], &["-n", namespace]].concat()).await;
     for uid in uids.stdout.split_whitespace() {

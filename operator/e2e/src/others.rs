@@ -226,17 +226,19 @@ impl Task<'_> {
         fs::write(&wrapper, script).expect("written");
         fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("set");
         let (_, timed) = self.probe_with(gateway, &wrapper);
-        let entries = fs::read_dir(folder).expect("listed").flatten();
-        let logs = entries.map(|entry| entry.path());
-        let mut logs: Vec<PathBuf> = logs
+        let mut logs: Vec<PathBuf> = fs::read_dir(folder)
+            .expect("listed")
+            .flatten()
+            .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|end| end == "log"))
             .collect();
         logs.sort();
-        let of_window = logs.split_off(logs.len() - timed.further.len() - 1);
-        let of_window = of_window
+        let of_window: String = logs
+            .split_off(logs.len() - timed.further.len() - 1)
             .iter()
-            .map(|log| fs::read_to_string(log).expect("read"));
-        (load_of(&timed), latencies(&of_window.collect::<String>()))
+            .map(|log| fs::read_to_string(log).expect("read"))
+            .collect();
+        (load_of(&timed), latencies(&of_window))
     }
 
     /// Requests per second, as measured by wrk.

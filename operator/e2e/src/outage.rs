@@ -52,10 +52,9 @@ async fn steps(namespace: &str, name: &str) -> Option<String> {
         let output = kubectl(&[arguments, &["--request-timeout=10s"]].concat()).await;
         output.ok.then_some(output.stdout)
     };
-    let done = "jsonpath={.status.progress.completedTrials}";
-    let done = ask(&["get", "benchmarkrun", name, "-n", namespace, "-o", done]).await?;
-    let jobs = ["get", "jobs", "-n", &operator_namespace(), "-o", "name"];
-    let jobs = ask(&jobs).await?;
+    let path = "jsonpath={.status.progress.completedTrials}";
+    let done = ask(&["get", "benchmarkrun", name, "-n", namespace, "-o", path]).await?;
+    let jobs = ask(&["get", "jobs", "-n", &operator_namespace(), "-o", "name"]).await?;
     let of_run = jobs.lines().filter(|job| job.contains(name));
     Some(format!("{done} {}", of_run.collect::<String>()))
 }

@@ -47,9 +47,11 @@ impl Page {
             .unwrap_or_else(|| panic!("no heading '{heading}'"));
         let section = section.split("\n## ").next().expect("a first part");
         let begin = format!("```{language}\n");
-        let blocks = section.split(&begin).skip(1);
-        let blocks = blocks.map(|rest| rest.split("\n```").next().expect("an end").to_owned());
-        let blocks: Vec<String> = blocks.collect();
+        let blocks: Vec<String> = section
+            .split(&begin)
+            .skip(1)
+            .map(|rest| rest.split("\n```").next().expect("an end").to_owned())
+            .collect();
         assert!(!blocks.is_empty(), "'{heading}' has no {language}");
         blocks
     }

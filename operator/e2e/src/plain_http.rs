@@ -62,8 +62,10 @@ pub async fn ask(
 fn parsed(text: &str) -> Answer {
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
     let mut lines = head.lines();
-    let status = lines.next().and_then(|line| line.split(' ').nth(1));
-    let status = status.and_then(|code| code.parse().ok());
+    let status = lines
+        .next()
+        .and_then(|line| line.split(' ').nth(1))
+        .and_then(|code| code.parse().ok());
     let header = |line: &str| {
         let (name, value) = line.split_once(':')?;
         Some((name.to_ascii_lowercase(), value.trim().to_owned()))

@@ -27,10 +27,10 @@ pub fn kubelets() -> impl Iterator<Item = u32> {
 
 /// The probe that measures for the run with this uid, if it is running.
 pub async fn probe_of(client: &Client, run_uid: &str) -> Option<u32> {
-    let pods: Api<Pod> = Api::all(client.clone());
+    let api: Api<Pod> = Api::all(client.clone());
     let probes =
         ListParams::default().labels(&component_selector(run_uid, labels::COMPONENT_PROBE));
-    let pods = pods.list(&probes).await.ok()?.items;
+    let pods = api.list(&probes).await.ok()?.items;
     let uids: Vec<String> = pods
         .into_iter()
         .filter_map(|pod| pod.metadata.uid)

@@ -138,12 +138,15 @@ pub fn is_disturbed(run: &BenchmarkRun) -> bool {
 fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
     let rows = run.status.iter().flat_map(|status| &status.summary);
     let points = rows.flat_map(|row| {
-        let loads = row.throughput.iter().flat_map(|load| &load.points);
-        let loads = row.warm_latency.iter().chain(loads);
+        let rates = row.throughput.iter().flat_map(|load| &load.points);
+        let loads = row
+            .warm_latency
+            .iter()
+            .chain(rates)
+            .map(|point| &point.invalid);
         let cold = row.cold_start.iter().map(|point| &point.invalid);
         let open = row.open_loop.iter().map(|point| &point.invalid);
         let density = row.density.iter().map(|density| &density.invalid);
-        let loads = loads.map(|point| &point.invalid);
         loads.chain(cold).chain(open).chain(density)
     });
     points.filter_map(|invalid| invalid.as_deref())
@@ -264,13 +267,15 @@ pub async fn measured(
 /// Each of so many trials has one record, and was measured. One that was not shows its message: a
 /// node of the tests is gone before anybody can look at it.
 pub fn assert_measured(records: &[Record], trials: usize) {
-    let lost = records.iter().filter_map(|record| match &record.outcome {
-        Outcome::Measured => None,
-        Outcome::Failed { reason, message } | Outcome::Skipped { reason, message } => {
-            Some(format!("{}: {reason}: {message}", record.trial))
-        }
-    });
-    let lost: Vec<String> = lost.collect();
+    let lost: Vec<String> = records
+        .iter()
+        .filter_map(|record| match &record.outcome {
+            Outcome::Measured => None,
+            Outcome::Failed { reason, message } | Outcome::Skipped { reason, message } => {
+                Some(format!("{}: {reason}: {message}", record.trial))
+            }
+        })
+        .collect();
     assert!(lost.is_empty(), "{lost:#?}");
     let outcomes = outcomes(records);
     assert_eq!(

@@ -98,20 +98,20 @@ const ROWS: [(&str, &[&str]); 10] = [
 
 /// The page. `measured` gives what was measured of a study.
 pub fn markdown<'a>(measured: impl Fn(&str) -> Option<&'a Measured>) -> String {
-    let header = COLUMNS.iter().map(|column| (column.title, Align::Right));
     let header: Vec<_> = std::iter::once(("RUNTIME", Align::Left))
-        .chain(header)
+        .chain(COLUMNS.iter().map(|column| (column.title, Align::Right)))
         .collect();
     let mut table = Table::new(&header);
     for (label, variants) in ROWS {
-        let cells = COLUMNS.iter();
-        let cells: Vec<Value> = cells
+        let cells: Vec<Value> = COLUMNS
+            .iter()
             .map(|column| of_places(column, variants, &measured))
             .collect();
         if cells.iter().any(|cell| *cell != Value::None) {
-            let cells = cells.iter().map(terminal::value);
-            let cells: Vec<String> = std::iter::once(label.to_owned()).chain(cells).collect();
-            table.row(&cells);
+            let row: Vec<String> = std::iter::once(label.to_owned())
+                .chain(cells.iter().map(terminal::value))
+                .collect();
+            table.row(&row);
         }
     }
     let sources = lines("- ", COLUMNS.iter().map(source));
@@ -135,9 +135,12 @@ fn of_places<'a>(
         let figure = (place.figure, place.workload);
         ratio(measured, figure, (over, place.at), (under, place.at))
     };
-    let all = column.places.iter();
-    let mut all = all.flat_map(|place| variants.iter().filter_map(move |name| at(place, name)));
-    all.next().map_or(Value::None, Value::Ratio)
+    column
+        .places
+        .iter()
+        .flat_map(|place| variants.iter().filter_map(move |name| at(place, name)))
+        .next()
+        .map_or(Value::None, Value::Ratio)
 }
 
 /// Where a column's numbers are from, in the order in which they are looked for.

@@ -122,10 +122,10 @@ fn collect(
         summaries.push(summary.map_err(|error| content(path, error))?);
     }
     let path = directory.join(format!("{}.json", study.name));
-    let found = measured::of(length, &summaries);
+    let now = measured::of(length, &summaries);
     let found = match wasmbench_studies::measured(directory, &study.name)? {
-        Some(before) => before.and(found),
-        None => found,
+        Some(before) => before.and(now),
+        None => now,
     };
     let text = pretty(&found).map_err(|error| content(&path, error))?;
     let failed = |source| Error::File {

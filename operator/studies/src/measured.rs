@@ -112,8 +112,9 @@ pub fn parse(text: &str) -> Result<Measured, String> {
 
 /// What the runs of one manifest found.
 pub fn of(length: Length, summaries: &[Summary]) -> Measured {
-    let runs = summaries.iter();
-    let runs = runs.map(|summary| (summary.run.name.clone(), of_run(length, summary)));
+    let runs = summaries
+        .iter()
+        .map(|summary| (summary.run.name.clone(), of_run(length, summary)));
     Measured {
         schema: SCHEMA.into(),
         runs: runs.collect(),
@@ -121,8 +122,13 @@ pub fn of(length: Length, summaries: &[Summary]) -> Measured {
 }
 
 fn of_run(length: Length, summary: &Summary) -> Run {
-    let facts = summary.environment.facts.iter();
-    let facts = facts.filter(|(name, _)| NODE_FACTS.contains(&name.as_str()));
+    let node = summary
+        .environment
+        .facts
+        .iter()
+        .filter(|(name, _)| NODE_FACTS.contains(&name.as_str()))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
     let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
     let mut without = vec![];
     for found in without_values(summary) {
@@ -132,7 +138,7 @@ fn of_run(length: Length, summary: &Summary) -> Run {
     }
     Run {
         length,
-        node: facts.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        node,
         blocks: blocks(summary),
         doubts: doubts
             .map(|doubt| <&str>::from(doubt.reason).to_owned())

@@ -65,8 +65,9 @@ pub fn pages<'a>(
     published: &'a Published,
     measured: impl Fn(&str) -> Option<&'a Measured>,
 ) -> Vec<Page> {
-    let studies = published.studies.iter();
-    let studies: Vec<_> = studies
+    let studies: Vec<_> = published
+        .studies
+        .iter()
         .map(|study| (study, measured(&study.name)))
         .collect();
     let first = Page {
@@ -82,12 +83,11 @@ pub fn pages<'a>(
 fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
     let all = studies.iter().map(|(study, measured)| {
         let runs = measured.iter().flat_map(|measured| measured.runs.values());
-        let here: BTreeSet<String> = runs.map(extent).collect();
-        let here: Vec<String> = here.into_iter().collect();
-        let here = if here.is_empty() {
+        let extents: BTreeSet<String> = runs.map(extent).collect();
+        let here = if extents.is_empty() {
             "not measured yet".to_owned()
         } else {
-            here.join("; ")
+            extents.into_iter().collect::<Vec<_>>().join("; ")
         };
         format!(
             "[{0}](studies/{0}.md): {1}. Here: {here}. {2}",
@@ -96,8 +96,9 @@ fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
             differences(&rows(study, *measured))
         )
     });
-    let head = HEAD.replace('@', &DIFFERS.to_string());
-    let head = head.replace(STUDIES, &lines("- ", all));
+    let head = HEAD
+        .replace('@', &DIFFERS.to_string())
+        .replace(STUDIES, &lines("- ", all));
     format!("# The studies, published and repeated\n\n{GENERATED}\n\n{head}")
 }
 

@@ -188,8 +188,12 @@ impl Study {
 
     /// The variants of the manifest that stand for one of the document in a table.
     pub fn here<'a>(&'a self, table: &'a Table, variant: &str) -> &'a [String] {
-        let usual = || self.variants.iter().find(|stands| stands.name == variant);
-        let usual = || usual().map(|stands| &stands.here);
+        let usual = || {
+            self.variants
+                .iter()
+                .find(|stands| stands.name == variant)
+                .map(|stands| &stands.here)
+        };
         table
             .here
             .get(variant)

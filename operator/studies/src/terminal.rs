@@ -61,9 +61,13 @@ pub fn extent(run: &Run) -> String {
         Length::Short => "the shortened manifest",
     };
     let of_all: BTreeSet<&str> = run.doubts_of_all().map(String::as_str).collect();
-    let of_points = run.points.iter().flat_map(|point| &point.doubts);
-    let of_some = of_points.map(String::as_str);
-    let of_some = of_some.filter(|doubt| !of_all.contains(doubt)).collect();
+    let of_some = run
+        .points
+        .iter()
+        .flat_map(|point| &point.doubts)
+        .map(String::as_str)
+        .filter(|doubt| !of_all.contains(doubt))
+        .collect();
     let named = |what: &str, doubts: &BTreeSet<&str>| {
         let names: Vec<&str> = doubts.iter().copied().collect();
         if names.is_empty() {

@@ -78,9 +78,10 @@ impl<'a> Values<'a> {
             return self.ratio_of_places((variant, at), (others, (base, at)));
         }
         let points: BTreeSet<u32> = self.places().map(|(_, at)| at).collect();
-        let points = points.into_iter();
-        let pairs = points.filter_map(|at| self.pair((variant, at), (others, (base, at))));
-        let pairs: Vec<Pair<'_>> = pairs.collect();
+        let pairs: Vec<Pair<'_>> = points
+            .into_iter()
+            .filter_map(|at| self.pair((variant, at), (others, (base, at))))
+            .collect();
         let values = pairs
             .iter()
             .map(|pair| (&pair.own.values, &pair.theirs.values));

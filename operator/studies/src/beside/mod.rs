@@ -151,8 +151,9 @@ impl<'a, 'f> Place<'a, 'f> {
         let mut rows = vec![self.base_row()];
         rows.extend(self.document_rows());
         rows.extend(self.further_rows());
-        let rows = rows.into_iter();
-        rows.map(|row| explained(self.study, row)).collect()
+        rows.into_iter()
+            .map(|row| explained(self.study, row))
+            .collect()
     }
 
     fn base_row(&self) -> Row<'a> {
@@ -189,8 +190,8 @@ impl<'a, 'f> Place<'a, 'f> {
             if here.is_empty() {
                 rows.push(self.row(None, Some(&stands.name), published.clone(), Value::None));
             }
-            let here = here.iter().filter(|name| !self.is_elsewhere(name));
-            rows.extend(here.map(|variant| {
+            let shown = here.iter().filter(|name| !self.is_elsewhere(name));
+            rows.extend(shown.map(|variant| {
                 let measured = self.measured(variant).map_or(Value::None, Value::Ratio);
                 self.row(
                     Some(variant),
@@ -278,10 +279,14 @@ fn explained<'a>(study: &Study, row: Row<'a>) -> Row<'a> {
     let Some(there) = row.there.filter(|_| row.differs()) else {
         return row;
     };
-    let about = study.why.iter().zip(1..);
     let place = (row.figure, row.workload, row.at);
-    let about = about.filter(|(why, _)| why.is_about(place, there));
-    let why = about.map(|(_, number)| number).collect();
+    let why = study
+        .why
+        .iter()
+        .zip(1..)
+        .filter(|(why, _)| why.is_about(place, there))
+        .map(|(_, number)| number)
+        .collect();
     Row { why, ..row }
 }
 

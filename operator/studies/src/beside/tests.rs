@@ -157,10 +157,11 @@ fn a_variant_that_was_to_be_measured_at_other_points_only_has_no_row() {
     let at_100 = |found: &Measured| {
         let published = published();
         let rows = rows(&published.studies[0], Some(found));
-        let rows = rows.iter().filter(|row| row.at == Some(100));
-        let there = rows.filter(|row| row.there == Some("wasm"));
-        let here = there.map(|row| row.here.unwrap().to_owned());
-        here.collect::<Vec<_>>()
+        rows.iter()
+            .filter(|row| row.at == Some(100))
+            .filter(|row| row.there == Some("wasm"))
+            .map(|row| row.here.unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(at_100(&found), ["shim"]);
     // It was to be measured there, and the page says what happened.

@@ -134,9 +134,11 @@ fn a_cold_start_is_compared_until_it_listens() {
     let (published, measured, starts) = (published(), measured(), starts());
     let rows = rows(&published.studies[0], Some(&measured));
     let row = rows.iter().find(|row| row.here == Some("hare")).unwrap();
-    let cells = starts.cold_starts.iter();
-    let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.detail.concurrency == 4);
-    let cell = cells.next().unwrap();
+    let cell = starts
+        .cold_starts
+        .iter()
+        .find(|cell| cell.variant == "hare" && cell.detail.concurrency == 4)
+        .unwrap();
     let wanted = starts.comparison(cell.any(), Metric::ColdStartListening);
     let wanted = wanted.unwrap().estimate.ratio;
     let Value::Ratio(found) = &row.measured else {

@@ -78,17 +78,17 @@ async fn measured_once(client: &Client, namespace: &str, schedules: &Api<Benchma
     let run: Value = serde_yaml::from_str(TINY).expect("YAML");
     let spec = json!({ "schedule": "* * * * *", "template": { "spec": run } });
     let spec = serde_json::from_value(spec).expect("a schedule");
-    let created = BenchmarkSchedule::new("often", spec);
-    let created = schedules.create(&PostParams::default(), &created).await;
+    let schedule = BenchmarkSchedule::new("often", spec);
+    let created = schedules.create(&PostParams::default(), &schedule).await;
     created.expect("the schedule is created");
     let first = eventually(2 * PATIENCE, "a run starts", || async {
         let told = schedules.get("often").await.ok()?.status?;
         told.active.first().cloned()
     })
     .await;
-    let suspended = Patch::Merge(json!({ "spec": { "suspend": true } }));
+    let suspend = Patch::Merge(json!({ "spec": { "suspend": true } }));
     let suspended = schedules
-        .patch("often", &PatchParams::default(), &suspended)
+        .patch("often", &PatchParams::default(), &suspend)
         .await;
     suspended.expect("the schedule is suspended");
     runs::finished(client, namespace, &first, 60).await;
@@ -112,9 +112,9 @@ async fn a_forged_history_does_not_fill_the_operators_memory() {
             let patch = Patch::Merge(json!({ "binaryData": entry }));
             let forged = maps.patch(&name, &PatchParams::default(), &patch).await;
             // A history is read when its schedule changes.
-            let changed = Patch::Merge(json!({ "metadata": { "annotations": { "a": "c" } } }));
+            let change = Patch::Merge(json!({ "metadata": { "annotations": { "a": "c" } } }));
             let changed = schedules
-                .patch("often", &PatchParams::default(), &changed)
+                .patch("often", &PatchParams::default(), &change)
                 .await;
             changed.expect("their own");
             forged.expect("nothing keeps it out")

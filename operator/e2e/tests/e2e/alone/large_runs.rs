@@ -61,8 +61,9 @@ async fn runs_as_large_as_they_may_be_do_not_keep_the_operator_from_starting() {
         // The other tenants' runs continue.
         let mut small = run("small", 0, 0, 0);
         small.spec.suspend = false;
-        let created = Api::namespaced(client.clone(), &namespace);
-        let created = created.create(&PostParams::default(), &small).await;
+        let created = Api::namespaced(client.clone(), &namespace)
+            .create(&PostParams::default(), &small)
+            .await;
         created.expect("the run is created");
         runs::finished(&client, &namespace, "small", 120).await;
         let peak = operator::memory("VmHWM");

@@ -64,8 +64,9 @@ async fn a_precise_run_ends_when_precise_or_spent_whoever_dies_meanwhile() {
             succeeded.message.contains(&reached.message) || is_nothing,
             "{succeeded:?}"
         );
-        let report = kubectl(&["wasmbench", "report", "narrow", "-n", &namespace]).await;
-        let report = report.stdout;
+        let report = kubectl(&["wasmbench", "report", "narrow", "-n", &namespace])
+            .await
+            .stdout;
         assert!(
             report.contains(&format!("Precision: {}", reached.message)),
             "{report}"

@@ -99,9 +99,11 @@ async fn reconciles(pod: &str) -> f64 {
     let metrics = kubectl(&["get", "--raw", &path]).await.stdout;
     let count = "wasmbench_reconcile_duration_seconds_count";
     let mut lines = metrics.lines().filter(|line| line.starts_with(count));
-    let value = lines.next().and_then(|line| line.split(' ').next_back());
-    let value = value.and_then(|value| value.parse().ok());
-    value.unwrap_or_else(|| panic!("{count} is missing:\n{metrics}"))
+    lines
+        .next()
+        .and_then(|line| line.split(' ').next_back())
+        .and_then(|value| value.parse().ok())
+        .unwrap_or_else(|| panic!("{count} is missing:\n{metrics}"))
 }
 
 /// The time from the operator's first log line to the one that says that it knows all runs.

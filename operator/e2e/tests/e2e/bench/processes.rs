@@ -16,8 +16,11 @@ const TRUE: &str = "/bin/true";
 
 /// Processes per second that the gateway `spawner` starts with these options.
 fn spawned(mut spawner: Command, args: &[&str]) -> f64 {
-    let output = spawner.args(["spawn-rate", "--seconds", "3"]).args(args);
-    let output = output.output().expect("the gateway runs");
+    let output = spawner
+        .args(["spawn-rate", "--seconds", "3"])
+        .args(args)
+        .output()
+        .expect("the gateway runs");
     let said = String::from_utf8_lossy(&output.stdout);
     let rate = said.trim().parse();
     rate.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))

@@ -93,8 +93,12 @@ fn check(records: &[Record]) {
         if let Some(document) = record.density() {
             let instances: Vec<u32> = document.steps.iter().map(|step| step.instances).collect();
             assert_eq!(instances, [1, 2, 4], "{}", record.trial);
-            let memory = document.steps.iter().filter_map(|step| step.memory);
-            let memory: Vec<u64> = memory.map(|memory| memory.pods_bytes).collect();
+            let memory: Vec<u64> = document
+                .steps
+                .iter()
+                .filter_map(|step| step.memory)
+                .map(|memory| memory.pods_bytes)
+                .collect();
             println!("{}: {memory:?} bytes", record.trial);
             assert!(memory.first() < memory.last(), "{memory:?}");
         }

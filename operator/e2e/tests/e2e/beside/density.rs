@@ -54,8 +54,11 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
             let document = document(record);
             println!("{}: {document:?}", record.trial);
             assert_eq!(document.stopped, None);
-            let steps = document.steps.iter();
-            let steps: Vec<[u32; 2]> = steps.map(|step| [step.instances, step.added]).collect();
+            let steps: Vec<[u32; 2]> = document
+                .steps
+                .iter()
+                .map(|step| [step.instances, step.added])
+                .collect();
             assert_eq!(steps, [[1, 1], [2, 1], [4, 2]]);
             for step in &document.steps {
                 let memory = step.memory.expect("memory is read");
@@ -76,17 +79,17 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
             slope("heavy")
         );
         assert!((planted - BALLAST_MIB).abs() < 1.0, "{planted} MiB");
-        let report = r"jsonpath={.data.report\.md}";
-        let report = [
+        let path = r"jsonpath={.data.report\.md}";
+        let arguments = [
             "get",
             "configmap",
             "ladders-report",
             "-n",
             &namespace,
             "-o",
-            report,
+            path,
         ];
-        let report = kubectl(&report).await.stdout;
+        let report = kubectl(&arguments).await.stdout;
         println!("{report}");
         assert!(report.contains("## Density"), "{report}");
         let uid = run.metadata.uid.as_deref().expect("a uid");

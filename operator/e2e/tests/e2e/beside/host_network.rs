@@ -32,11 +32,17 @@ fn check(pod: &ColdPod) {
 async fn on_the_nodes_network_a_service_is_asked_before_it_is_there() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
         let (run, records) = runs::measured(&client, &namespace, ("bare", ON_HOST), 240, 2).await;
-        let cold = records.iter().find(|record| record.cold_start().is_some());
-        let cold = cold.and_then(|record| record.cold_start());
-        let counted = cold.expect("a document").samples.iter();
-        let counted = counted.filter(|sample| sample.counts());
-        let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();
+        let cold = records
+            .iter()
+            .find(|record| record.cold_start().is_some())
+            .and_then(|record| record.cold_start())
+            .expect("a document");
+        let pods: Vec<&ColdPod> = cold
+            .samples
+            .iter()
+            .filter(|sample| sample.counts())
+            .flat_map(|sample| &sample.pods)
+            .collect();
         assert_eq!(pods.len(), 4);
         pods.into_iter().for_each(check);
         let uid = run.metadata.uid.as_deref().expect("a uid");

@@ -151,13 +151,13 @@ async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
             "metadata": meta(labels::COMPONENT_SUBJECT),
             "spec": restricted(),
         }));
-        let decoy = pods.create(&PostParams::default(), &decoy.expect("a pod")).await;
-        assert_refused(decoy, words);
+        let created = pods.create(&PostParams::default(), &decoy.expect("a pod")).await;
+        assert_refused(created, words);
         // Nor by changing an existing object.
         let plain = map(json!({ "metadata": { "name": "plain" } }));
         maps.create(&PostParams::default(), &plain).await.expect("their own");
-        let labelled = Patch::Merge(json!({ "metadata": { "labels": { labels::RUN_UID: uid } } }));
-        let labelled = maps.patch("plain", &PatchParams::default(), &labelled).await;
+        let label = Patch::Merge(json!({ "metadata": { "labels": { labels::RUN_UID: uid } } }));
+        let labelled = maps.patch("plain", &PatchParams::default(), &label).await;
         assert_refused(labelled, words);
         held_subject(&pods, &uid, words).await;
         let run = runs::finished(&client, &namespace, "real", 120).await;

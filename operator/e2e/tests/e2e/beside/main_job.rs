@@ -126,10 +126,13 @@ fn metered(records: &[Record]) -> BTreeSet<Pair<'_>> {
         let window = record.load().and_then(|d| d.timed.as_ref());
         window.is_some_and(|window| window.subject.is_some())
     };
-    let found = records.iter().filter(is_load).filter(is_metered);
-    let found = found.map(|record| &record.trial.cell);
-    let found = found.map(|cell| (&*cell.variant, &*cell.workload));
-    let found: BTreeSet<Pair<'_>> = found.collect();
+    let found: BTreeSet<Pair<'_>> = records
+        .iter()
+        .filter(is_load)
+        .filter(is_metered)
+        .map(|record| &record.trial.cell)
+        .map(|cell| (&*cell.variant, &*cell.workload))
+        .collect();
     println!("{} of 12 loads are metered", found.len());
     found
 }

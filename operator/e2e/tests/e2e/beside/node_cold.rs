@@ -50,8 +50,11 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
         for record in &records {
             assert_eq!(record.outcome, Outcome::Measured, "{:#?}", record.outcome);
             let document = record.cold_start().expect("a document");
-            let wrong = document.samples.iter().filter(|sample| sample.wrong_class);
-            let wrong = wrong.count();
+            let wrong = document
+                .samples
+                .iter()
+                .filter(|sample| sample.wrong_class)
+                .count();
             let counted: Vec<&ColdSample> =
                 document.samples.iter().filter(|s| s.counts()).collect();
             // On a busy node one pod may start later than the other and find the image already
@@ -159,11 +162,13 @@ async fn image_in_use(client: &Client, namespace: &str, node: &str) {
     .await;
     let spec = spec("[1]") + &placement(node);
     let records = records(namespace, client, "inuse", &spec).await;
-    let reasons = records.iter().filter_map(|record| match &record.outcome {
-        Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
-        Outcome::Measured | Outcome::Skipped { .. } => None,
-    });
-    let reasons: Vec<(&str, &str)> = reasons.collect();
+    let reasons: Vec<(&str, &str)> = records
+        .iter()
+        .filter_map(|record| match &record.outcome {
+            Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
+            Outcome::Measured | Outcome::Skipped { .. } => None,
+        })
+        .collect();
     assert!(!reasons.is_empty(), "{:#?}", runs::outcomes(&records));
     for (reason, message) in reasons {
         assert_eq!(reason, "ImageNotRemovable");

@@ -31,9 +31,10 @@ fn check_floor(records: &[Record]) {
     for concurrency in [1, 3] {
         let point = Point::ColdStart { concurrency };
         let cells = records.iter().map(|record| (&record.trial.cell, record));
-        let native = cells.filter(|(cell, _)| cell.variant == "native" && cell.point == point);
-        let documents = native.filter_map(|(_, record)| record.cold_start());
-        let documents: Vec<&ColdStartDocument> = documents.collect();
+        let documents: Vec<&ColdStartDocument> = cells
+            .filter(|(cell, _)| cell.variant == "native" && cell.point == point)
+            .filter_map(|(_, record)| record.cold_start())
+            .collect();
         let native = shortest(documents.iter().flat_map(|document| &document.samples));
         let floor = shortest(documents.iter().flat_map(|document| &document.floor));
         let ratio = floor / native;

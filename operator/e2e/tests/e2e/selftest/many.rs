@@ -128,8 +128,9 @@ async fn of_twenty_planted_tenths_nearly_all_are_found() {
         };
         let (said_findable, nearly) = (findable(1.03), findable(NEARLY_FINDABLE));
         let thirds = all.iter().filter(|one| one.percent == 3);
-        let least = thirds.map(|one| one.smallest_found);
-        let least = least.fold(f64::INFINITY, f64::min);
+        let least = thirds
+            .map(|one| one.smallest_found)
+            .fold(f64::INFINITY, f64::min);
         let figure = format!(
             "{few} of {of_few}, said to be findable in {said_findable}; smallest found {least:.3}x"
         );

@@ -55,8 +55,8 @@ async fn every_alert_rule_of_the_chart_is_loaded_and_evaluated_without_an_error(
     assert!(!written.is_empty(), "{groups:#?}");
     let what = "Prometheus has evaluated the alerts of the chart";
     let loaded = eventually(PATIENCE, what, || async {
-        let rules = asked("rules").await?;
-        let loaded = elements(&rules["groups"]).to_vec();
+        let answer = asked("rules").await?;
+        let loaded = elements(&answer["groups"]).to_vec();
         let has_run = |rule: &Value| rule["health"] != "unknown";
         let mut rules = loaded.iter().flat_map(|group| elements(&group["rules"]));
         let complete = written.is_subset(&alerts(&loaded, "name")) && rules.all(has_run);

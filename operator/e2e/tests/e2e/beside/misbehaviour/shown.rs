@@ -74,9 +74,12 @@ impl<'a> Cell<'a> {
 
     /// Reasons why it is not compared.
     pub fn invalid_because(self) -> Vec<&'a str> {
-        let reasons = self.0["invalidBecause"].as_array();
-        let reasons = reasons.into_iter().flatten();
-        reasons.filter_map(Value::as_str).collect()
+        self.0["invalidBecause"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
     }
 }
 
@@ -93,10 +96,12 @@ fn median(number: &Value) -> Option<f64> {
 
 /// What the summary says about a workload, in doubts and notes of this reason; of any if empty.
 pub fn said<'a>(summary: &'a Value, reason: &str, workload: &str) -> Vec<&'a str> {
-    let doubts = summary["doubts"].as_array().into_iter().flatten();
-    let doubts = doubts.filter(|doubt| reason.is_empty() || doubt["reason"] == reason);
-    let messages = doubts.filter_map(|doubt| doubt["message"].as_str());
-    messages
+    summary["doubts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|doubt| reason.is_empty() || doubt["reason"] == reason)
+        .filter_map(|doubt| doubt["message"].as_str())
         .filter(|message| message.contains(workload))
         .collect()
 }

@@ -21,10 +21,10 @@ const TWO_RUNS: Duration = Duration::from_mins(8);
 async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     let schedules: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), namespace);
     let runs: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
-    let spec: serde_json::Value = serde_yaml::from_str(SHORT).expect("a spec");
+    let run: serde_json::Value = serde_yaml::from_str(SHORT).expect("a spec");
     // Three blocks are too few to be trusted, and by default only the last of such runs is kept.
     let spec = json!({
-        "schedule": "* * * * *", "untrustworthyRunsHistoryLimit": 3, "template": { "spec": spec },
+        "schedule": "* * * * *", "untrustworthyRunsHistoryLimit": 3, "template": { "spec": run },
     });
     let spec = serde_json::from_value(spec).expect("a schedule");
     let schedule = BenchmarkSchedule::new(SCHEDULE, spec);
