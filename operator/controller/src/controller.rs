@@ -48,10 +48,14 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let own_namespace = context.config.operator_namespace.clone();
     let (store, writer) = reflector::store();
     let paged = config.clone().page_size(runs_in_memory::PAGE);
-    let listed = namespaces::as_one(&context, &paged, &store, runs_in_memory::slim);
-    let (listed, when_ended) = (listed.reflect(writer).applied_objects(), wakes.clone());
-    let listed = listed.inspect_ok(move |run| when_ended.run_seen(run));
-    let controller = Controller::for_stream(listed, store.clone());
+    let when_ended = wakes.clone();
+    let listed = namespaces::as_one(&context, &paged, &store, runs_in_memory::slim)
+        .reflect(writer)
+        .applied_objects()
+        .inspect_ok(move |run| when_ended.run_seen(run));
+    let mut controller = Controller::for_stream(listed, store.clone())
+        .trigger_backoff(WatchPause)
+        .with_config(controller::Config::default().concurrency(CONCURRENCY));
     let _ = context.runs.set(store.clone());
     let when_listed = context.clone();
     let (deleted, deletions) = futures::channel::mpsc::unbounded();
@@ -62,9 +66,6 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
         ours.clone(),
     );
     let (leases, lease_events) = kept(Api::namespaced(client, &own_namespace), ours);
-    let mut controller = controller
-        .trigger_backoff(WatchPause)
-        .with_config(controller::Config::default().concurrency(CONCURRENCY));
     for api in namespaces::with_own::<Pod>(&context) {
         let of_pods = context.quiet.clone();
         controller = controller.watches(api, pods.clone(), move |pod| {

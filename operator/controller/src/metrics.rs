@@ -126,8 +126,9 @@ impl Default for Metrics {
 /// counters and infos use the names of their samples, and which has neither `UNIT` nor `EOF`.
 fn classic(open_metrics: &str) -> String {
     let lines = || open_metrics.lines();
-    let types = lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
-    let types: BTreeMap<&str, &str> = types.collect();
+    let types: BTreeMap<&str, &str> = lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))
+        .collect();
     let described = |name: &str| match types.get(name) {
         Some(&"counter") => format!("{name}_total"),
         Some(&"info") => format!("{name}_info"),
@@ -195,8 +196,9 @@ mod tests {
         let metrics = Metrics::default();
         metrics.stepped("ClaimNode");
         let text = metrics.text().unwrap();
-        let samples = text.lines().filter(|line| !line.starts_with('#'));
-        let samples: Vec<&str> = samples
+        let samples: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
             .filter_map(|line| line.split(['{', ' ']).next())
             .collect();
         for sample in ["wasmbench_steps_total", "wasmbench_build_info"] {

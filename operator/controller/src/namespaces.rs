@@ -73,9 +73,11 @@ pub fn events<K: Namespaced>(
     context: &Context,
     config: &watcher::Config,
 ) -> BoxStream<'static, Said<K>> {
-    let watches = apis(context).into_iter();
-    let watches = watches.map(|api| patient(watcher(api, config.clone()).backoff(WatchPause)));
-    select_all(watches.map(StreamExt::boxed)).boxed()
+    let watches = apis(context)
+        .into_iter()
+        .map(|api| patient(watcher(api, config.clone()).backoff(WatchPause)))
+        .map(StreamExt::boxed);
+    select_all(watches).boxed()
 }
 
 /// The events of all followed namespaces as if they came from one watch, for a reflector with this

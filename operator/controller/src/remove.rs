@@ -49,9 +49,9 @@ pub async fn remove_pods(
     params: &ListParams,
 ) -> Result<(), Error> {
     let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let left = api.list_metadata(params).await;
-    let left = left.map_err(failed("list pods that are left"))?.items;
-    let left = left
+    let found = api.list_metadata(params).await;
+    let pods = found.map_err(failed("list pods that are left"))?.items;
+    let left = pods
         .iter()
         .filter(|pod| pod.metadata.deletion_timestamp.is_none());
     for pod in left {

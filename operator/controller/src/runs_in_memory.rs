@@ -1,8 +1,6 @@
 //! What the operator keeps of each run in memory. All runs are there, even those that are years
 //! old, and planning needs little of one that has ended.
 
-use std::collections::BTreeMap;
-
 use wasmbench_api::labels;
 
 use crate::context::GuardedRun;
@@ -16,9 +14,9 @@ pub fn slim(run: &mut GuardedRun) {
     // Who wrote which field, and the manifest as it was applied: each can be as long as the spec.
     run.metadata.managed_fields = None;
     run.metadata.annotations = None;
-    let asks = run.metadata.labels.take().unwrap_or_default();
-    let asks = asks.into_iter().filter(|(key, _)| key == labels::METRICS);
-    run.metadata.labels = Some(asks.collect()).filter(|labels: &BTreeMap<_, _>| !labels.is_empty());
+    let mut kept = run.metadata.labels.take().unwrap_or_default();
+    kept.retain(|key, _| key == labels::METRICS);
+    run.metadata.labels = (!kept.is_empty()).then_some(kept);
     if !run.is_finished() {
         return;
     }
@@ -33,6 +31,8 @@ pub fn slim(run: &mut GuardedRun) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Value, json};
     use wasmbench_api::conditions;
 

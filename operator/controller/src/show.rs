@@ -99,8 +99,11 @@ fn say_if_full(run: &str, is_shown: bool) {
 pub fn forget_gone(context: &Context) {
     let is_listed = context.ready.load(Ordering::Relaxed);
     let runs = is_listed.then(|| uids(&context.known_runs()));
-    let schedules = context.schedules.get().map(Store::state);
-    let schedules = schedules.map(|schedules| uids(&schedules));
+    let schedules = context
+        .schedules
+        .get()
+        .map(Store::state)
+        .map(|schedules| uids(&schedules));
     let exported = &context.metrics.exported;
     exported.keep_only(runs.as_ref(), schedules.as_ref());
 }
@@ -118,8 +121,8 @@ async fn samples_of(
 ) -> Result<Option<Vec<Sample>>, Error> {
     let runs: Api<GuardedRun> = Api::namespaced(context.client.clone(), &owner.namespace);
     let found = runs.get_opt(name).await.map_err(failed("a finished run"))?;
-    let found = found.and_then(|run| run.0.ok());
-    let Some(run) = found.filter(|run| run.uid().as_deref() == Some(uid)) else {
+    let decoded = found.and_then(|run| run.0.ok());
+    let Some(run) = decoded.filter(|run| run.uid().as_deref() == Some(uid)) else {
         return Ok(None);
     };
     let summary = summary_of(context, &run, uid).await?;

@@ -99,8 +99,8 @@ async fn give_back(context: &Context, run_uid: &str) -> Result<(), Error> {
 
 /// Removes what this run has left, unless it may still measure.
 pub async fn leftovers(context: &Context, run: &RunName) -> Result<(), Error> {
-    let known = context.known_runs();
-    let known = known
+    let all_known = context.known_runs();
+    let known = all_known
         .iter()
         .find(|known| meta_of(known).uid.as_ref() == Some(&run.uid));
     let may_measure = match known {
@@ -135,11 +135,11 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
         let found = api.list_metadata(&of_runs).await;
         pods.extend(found.map_err(failed("pods of runs"))?.items);
     }
-    let jobs = jobs.items.iter().map(|job| &job.metadata);
-    let pods = pods.iter().map(|pod| &pod.metadata);
+    let of_jobs = jobs.items.iter().map(|job| &job.metadata);
+    let of_pods = pods.iter().map(|pod| &pod.metadata);
     // A Lease that was taken over carries the labels of its last holder.
-    let leases = leases.items.iter().map(|lease| &lease.metadata);
-    let owners = jobs.chain(pods).chain(leases).filter_map(owner);
+    let of_leases = leases.items.iter().map(|lease| &lease.metadata);
+    let owners = of_jobs.chain(of_pods).chain(of_leases).filter_map(owner);
     for run in owners.collect::<BTreeSet<RunName>>() {
         if !lives(context, &run).await? {
             tracing::info!(?run, "sweeping what a deleted run left behind");

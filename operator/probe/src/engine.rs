@@ -48,9 +48,9 @@ fn ratio(facts: &EngineFacts) -> Option<f64> {
 }
 
 fn ask_once(subject: &Target, path: &str) -> EngineFacts {
-    let target = Target::new(subject.address.ip(), subject.address.port(), path);
-    let answer = target.map_err(|error| error.to_string());
-    let answer = answer.and_then(|target| http::ask(&target).map_err(|error| error.to_string()));
+    let answer = Target::new(subject.address.ip(), subject.address.port(), path)
+        .map_err(|error| error.to_string())
+        .and_then(|target| http::ask(&target).map_err(|error| error.to_string()));
     match answer {
         Ok(response) if response.status == 200 => {
             let mut facts = facts(&response.body);

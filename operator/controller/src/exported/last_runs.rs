@@ -73,9 +73,10 @@ pub fn samples(
             last.map(|last| f64::from(last.failed)),
         ),
     ];
-    let values = values.into_iter();
-    let values = values.filter_map(|(family, value)| Some(owner.sample(family, [], value?)));
-    values.collect()
+    values
+        .into_iter()
+        .filter_map(|(family, value)| Some(owner.sample(family, [], value?)))
+        .collect()
 }
 
 #[cfg(test)]

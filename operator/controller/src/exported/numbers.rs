@@ -95,9 +95,10 @@ fn as_a_whole(owner: &Owner, run: &BenchmarkRun) -> Vec<Sample> {
         ),
         (Family::Duration, took.map(|took| took.as_secs_f64())),
     ];
-    let values = values.into_iter();
-    let values = values.filter_map(|(family, value)| Some(owner.sample(family, [], value?)));
-    values.collect()
+    values
+        .into_iter()
+        .filter_map(|(family, value)| Some(owner.sample(family, [], value?)))
+        .collect()
 }
 
 /// 1 if the condition is True, 0 if it is False, and `None` if it is missing or unknown.

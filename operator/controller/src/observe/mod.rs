@@ -51,9 +51,10 @@ pub async fn observe(
         runtime_classes(context),
         cold_starts_forbidden(context, run),
     )?;
-    let mut held = leases.iter();
-    let held = held.find(|lease| lease.holder.as_deref() == Some(&run.uid));
-    let held = held.map(|lease| lease.node.clone());
+    let held = leases
+        .iter()
+        .find(|lease| lease.holder.as_deref() == Some(&run.uid))
+        .map(|lease| lease.node.clone());
     // A run that holds a node does not choose again, so a large cluster's node list is not read.
     let nodes = match &held {
         Some(name) => node(context, name).await?.into_iter().collect(),

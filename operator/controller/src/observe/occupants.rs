@@ -25,9 +25,10 @@ pub fn of(jobs: &[Job], pods: &[Pod], run_uid: &str) -> Vec<Occupant> {
         occupant("Job", &job.metadata, template)
     });
     let works = |pod: &&Pod| pod_seen(pod).is_some_and(|seen| seen.works());
-    let pods = pods.iter().filter(works);
-    let pods = pods.filter_map(|pod| occupant("pod", &pod.metadata, pod.spec.as_ref()));
-    pods.chain(jobs)
+    pods.iter()
+        .filter(works)
+        .filter_map(|pod| occupant("pod", &pod.metadata, pod.spec.as_ref()))
+        .chain(jobs)
         .filter(|occupant| occupant.run.uid != run_uid)
         .collect()
 }

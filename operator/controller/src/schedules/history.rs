@@ -122,8 +122,10 @@ async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<
 /// `origin` sees to it.
 fn is_of(schedule: &BenchmarkSchedule, meta: &ObjectMeta) -> bool {
     let uid = schedule.uid().unwrap_or_default();
-    let labelled = meta.labels.as_ref();
-    let labelled = labelled.and_then(|labels| labels.get(labels::SCHEDULE_UID));
+    let labelled = meta
+        .labels
+        .as_ref()
+        .and_then(|labels| labels.get(labels::SCHEDULE_UID));
     labelled == Some(&uid) && belongs_to::<BenchmarkSchedule>(meta, &uid)
 }
 
@@ -131,8 +133,8 @@ fn unpacked(stored: &ConfigMap) -> Result<History, Error> {
     let bytes = stored
         .binary_data
         .as_ref()
-        .and_then(|data| data.get(HISTORY_KEY));
-    let bytes = bytes.map_or(&[][..], |bytes| &bytes.0);
+        .and_then(|data| data.get(HISTORY_KEY))
+        .map_or(&[][..], |bytes| &bytes.0);
     History::unpack(bytes).map_err(|source| Error::History {
         name: stored.name_any(),
         source,

@@ -88,8 +88,9 @@ async fn go_on(
 ) -> Result<Action, Error> {
     let created = schedule.creation_timestamp().map_or(woken, |time| time.0);
     let told = schedule.status.as_ref();
-    let last = told.and_then(|told| told.last_schedule_time.as_ref());
-    let last = last.map(|time| time.0);
+    let last = told
+        .and_then(|told| told.last_schedule_time.as_ref())
+        .map(|time| time.0);
     let seen = Seen {
         created,
         last,

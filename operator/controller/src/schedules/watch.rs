@@ -43,10 +43,11 @@ pub async fn look_after(context: Arc<Context>, woken: Woken) {
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(runs_in_memory::PAGE);
-    let listed = namespaces::as_one(&context, &config, &woken.all, slim);
-    let listed = listed.reflect(woken.writer);
+    let listed = namespaces::as_one(&context, &config, &woken.all, slim)
+        .reflect(woken.writer)
+        .applied_objects();
     // Concurrency is unlimited: a schedule that waits for silence must not block others.
-    Controller::for_stream(listed.applied_objects(), woken.all)
+    Controller::for_stream(listed, woken.all)
         .trigger_backoff(WatchPause)
         .reconcile_on(woken.wakes)
         .run(reconcile, on_error, context)

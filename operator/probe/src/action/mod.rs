@@ -124,9 +124,9 @@ impl Endpoint {
 
 /// Makes the pod at this address forget a function.
 pub fn destroy(address: IpAddr, port: u16, function: &str) -> Result<(), String> {
-    let target = Target::new(address, port, &path_of(Some(function), "destroy"));
-    let target = target.map_err(|error| error.to_string())?;
-    let target = target.posting(Arc::from(*b"{}"));
+    let target = Target::new(address, port, &path_of(Some(function), "destroy"))
+        .map_err(|error| error.to_string())?
+        .posting(Arc::from(*b"{}"));
     match http::ask_within(&target, http::ANSWER) {
         Ok(response) if response.status == 200 => Ok(()),
         Ok(response) => Err(format!("status {}", response.status)),

@@ -60,8 +60,8 @@ impl PullEvents {
 
     /// Counts these layers, listed from the lowest, and how many of them were unpacked.
     fn layers(&self, layers: &[String]) -> PulledLayers {
-        let unpacked = chains(layers);
-        let unpacked = unpacked.iter().filter(|one| self.unpacked.contains(*one));
+        let names = chains(layers);
+        let unpacked = names.iter().filter(|name| self.unpacked.contains(*name));
         let count = |layers: usize| u32::try_from(layers).unwrap_or(u32::MAX);
         PulledLayers {
             all: count(layers.len()),

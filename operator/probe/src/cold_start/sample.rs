@@ -383,8 +383,11 @@ impl<'a> Course<'a> {
         let request = self.request;
         let function = request.shares_pod().then_some(name);
         // The floor is not a function.
-        let action = self.action.as_ref().filter(|_| request.action.is_some());
-        let action = action.map(|action| (action, function));
+        let action = self
+            .action
+            .as_ref()
+            .filter(|_| request.action.is_some())
+            .map(|action| (action, function));
         Endpoint::new((address, request.port), &request.path, action)
             .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
     }

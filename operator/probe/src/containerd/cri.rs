@@ -89,8 +89,11 @@ fn node_image(status: ImageStatus) -> Option<NodeImage> {
     let image = status.image?;
     let info = status.info.get("info").map(String::as_str);
     let info: Value = serde_json::from_str(info.unwrap_or_default()).unwrap_or_default();
-    let layers = info["imageSpec"]["rootfs"]["diff_ids"].as_array();
-    let layers = layers.into_iter().flatten().filter_map(Value::as_str);
+    let layers = info["imageSpec"]["rootfs"]["diff_ids"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     Some(NodeImage {
         layers: layers.map(str::to_owned).collect(),
         id: image.id,

@@ -55,8 +55,8 @@ impl Containerd {
         let (sender, receiver) = unbounded();
         let containerd = self.clone();
         tokio::spawn(async move {
-            let answers = containerd.follow::<_, Envelope>(path, Filters { filters });
-            let mut answers = match answers.await {
+            let asked = containerd.follow::<_, Envelope>(path, Filters { filters });
+            let mut answers = match asked.await {
                 Ok(answers) => answers,
                 Err(error) => return progress(&format!("no events: {error}")),
             };
@@ -81,8 +81,7 @@ impl Containerd {
 /// The event in an envelope; `None` if it is of no interest or has no time.
 fn event_of(envelope: &Envelope) -> Option<RuntimeEvent> {
     let value = envelope.event.as_ref()?.value.as_slice();
-    let stamped = envelope.timestamp.as_ref();
-    let stamped = stamped.map(Timestamp::unix_nanoseconds);
+    let stamped = envelope.timestamp.as_ref().map(Timestamp::unix_nanoseconds);
     let happened = match envelope.topic.as_str() {
         IMAGE => Happened::ImageCreated,
         RECORD => Happened::Recorded,

@@ -114,8 +114,12 @@ impl Containerd {
         if names_wasm(&top) {
             return Ok(true);
         }
-        let listed = top["manifests"].as_array().into_iter().flatten();
-        let listed: Vec<&str> = listed.filter_map(|one| one["digest"].as_str()).collect();
+        let listed: Vec<&str> = top["manifests"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one["digest"].as_str())
+            .collect();
         let here = |digest: &&str| parts.iter().any(|part| part.digest == **digest);
         for digest in listed.into_iter().filter(here) {
             if names_wasm(&self.manifest(digest).await?) {
@@ -184,8 +188,10 @@ fn parts<'a>(store: &'a Store, root: &str) -> Vec<&'a Content> {
         if !seen.insert(digest) {
             continue;
         }
-        let references = content.labels.iter();
-        let references = references.filter(|(key, _)| key.starts_with(REFERENCE));
+        let references = content
+            .labels
+            .iter()
+            .filter(|(key, _)| key.starts_with(REFERENCE));
         left.extend(references.map(|(_, digest)| digest.clone()));
         found.push(content);
     }
@@ -204,8 +210,11 @@ fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, 
         (key.starts_with(COMPILED) && !key.ends_with(ORIGINAL))
             || key.starts_with(COMPILED_REFERENCE)
     };
-    let others = labels.iter().filter(|(key, _)| !says(key));
-    let others: HashMap<String, String> = others.map(|(k, v)| (k.clone(), v.clone())).collect();
+    let others: HashMap<String, String> = labels
+        .iter()
+        .filter(|(key, _)| !says(key))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
     (others.len() < labels.len()).then_some(others)
 }
 

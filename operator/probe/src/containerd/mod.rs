@@ -117,8 +117,7 @@ impl Containerd {
     }
 
     async fn grpc(&self) -> Result<Grpc<Channel>, Error> {
-        let grpc = Grpc::new(self.channel.clone());
-        let mut grpc = grpc.max_decoding_message_size(LARGEST_ANSWER);
+        let mut grpc = Grpc::new(self.channel.clone()).max_decoding_message_size(LARGEST_ANSWER);
         let ready = grpc.ready().await;
         ready.map_err(|error| Error::Refused(error.to_string()))?;
         Ok(grpc)

@@ -105,8 +105,9 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
     };
     let add = |sum: Option<u64>, one: Option<u64>| sum?.checked_add(one?);
     // Functions share a pod, which counts once.
-    let uids = (0..pods.timelines.len()).map(|index| pods.uid(index));
-    let uids: Option<BTreeSet<&str>> = uids.collect();
+    let uids: Option<BTreeSet<&str>> = (0..pods.timelines.len())
+        .map(|index| pods.uid(index))
+        .collect();
     for uid in uids? {
         let meter = PodMeter::find(&settings.cgroup, &settings.proc, uid)?;
         let memory = meter.memory()?;

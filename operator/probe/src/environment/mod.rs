@@ -124,9 +124,9 @@ fn mitigations(directory: &Path) -> Option<String> {
             .filter(|(_, line)| line.starts_with(word))
             .count()
     };
-    let digest = sha256(format!("{lines:?}").as_bytes());
+    let hash = sha256(format!("{lines:?}").as_bytes());
     let (vulnerable, mitigated) = (of("Vulnerable"), of("Mitigation"));
-    let digest = &digest[..8];
+    let digest = &hash[..8];
     (!lines.is_empty())
         .then(|| format!("{vulnerable} vulnerable, {mitigated} mitigated, digest {digest}"))
 }

@@ -80,10 +80,12 @@ impl Run {
 
 /// Percentiles of several runs with the same buckets, taken together; `None` without any request.
 pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen> {
-    let buckets = histograms
+    let mut buckets: Vec<Bucket> = histograms
         .into_iter()
-        .filter_map(|one| one["Data"].as_array());
-    let mut buckets: Vec<Bucket> = buckets.flatten().filter_map(Bucket::of).collect();
+        .filter_map(|one| one["Data"].as_array())
+        .flatten()
+        .filter_map(Bucket::of)
+        .collect();
     buckets.sort_by(|one, other| one.end.total_cmp(&other.end));
     let at = |share| quantile(&buckets, share);
     Some(Seen {

@@ -17,8 +17,10 @@ pub fn of(
     let edges = "could not be read at both edges of every part of the window";
     let generator = "the generator's CPU clock could not be read";
     let subject = no_meter.unwrap_or(edges);
-    let no_upstream = bench.upstream.as_ref();
-    let no_upstream = no_upstream.map(|found| found.as_ref().err().map_or(edges, |why| why));
+    let no_upstream = bench
+        .upstream
+        .as_ref()
+        .map(|found| found.as_ref().err().map_or(edges, |why| why));
     let all = [
         ("subject", window.subject.is_none(), subject),
         (

@@ -100,8 +100,10 @@ fn measure(
     let mut bench = bench(settings, request, &target, &before);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
-        let own = document.cpus.as_ref();
-        let own = own.and_then(|cpus| cpus.generator.as_deref());
+        let own = document
+            .cpus
+            .as_ref()
+            .and_then(|cpus| cpus.generator.as_deref());
         match ceiling::measure(&bench, own) {
             Ok(ceiling) => document.generator_ceiling = Some(ceiling),
             Err(why) => drop(document.absent.insert("generatorCeiling".to_owned(), why)),
@@ -131,10 +133,12 @@ fn measure(
 
 /// Returns where the subject receives requests, and what initialises it.
 fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Failure> {
-    let call = request.action.as_ref();
-    let action = call.map(|call| Action::read(call, &settings.actions));
-    let action = action.transpose()?;
-    let action = action.as_ref().map(|action| (action, None));
+    let called = request
+        .action
+        .as_ref()
+        .map(|call| Action::read(call, &settings.actions))
+        .transpose()?;
+    let action = called.as_ref().map(|action| (action, None));
     Endpoint::new((request.address, request.port), &request.path, action)
         .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
 }

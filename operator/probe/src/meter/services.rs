@@ -55,14 +55,14 @@ impl Services {
     /// CPU time so far, in nanoseconds; `None` if there are none, or if one ended and took its time
     /// with it.
     pub fn cpu_nanoseconds(&self) -> Option<u64> {
-        let times = self.processes.iter().map(|process| {
+        let of_each = self.processes.iter().map(|process| {
             let stat = fs::read_to_string(process.join("stat")).ok()?;
             let [user, system, ..] = shim::times(&stat)?;
             Some(user.saturating_add(system))
         });
-        let times: Option<Vec<u64>> = times.collect();
-        let times = times.filter(|times| !times.is_empty())?;
-        Some(times.into_iter().fold(0, u64::saturating_add))
+        let times: Option<Vec<u64>> = of_each.collect();
+        let known = times.filter(|times| !times.is_empty())?;
+        Some(known.into_iter().fold(0, u64::saturating_add))
     }
 
     /// Adds to what they `used` in a window of this length what they use without the load, where

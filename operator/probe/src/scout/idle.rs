@@ -54,8 +54,9 @@ impl Own {
         let memory = meter.memory()?;
         let used = meter.used(&before.subject, &self.subject, memory);
         let shim = used.outside.map_or(0, |shim| shim.cpu_nanoseconds);
-        let upstream = self.upstream_nanoseconds;
-        let upstream = upstream.saturating_sub(before.upstream_nanoseconds);
+        let upstream = self
+            .upstream_nanoseconds
+            .saturating_sub(before.upstream_nanoseconds);
         Some(used.cpu_nanoseconds + shim + upstream)
     }
 }

@@ -115,10 +115,12 @@ fn endpoint(
     request: &ScoutRequest,
     workload: &ScoutWorkload,
 ) -> Result<Endpoint, Failure> {
-    let call = workload.action.as_ref();
-    let action = call.map(|call| Action::read(call, &settings.actions));
-    let action = action.transpose()?;
-    let action = action.as_ref().map(|action| (action, None));
+    let called = workload
+        .action
+        .as_ref()
+        .map(|call| Action::read(call, &settings.actions))
+        .transpose()?;
+    let action = called.as_ref().map(|action| (action, None));
     Endpoint::new((request.address, request.port), &workload.path, action)
         .map_err(|error| bad_request(error.to_string()))
 }

@@ -126,10 +126,13 @@ impl Timeline {
     /// this is about something else. Only a named line may be late, because containerd stamps a
     /// line when it reads it, which a busy node delays; the answer is then the earlier evidence.
     pub fn listens(&mut self, at: i64, named: bool) {
-        let answered = self.pod.steps.get(&ColdStep::FirstCorrectAnswer);
-        let answered = answered.map_or(i64::MAX, |answer| {
-            self.start.saturating_add(answer.nanoseconds)
-        });
+        let answered = self
+            .pod
+            .steps
+            .get(&ColdStep::FirstCorrectAnswer)
+            .map_or(i64::MAX, |answer| {
+                self.start.saturating_add(answer.nanoseconds)
+            });
         let is_late = at > answered;
         if is_late && !named || self.refused.is_some_and(|refused| refused > at) {
             return;

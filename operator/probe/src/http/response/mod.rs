@@ -250,11 +250,11 @@ fn trailers(bytes: &[u8]) -> usize {
 
 /// Whether the connection ends after the answer, by RFC 9112 section 9.3.
 fn closes(version: Option<u8>, headers: &[httparse::Header<'_>]) -> bool {
-    let options = headers
+    let options: Vec<String> = headers
         .iter()
         .filter(|header| header.name.eq_ignore_ascii_case("connection"))
-        .map(|header| String::from_utf8_lossy(header.value).to_ascii_lowercase());
-    let options: Vec<String> = options.collect();
+        .map(|header| String::from_utf8_lossy(header.value).to_ascii_lowercase())
+        .collect();
     let has = |wanted: &str| {
         let mut all = options.iter().flat_map(|one| one.split(','));
         all.any(|option| option.trim() == wanted)
@@ -290,8 +290,8 @@ fn length(status: u16, headers: &[httparse::Header<'_>]) -> Result<Length, Malfo
     };
     let length = std::str::from_utf8(value)
         .ok()
-        .and_then(|text| text.trim().parse().ok());
-    let length = length.ok_or_else(|| Malformed::Head("its Content-Length is no number".into()))?;
+        .and_then(|text| text.trim().parse().ok())
+        .ok_or_else(|| Malformed::Head("its Content-Length is no number".into()))?;
     if length > MAX_BODY {
         Err(Malformed::TooLarge)
     } else {

@@ -100,8 +100,10 @@ pub fn used(start: Reading, end: Reading) -> Option<Outside> {
     }
     let threads = end.threads.checked_sub(start.threads)?;
     let children = end.children.checked_sub(start.children)?;
-    let living = start.living.zip(end.living);
-    let living = living.and_then(|(start, end)| end.checked_sub(start));
+    let living = start
+        .living
+        .zip(end.living)
+        .and_then(|(start, end)| end.checked_sub(start));
     let rounding = ROUNDING_NANOSECONDS.saturating_mul(processes.into());
     // The exact counter misses threads that ended; the coarse one includes them and is then larger.
     let misses_none = |living: &u64| threads <= living.saturating_add(rounding);
@@ -133,8 +135,9 @@ fn sandbox(process: &Path) -> Option<Vec<u8>> {
 
 fn serves(command_line: &[u8], ids: &[&str]) -> bool {
     let mut arguments = command_line.split(|byte| *byte == 0);
-    let program = arguments.next().unwrap_or_default();
-    let program = program
+    let program = arguments
+        .next()
+        .unwrap_or_default()
         .rsplit(|byte| *byte == b'/')
         .next()
         .unwrap_or_default();
