@@ -6,9 +6,9 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::next::Next;
+use crate::plan::pod_start::{PROBE_POD, probe_running};
 use crate::plan::pods::{
-    PROBE_POD, altered_probe, ended_probe, fail, is_kept, later, others_work, probe_on_its_way_out,
-    probe_running, stayed,
+    altered_probe, ended_probe, fail, is_kept, later, others_work, probe_on_its_way_out, stayed,
 };
 use crate::plan::{Step, Wake, again};
 

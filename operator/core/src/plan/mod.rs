@@ -7,7 +7,7 @@
 //! 2. When every trial has a record, the leftovers are removed, the node is released (even if the
 //!    report cannot be written), and the report is written. The number of blocks is decided
 //!    beforehand ([`blocks()`]).
-//! 3. A run measures only while it holds the claim on its node; others queue ([`node`]). Nothing
+//! 3. A run measures only while it holds the claim on its node; others queue ([`claim`]). Nothing
 //!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
 //!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
 //!    recorded even without the node, and what else there is, removed. A run whose demands no node
@@ -21,7 +21,9 @@
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
 mod again;
+mod altered_pod;
 mod blocks;
+mod claim;
 mod cold_start;
 mod estimate;
 mod exclusion;
@@ -29,12 +31,11 @@ mod fit;
 mod incomparable;
 mod interruption;
 mod next;
-mod node;
 mod node_event;
 mod occupied;
+mod pod_start;
 mod pods;
 mod queue;
-mod target;
 mod trial;
 mod upstream;
 
@@ -45,10 +46,10 @@ use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks};
+pub use claim::may_take;
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
-pub use node::may_take;
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
@@ -290,15 +291,15 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         let wake = Wake::At(pods::later(now, pause));
         next(vec![], Stage::Queued { message }, node, wake)
     };
-    if node::held(run, seen).is_none()
+    if claim::held(run, seen).is_none()
         && let Some(plan) = without_node(run, seen, completed, now)
     {
         return plan;
     }
-    let (node, obstacle) = match node::claim(run, seen) {
-        node::Claim::Held(node) => (node, None),
-        node::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
-        node::Claim::Take { node, existing } => {
+    let (node, obstacle) = match claim::claim(run, seen) {
+        claim::Claim::Held(node) => (node, None),
+        claim::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
+        claim::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
             let stage = Stage::Queued { message };
             let steps = taking(seen, node.clone(), existing);
@@ -306,17 +307,17 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         }
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
         // release during a restart of the operator.
-        node::Claim::Queue { node, message } => return waiting(message, Some(node), QUEUE_CHECK),
-        node::Claim::Occupied { node, occupants } => {
+        claim::Claim::Queue { node, message } => return waiting(message, Some(node), QUEUE_CHECK),
+        claim::Claim::Occupied { node, occupants } => {
             let (steps, message) = occupied::wait(seen, &node, &occupants);
             let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
             return next(steps, Stage::Queued { message }, Some(node), wake);
         }
-        node::Claim::Unavailable { message, is_next } => {
+        claim::Claim::Unavailable { message, is_next } => {
             let pause = if is_next { NODE_CHECK } else { QUEUE_CHECK };
             return waiting(message, None, pause);
         }
-        node::Claim::Unmatched { message } => {
+        claim::Claim::Unmatched { message } => {
             return unmatched(run, seen, completed, &message, now);
         }
     };
@@ -354,7 +355,7 @@ fn without_node(
 
 /// Whoever takes a node has just read all of them, and removes the claims on those that are gone.
 fn taking(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
-    let gone = node::of_gone_nodes(seen).cloned();
+    let gone = claim::of_gone_nodes(seen).cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
     let takes = Step::ClaimNode { node, existing };
     [takes].into_iter().chain(forgets).collect()
@@ -444,7 +445,7 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     Plan {
         steps: giving_back(run, seen),
         stage: Stage::Suspended,
-        node: node::held(run, seen),
+        node: claim::held(run, seen),
         completed,
         wake: cold_start::wake(seen, now),
     }
@@ -454,13 +455,13 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 /// more.
 fn giving_back(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
     let mut steps = remove_everything(seen);
-    let node = node::held(run, seen).filter(|_| at_rest(seen));
+    let node = claim::held(run, seen).filter(|_| at_rest(seen));
     steps.extend(node.map(|node| Step::ReleaseNode { node }));
     steps
 }
 
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
-    let held = node::held(run, seen);
+    let held = claim::held(run, seen);
     // The node goes before the report, which may fail again and again while others wait for it.
     let mut steps = giving_back(run, seen);
     let releases = steps
@@ -478,7 +479,7 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     let stage = match (wake == Wake::OnChange, gave_up) {
         (true, false) => Stage::Done,
         (false, false) => Stage::Summarising,
-        (is_over, true) => gave_up_because(node::unmatched(seen), is_over),
+        (is_over, true) => gave_up_because(claim::unmatched(seen), is_over),
     };
     Plan {
         steps,

@@ -1,10 +1,9 @@
-//! What becomes of the pods of subjects and probes, whoever created them: how long each may take,
-//! and what follows if one does not start, ends, or does not go away.
+//! What becomes of the pods of subjects and probes, whoever created them: what follows if one ends,
+//! or does not go away.
 
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_model::waiting::{self, Hopeless};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
@@ -12,21 +11,10 @@ use crate::observed::{
     JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
 };
 use crate::plan::next::Next;
-use crate::plan::{Step, Wake, target};
+use crate::plan::{Step, Wake, altered_pod};
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
 const DEADLINE: &str = "DeadlineExceeded";
-
-/// How long the scheduler may say "does not fit": the previous subject may still be terminating.
-const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
-
-/// How long a probe's Job may be without a pod: whatever refuses the pod does so at once, and the
-/// Job controller tries again and again.
-pub(super) const PROBE_POD: SignedDuration = SignedDuration::from_secs(45);
-
-/// How long a probe's pod may take to start running. Its image was pulled for an earlier trial, or
-/// is being pulled now.
-const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
 
 /// How long a pod may remain after it was deleted and has ended.
 pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
@@ -113,40 +101,10 @@ pub(super) fn removals<'a>(
     probes.chain(subjects).collect()
 }
 
-/// A pod that waits for a reason that more waiting will not fix.
-pub(super) enum StuckPod {
-    /// The trial fails now.
-    Fails(Failure),
-    /// The trial fails then, unless the pod was scheduled before.
-    FailsAt(Timestamp),
-}
-
-/// What follows if a pod waits for a reason that more waiting will not fix; `None` for other
-/// reasons.
-pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<StuckPod> {
-    let Waiting { reason, message } = waiting;
-    if reason == "Unschedulable" {
-        let until = since(created, UNSCHEDULABLE_GRACE);
-        let message = format!("{message}: free resources on the node or lower spec.resources");
-        let failure = Failure::new(FailureReason::Unschedulable, message);
-        return Some(if now < until {
-            StuckPod::FailsAt(until)
-        } else {
-            StuckPod::Fails(failure)
-        });
-    }
-    let (what, message) = waiting::hopeless(reason, message)?;
-    let kind = match what {
-        Hopeless::Image => FailureReason::ImageUnavailable,
-        Hopeless::Container => FailureReason::SubjectNotStarted,
-    };
-    Some(StuckPod::Fails(Failure::new(kind, message)))
-}
-
 /// Why a probe is not believed, whether it still measures or has ended.
 pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
     let pod = probe.pod.as_ref()?;
-    target::altered(pod, FailureReason::ProbeAltered)
+    altered_pod::altered(pod, FailureReason::ProbeAltered)
 }
 
 /// What follows from a probe that has ended: a record.
@@ -181,70 +139,6 @@ pub(super) fn ended_probe(
 pub(super) fn probe_on_its_way_out(trial: &TrialId) -> Next {
     let message = format!("waiting for an earlier probe of {trial} to go");
     Next::waiting(message, Wake::OnChange)
-}
-
-pub(super) fn probe_running(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-    now: Timestamp,
-) -> Next {
-    let measuring = Next::measuring(trial, Wake::OnChange);
-    let Some(pod) = &probe.pod else {
-        return without_pod(trial, subject, probe, now);
-    };
-    let PodState::Pending(waiting) = &pod.state else {
-        return measuring;
-    };
-    let deadline = since(pod.created, PROBE_START);
-    let stuck = waiting
-        .as_ref()
-        .and_then(|waiting| hopeless(waiting, pod.created, now));
-    match stuck {
-        Some(StuckPod::Fails(Failure { message, .. })) => {
-            let message = format!("the probe's pod does not start: {message}");
-            fail(
-                trial,
-                Failure::new(FailureReason::ProbeNotStarted, message),
-                subject,
-            )
-        }
-        Some(StuckPod::FailsAt(time)) => Next::measuring(trial, Wake::At(time)),
-        // No wake-up for the deadline, because it could fall into a long timed window: a pod that
-        // never starts ends at its Job's deadline at the latest.
-        None if now < deadline => measuring,
-        None => {
-            let message = format!(
-                "the probe's pod did not run within {PROBE_START:#}{}: see 'kubectl describe pod' \
-                 in the operator's namespace",
-                because(&pod.state)
-            );
-            fail(
-                trial,
-                Failure::new(FailureReason::ProbeNotStarted, message),
-                subject,
-            )
-        }
-    }
-}
-
-/// The probe's Job has no pod yet.
-fn without_pod(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-    now: Timestamp,
-) -> Next {
-    let deadline = since(probe.created, PROBE_POD);
-    if now < deadline {
-        return Next::measuring(trial, Wake::At(deadline));
-    }
-    let message = format!(
-        "the probe's Job got no pod within {PROBE_POD:#}: see 'kubectl describe job' in the \
-         operator's namespace"
-    );
-    let failure = Failure::new(FailureReason::ProbeNotStarted, message);
-    fail(trial, failure, subject)
 }
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at

@@ -1,20 +1,22 @@
 //! One trial at a time: a fresh subject, one probe, a record. Whatever belongs to another trial is
 //! removed, but only once that trial's record has been seen.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use wasmbench_api::status::TrialPhase;
-use wasmbench_model::waiting::no_image;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen};
 use crate::outcome::crash_of;
 use crate::plan::next::Next;
-use crate::plan::pods::{
-    PROBE_POD, StuckPod, altered_probe, because, ended_probe, fail, hopeless, later,
-    on_its_way_out, others_work, probe_on_its_way_out, probe_running, removals, since, subject_of,
+use crate::plan::pod_start::{
+    PROBE_POD, StuckPod, hopeless, probe_running, ready_timeout, until_deadline,
 };
-use crate::plan::{Stage, Step, Wake, again, cold_start, target, upstream};
+use crate::plan::pods::{
+    altered_probe, ended_probe, fail, later, on_its_way_out, others_work, probe_on_its_way_out,
+    removals, since, subject_of,
+};
+use crate::plan::{Stage, Step, Wake, again, altered_pod, cold_start, upstream};
 use crate::validate::ValidatedRun;
 
 /// What to do for the first trial without a record.
@@ -101,7 +103,7 @@ fn before_probe(
 ) -> Next {
     let pod = &subject.pod;
     let deadline = since(pod.created, ready_timeout(run));
-    if let Some(failure) = target::unfit(pod) {
+    if let Some(failure) = altered_pod::unfit(pod) {
         return fail(trial, failure, Some(subject));
     }
     match (&pod.state, pod.ip) {
@@ -129,35 +131,6 @@ fn before_probe(
     }
 }
 
-fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
-    SignedDuration::from_secs(i64::from(run.spec.subject_ready_timeout_seconds))
-}
-
-fn until_deadline(
-    trial: &TrialId,
-    subject: &SubjectSeen,
-    deadline: Timestamp,
-    now: Timestamp,
-) -> Next {
-    if now < deadline {
-        return Next::preparing(trial, Wake::At(deadline));
-    }
-    let state = &subject.pod.state;
-    if let PodState::Pending(Some(Waiting { reason, message })) = state
-        && reason == "ErrImagePull"
-    {
-        let failure = Failure::new(FailureReason::ImageUnavailable, no_image(reason, message));
-        return fail(trial, failure, Some(subject));
-    }
-    let message = format!(
-        "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
-         and whether the node's container runtime knows the RuntimeClass",
-        because(state)
-    );
-    let failure = Failure::new(FailureReason::StartTimedOut, message);
-    fail(trial, failure, Some(subject))
-}
-
 /// A probe exists: what it reports counts, as long as it can still report.
 fn under_probe(
     trial: &TrialId,
@@ -168,8 +141,8 @@ fn under_probe(
     if probe.deleting {
         return probe_on_its_way_out(trial);
     }
-    let subject_altered =
-        subject.and_then(|subject| target::altered(&subject.pod, FailureReason::SubjectAltered));
+    let subject_altered = subject
+        .and_then(|subject| altered_pod::altered(&subject.pod, FailureReason::SubjectAltered));
     if let Some(failure) = subject_altered.or_else(|| altered_probe(probe)) {
         return fail(trial, failure, subject);
     }

@@ -9,7 +9,7 @@ use crate::build::names;
 use crate::observed::{Observed, PodSeen, PodState};
 use crate::plan::next::Next;
 use crate::plan::pods::{POD_GOES, because, fail, later, since, subject_of};
-use crate::plan::{Step, Wake, again, target};
+use crate::plan::{Step, Wake, again, altered_pod};
 use crate::validate::ValidatedRun;
 
 /// How long the echo server may take to start running.
@@ -77,7 +77,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
 
 /// What is in the way of using this echo server.
 fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> Option<Next> {
-    if let Some(failure) = target::altered(pod, FailureReason::UpstreamUnavailable) {
+    if let Some(failure) = altered_pod::altered(pod, FailureReason::UpstreamUnavailable) {
         return Some(fail(trial, failure, subject_of(seen, trial)));
     }
     let waiting = |until| {
