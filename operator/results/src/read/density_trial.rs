@@ -94,8 +94,8 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 
 /// The numbers of a document. `expected_status` is that of a correct answer.
 pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
-    let cpus = document.environment.facts.get("cpus");
-    let cpus = cpus.and_then(|list| noise::cpus(list));
+    let list = document.environment.facts.get("cpus");
+    let cpus = list.and_then(|list| noise::cpus(list));
     DensityTrial {
         steps: document
             .steps
@@ -107,9 +107,10 @@ pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityT
 }
 
 fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
-    let load = fortio::of_window(&step.first, expected_status).ok();
-    let load = load.map(|(load, _)| load);
-    let load = load.filter(|load| load.succeeded + load.failed > 0);
+    let load = fortio::of_window(&step.first, expected_status)
+        .ok()
+        .map(|(load, _)| load)
+        .filter(|load| load.succeeded + load.failed > 0);
     let errors = load.as_ref().map_or(0, |load| load.failed);
     let is_unreadable = load.is_none();
     let load = load.filter(|load| load.failed == 0);
