@@ -63,18 +63,15 @@ fn words(cell: &LoadCell) -> String {
         .flat_map(|traffic| &traffic.failed_by_kind)
         .map(|(kind, count)| format!("{count} {}", kind_words(kind)))
         .collect();
-    let statuses: Vec<String> = load
-        .errors_by_status
-        .iter()
-        .filter_map(
-            |(status, count)| match (*status == NO_ANSWER, kinds.is_empty()) {
-                (false, _) => Some(format!("{count} with {status}")),
-                (true, true) => Some(format!("{count} without an answer")),
-                // The kinds say it better.
-                (true, false) => None,
-            },
-        )
-        .collect();
+    let by_status = load.errors_by_status.iter().filter_map(|(status, count)| {
+        match (*status == NO_ANSWER, kinds.is_empty()) {
+            (false, _) => Some(format!("{count} with {status}")),
+            (true, true) => Some(format!("{count} without an answer")),
+            // The kinds say it better.
+            (true, false) => None,
+        }
+    });
+    let statuses: Vec<String> = by_status.collect();
     let ways = statuses.into_iter().chain(kinds);
     let how = listed(ways, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
     format!(

@@ -113,14 +113,14 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
         .filter(|load| load.succeeded + load.failed > 0);
     let errors = load.as_ref().map_or(0, |load| load.failed);
     let is_unreadable = load.is_none();
-    let load = load.filter(|load| load.failed == 0);
+    let faultless = load.filter(|load| load.failed == 0);
     let bytes = |value: u64| value as f64;
     let noise = cpus.map(|cpus| Noise::of(&step.first, cpus));
     let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,
         all_answered: step.all_answered_nanoseconds as f64 / 1e3,
-        first_p50: load.and_then(|load| load.latency.percentile(0.5)),
+        first_p50: faultless.and_then(|load| load.latency.percentile(0.5)),
         sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
         pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
         node_available: step.node_available_bytes.map(bytes),
