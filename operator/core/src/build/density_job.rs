@@ -52,8 +52,10 @@ pub fn density_job(
 fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig) -> DensityRequest {
     // A density trial exists only when its sweep does; the defaults keep the builder total.
     let sweep = run.spec.sweeps.density.clone();
-    let stop = sweep.as_ref().map(|sweep| sweep.stop.clone());
-    let stop = stop.unwrap_or_default();
+    let stop = sweep
+        .as_ref()
+        .map(|sweep| sweep.stop.clone())
+        .unwrap_or_default();
     DensityRequest {
         start: ColdStartRequest {
             timeout_seconds: stop.timeout_seconds,
@@ -68,9 +70,9 @@ fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig)
 
 /// Seconds after which the Job is stopped: enough for every step to use up its time.
 fn deadline(request: &DensityRequest) -> u32 {
-    let steps = u32::try_from(request.instances.len()).unwrap_or(u32::MAX);
+    let rungs = u32::try_from(request.instances.len()).unwrap_or(u32::MAX);
     // The pod that hosts functions comes up first.
-    let steps = steps.saturating_add(u32::from(request.start.shares_pod()));
+    let steps = rungs.saturating_add(u32::from(request.start.shares_pod()));
     let step = request.start.timeout_seconds + LOAD_SECONDS;
     steps.saturating_mul(step) + REMOVAL_SECONDS + MARGIN_SECONDS
 }

@@ -168,11 +168,14 @@ fn wait(holder: Option<&RunSeen>, node: &NodeSeen, before: &[&RunSeen]) -> Claim
 }
 
 fn unavailable(demands: &Demands, matching: &[&NodeSeen], before: &[&RunSeen]) -> Claim {
-    let words = matching.iter().filter_map(|node| {
-        let obstacle = obstacle(demands, node)?;
-        Some(format!("node {} {obstacle}", node.name))
-    });
-    let words: Vec<String> = words.take(NAMED).collect();
+    let words: Vec<String> = matching
+        .iter()
+        .filter_map(|node| {
+            let obstacle = obstacle(demands, node)?;
+            Some(format!("node {} {obstacle}", node.name))
+        })
+        .take(NAMED)
+        .collect();
     let more = match matching.len() - words.len() {
         0 => String::new(),
         more => format!("; and {more} more"),
@@ -200,11 +203,13 @@ pub fn unmatched(seen: &Observed) -> String {
     } else {
         ("no node has the labels", missing)
     };
-    let words = labels.iter().map(|label| {
-        let LabelDemand { key, values, by } = label;
-        format!("{key}={} ({by})", values.join("|"))
-    });
-    let words: Vec<String> = words.collect();
+    let words: Vec<String> = labels
+        .iter()
+        .map(|label| {
+            let LabelDemand { key, values, by } = label;
+            format!("{key}={} ({by})", values.join("|"))
+        })
+        .collect();
     format!(
         "{no_node} {}: label a node, or create a run with another spec.placement",
         words.join(", ")

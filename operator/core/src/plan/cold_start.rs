@@ -38,9 +38,8 @@ pub fn leftovers<'a>(
 
 /// Pods with the trial's names exist and must go.
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let pods = seen.cold_subjects.iter();
-    let mut pods = pods.filter(|cold| cold.trial == *trial);
-    match pods.find(|cold| is_kept(seen, &cold.pod, now)) {
+    let is_in_the_way = |cold: &&SubjectSeen| cold.trial == *trial && is_kept(seen, &cold.pod, now);
+    match seen.cold_subjects.iter().find(is_in_the_way) {
         Some(subject) => stayed(trial, subject, None),
         None => Next::preparing(trial, wake(seen, now)),
     }

@@ -105,9 +105,11 @@ pub struct Remaining {
 /// The time left of a run whose first trial began `elapsed_seconds` ago.
 pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> Remaining {
     let expected = |trials: &[TrialId], counts: fn(Option<&Ended>) -> bool| -> u64 {
-        let trials = trials.iter();
-        let trials = trials.filter(|trial| counts(seen.records.get(trial)));
-        trials.map(|trial| expected_trial_seconds(run, trial)).sum()
+        trials
+            .iter()
+            .filter(|trial| counts(seen.records.get(trial)))
+            .map(|trial| expected_trial_seconds(run, trial))
+            .sum()
     };
     // Skipped trials took no time.
     let ran = |ended: Option<&Ended>| {

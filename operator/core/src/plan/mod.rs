@@ -412,13 +412,14 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     else {
         return stage;
     };
-    let left_out = incomparable(run, seen);
-    let left_out = left_out.iter().filter(|found| found.variant != TWIN);
-    let words = left_out.map(|found| {
-        let reason = &found.failure.reason;
-        format!("{} under {} ({reason})", found.variant, found.workload)
-    });
-    let words: Vec<String> = words.collect();
+    let words: Vec<String> = incomparable(run, seen)
+        .iter()
+        .filter(|found| found.variant != TWIN)
+        .map(|found| {
+            let reason = &found.failure.reason;
+            format!("{} under {} ({reason})", found.variant, found.workload)
+        })
+        .collect();
     let message = if words.is_empty() {
         message
     } else {
@@ -507,14 +508,13 @@ fn is_over(seen: &Observed, now: Timestamp) -> bool {
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let upstreams = seen.upstreams.iter();
-    let upstreams = upstreams.filter(|pod| pod.deleting.is_none());
-    let upstreams = upstreams.map(|pod| Step::RemoveUpstream {
+    let upstreams = seen.upstreams.iter().filter(|pod| pod.deleting.is_none());
+    let of_upstreams = upstreams.map(|pod| Step::RemoveUpstream {
         pod: pod.name.clone(),
         uid: pod.uid.clone(),
     });
     let removals = pods::removals(&seen.probes, subjects);
-    removals.into_iter().chain(upstreams).collect()
+    removals.into_iter().chain(of_upstreams).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its

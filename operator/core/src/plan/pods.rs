@@ -76,9 +76,9 @@ pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&Subjec
 /// Whether pods of other trials are still working: even while terminating, they use the CPU.
 pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = subjects.filter(|other| other.trial != *trial);
+    let others = subjects.filter(|other| other.trial != *trial);
     let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-    subjects.map(|other| &other.pod).any(PodSeen::works)
+    others.map(|other| &other.pod).any(PodSeen::works)
         || probes
             .filter_map(|other| other.pod.as_ref())
             .any(PodSeen::works)
@@ -90,15 +90,18 @@ pub(super) fn removals<'a>(
     probes: impl IntoIterator<Item = &'a ProbeSeen>,
     subjects: impl IntoIterator<Item = &'a SubjectSeen>,
 ) -> Vec<Step> {
-    let probes = probes.into_iter().filter(|probe| !probe.deleting);
-    let probes = probes.map(|probe| Step::RemoveProbe {
-        job: probe.job.clone(),
-        uid: probe.uid.clone(),
-    });
-    let subjects = subjects.into_iter();
-    let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
-    let subjects = subjects.map(|subject| Step::remove_subject(&subject.pod));
-    probes.chain(subjects).collect()
+    let of_probes = probes
+        .into_iter()
+        .filter(|probe| !probe.deleting)
+        .map(|probe| Step::RemoveProbe {
+            job: probe.job.clone(),
+            uid: probe.uid.clone(),
+        });
+    let of_subjects = subjects
+        .into_iter()
+        .filter(|subject| subject.pod.deleting.is_none())
+        .map(|subject| Step::remove_subject(&subject.pod));
+    of_probes.chain(of_subjects).collect()
 }
 
 /// Why a probe is not believed, whether it still measures or has ended.

@@ -20,14 +20,18 @@ pub struct Queue<'a> {
 impl<'a> Queue<'a> {
     /// The queue for all nodes.
     pub fn of(seen: &'a Observed) -> Self {
-        let unfinished = seen.runs.iter();
-        let unfinished = unfinished.filter(|run| run.standing != Standing::Ended);
-        let by_uid: HashMap<&str, &RunSeen> =
-            unfinished.map(|run| (run.uid.as_str(), run)).collect();
-        let leases = seen.leases.iter();
-        let held = leases.filter_map(|lease| Some((&*lease.node, lease.holder.as_deref()?)));
-        let held = held.filter_map(|(node, uid)| Some((node, *by_uid.get(uid)?)));
-        let holders: BTreeMap<&str, &RunSeen> = held.collect();
+        let by_uid: HashMap<&str, &RunSeen> = seen
+            .runs
+            .iter()
+            .filter(|run| run.standing != Standing::Ended)
+            .map(|run| (run.uid.as_str(), run))
+            .collect();
+        let holders: BTreeMap<&str, &RunSeen> = seen
+            .leases
+            .iter()
+            .filter_map(|lease| Some((&*lease.node, lease.holder.as_deref()?)))
+            .filter_map(|(node, uid)| Some((node, *by_uid.get(uid)?)))
+            .collect();
         let waiting = in_turn(seen, &holders);
         Self { holders, waiting }
     }

@@ -25,8 +25,8 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
-    let next = upstream::next(run, seen, trial, now);
-    let next = next.unwrap_or_else(|| current(run, seen, trial, now));
+    let next =
+        upstream::next(run, seen, trial, now).unwrap_or_else(|| current(run, seen, trial, now));
     let wake = next.wake;
     let stage = stage(trial, next.phase, next.message);
     steps.extend(next.step);
@@ -63,9 +63,12 @@ fn without_record<'a>(run: &'a ValidatedRun, seen: &Observed) -> Option<&'a Tria
 /// Removes objects of trials that have their record, and objects that no trial knows.
 fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
     let probes = seen.probes.iter().filter(|probe| probe.trial != *current);
-    let subjects = seen.subjects.iter();
-    let subjects = subjects.filter(|subject| subject.trial != *current);
-    removals(probes, subjects.chain(cold_start::leftovers(seen, current)))
+    let subjects = seen
+        .subjects
+        .iter()
+        .filter(|subject| subject.trial != *current)
+        .chain(cold_start::leftovers(seen, current));
+    removals(probes, subjects)
 }
 
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {

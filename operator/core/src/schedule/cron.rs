@@ -88,8 +88,9 @@ impl Cron {
 fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
     let name = spec.time_zone.as_deref().unwrap_or("UTC");
     // `local` names the machine's own zone, which must not decide when a schedule runs.
-    let zone = TimeZone::get(name).ok();
-    let zone = zone.filter(|_| !name.eq_ignore_ascii_case("local"));
+    let zone = TimeZone::get(name)
+        .ok()
+        .filter(|_| !name.eq_ignore_ascii_case("local"));
     zone.map(|zone| (name, zone)).ok_or_else(|| {
         let message = format!(
             "'{name}' is no time zone: write a name of the IANA database, such as Europe/Berlin"
@@ -102,8 +103,9 @@ fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
 /// not: named expressions, lower-case letters and `?`.
 fn fields_of(expression: &str) -> Option<String> {
     let named = NAMED.iter().find(|(name, _)| *name == expression.trim());
-    let text = named.map_or(expression, |(_, fields)| *fields);
-    let text = text.to_ascii_uppercase();
+    let text = named
+        .map_or(expression, |(_, fields)| *fields)
+        .to_ascii_uppercase();
     let fields: Vec<&str> = text.split_whitespace().map(any).collect();
     (fields.len() == 5).then(|| fields.join(" "))
 }

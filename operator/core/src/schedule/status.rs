@@ -60,11 +60,11 @@ pub fn status_of(
     let last = started
         .chain(old.last_schedule_time.map(|time| time.0))
         .max();
-    let well = runs
+    let succeeded = runs
         .iter()
-        .filter(|run| run.ended == Some(RunOutcome::Well));
-    let succeeded = well.filter_map(|run| run.completed);
-    let succeeded = succeeded.chain(old.last_successful_time.map(|time| time.0));
+        .filter(|run| run.ended == Some(RunOutcome::Well))
+        .filter_map(|run| run.completed)
+        .chain(old.last_successful_time.map(|time| time.0));
     let left_out = step.left_out.map(left_out);
     let passed = |left_out: &LeftOutTime| last.is_none_or(|last| left_out.time.0 > last);
     BenchmarkScheduleStatus {
@@ -83,8 +83,8 @@ pub fn status_of(
 fn active(schedule: &BenchmarkSchedule, runs: &[SeenRun], step: &Step) -> Vec<String> {
     let started = step.start.map(|due| run_name(&schedule.name_any(), due));
     let goes_on = |run: &&SeenRun| run.ended.is_none() && !step.replaced.contains(&run.name);
-    let names = runs.iter().filter(goes_on).map(|run| run.name.clone());
-    let mut names: Vec<String> = names.chain(started).collect();
+    let kept = runs.iter().filter(goes_on).map(|run| run.name.clone());
+    let mut names: Vec<String> = kept.chain(started).collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -114,8 +114,8 @@ fn expired(spec: &BenchmarkScheduleSpec, runs: &[SeenRun]) -> Vec<String> {
         (RunOutcome::Failed, spec.failed_runs_history_limit),
     ];
     let too_many = |(kind, limit): (RunOutcome, u32)| {
-        let of_kind = runs.iter().filter(|run| run.ended == Some(kind));
-        let mut of_kind: Vec<&SeenRun> = of_kind.collect();
+        let mut of_kind: Vec<&SeenRun> =
+            runs.iter().filter(|run| run.ended == Some(kind)).collect();
         of_kind.sort_by_key(|run| run.due);
         let kept = usize::try_from(limit).unwrap_or(usize::MAX);
         of_kind.truncate(of_kind.len().saturating_sub(kept));

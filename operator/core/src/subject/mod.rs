@@ -19,9 +19,9 @@ const LISTEN: &str = "listen";
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
     let settings = variant.engine.unwrap_or_default();
-    let preset = catalogue::of_variant(variant);
-    let preset = preset.map(|row| preset::subject(row, settings, config));
-    preset.or_else(|| variant.container.as_ref().map(own_container))
+    catalogue::of_variant(variant)
+        .map(|row| preset::subject(row, settings, config))
+        .or_else(|| variant.container.as_ref().map(own_container))
 }
 
 /// The user's own container. Only the fields on the API's closed list reach the pod.
@@ -57,8 +57,8 @@ pub fn floor(images: &Images) -> SubjectSpec {
 /// The call of the workload's function through the action protocol, if it has one.
 pub fn action_call(subject: &SubjectSpec, workload: &Workload) -> Option<ActionCall> {
     let action = workload.action.as_ref()?;
-    let parameters = action.parameters.iter();
-    let parameters = parameters.map(|(name, value)| (name.clone(), value.0.clone()));
+    let given = action.parameters.iter();
+    let parameters = given.map(|(name, value)| (name.clone(), value.0.clone()));
     Some(ActionCall {
         code: <&str>::from(action.code).to_owned(),
         parameters: parameters.collect(),

@@ -43,9 +43,12 @@ fn env(preset: &Definition, settings: Engine) -> Vec<EnvVar> {
         value: value.into(),
     };
     let is_choice = matches!(preset.mode, Mode::Choice(_)) && preset.runtime_class.is_none();
-    let mode = preset.mode(settings).filter(|_| is_choice);
-    let allocator = preset.has_allocator.then_some(settings.allocator);
-    let allocator = allocator.map(|allocator| variable(ALLOCATOR_ENV, allocator.into()));
-    let mode = mode.map(|mode| variable(COMPILE_ENV, mode.into()));
+    let allocator = preset
+        .has_allocator
+        .then(|| variable(ALLOCATOR_ENV, settings.allocator.into()));
+    let mode = preset
+        .mode(settings)
+        .filter(|_| is_choice)
+        .map(|mode| variable(COMPILE_ENV, mode.into()));
     allocator.into_iter().chain(mode).collect()
 }

@@ -81,8 +81,9 @@ fn check_metric(
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
     let refused = |message| refused(expectation, message);
-    let workloads = spec.workloads.iter();
-    let workloads: Vec<&Workload> = workloads
+    let workloads: Vec<&Workload> = spec
+        .workloads
+        .iter()
         .filter(|one| one.name == expectation.workload)
         .collect();
     metrics::check(spec, expectation.metric, &workloads, config)
@@ -122,8 +123,8 @@ fn not_applicable(
 ) -> Option<&'static str> {
     let mut workloads = spec.workloads.iter();
     let workload = workloads.find(|w| w.name == expectation.workload)?;
-    let points = points_of(spec).into_iter();
-    let points: Vec<Point> = points
+    let points: Vec<Point> = points_of(spec)
+        .into_iter()
         .filter(|p| measured_at(*p).contains(&expectation.metric))
         .collect();
     let sides = [expectation.variant.as_str(), baseline];

@@ -11,8 +11,8 @@ const OF: &str = "density of ";
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
 /// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
 pub(super) fn doubts(limit: &CpuLimit, cells: &[DensityCell]) -> Vec<Doubt> {
-    let throttled = places(cells, Reason::Throttled, |_| true);
-    let throttled = throttled.map(|places| throttled::of_places(limit, &places));
+    let throttled = places(cells, Reason::Throttled, |_| true)
+        .map(|places| throttled::of_places(limit, &places));
     let found = [errors_in_load(cells), throttled, saturated(cells)];
     found.into_iter().flatten().collect()
 }

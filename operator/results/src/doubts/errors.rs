@@ -29,8 +29,8 @@ fn most_frequent<'a>(cells: impl Iterator<Item = &'a LoadCell>) -> Option<&'a st
             *counts.entry(Some(kind.as_str())).or_default() += count;
         }
         let statuses = load.errors_by_status.iter();
-        let statuses = statuses.filter(|(status, _)| **status != NO_ANSWER);
-        *counts.entry(None).or_default() += statuses.map(|(_, count)| count).sum::<u64>();
+        let answered = statuses.filter(|(status, _)| **status != NO_ANSWER);
+        *counts.entry(None).or_default() += answered.map(|(_, count)| count).sum::<u64>();
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.and_then(|(kind, _)| kind)
@@ -57,14 +57,13 @@ fn is_invalid(cell: &LoadCell) -> bool {
 /// answer)`.
 fn words(cell: &LoadCell) -> String {
     let load = &cell.detail;
-    let traffic = load.traffic.as_ref();
-    let kinds = traffic
-        .into_iter()
-        .flat_map(|traffic| &traffic.failed_by_kind);
-    let kinds: Vec<String> = kinds
+    let kinds: Vec<String> = load
+        .traffic
+        .iter()
+        .flat_map(|traffic| &traffic.failed_by_kind)
         .map(|(kind, count)| format!("{count} {}", kind_words(kind)))
         .collect();
-    let statuses = load.errors_by_status.iter().filter_map(|(status, count)| {
+    let by_status = load.errors_by_status.iter().filter_map(|(status, count)| {
         match (*status == NO_ANSWER, kinds.is_empty()) {
             (false, _) => Some(format!("{count} with {status}")),
             (true, true) => Some(format!("{count} without an answer")),
@@ -72,9 +71,9 @@ fn words(cell: &LoadCell) -> String {
             (true, false) => None,
         }
     });
-    let statuses: Vec<String> = statuses.collect();
-    let how = statuses.into_iter().chain(kinds);
-    let how = listed(how, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
+    let statuses: Vec<String> = by_status.collect();
+    let ways = statuses.into_iter().chain(kinds);
+    let how = listed(ways, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
     format!(
         "{} ({} of {} requests failed{how})",
         cell.place(),

@@ -9,8 +9,8 @@ use crate::doubts::{Doubt, Evidence, Reason, note, places};
 /// latency and shorten none.
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let found = cell.detail.open_loop;
-        let found = found.filter(OpenLoopSummary::may_be_the_generators)?;
+        let open_loop = cell.detail.open_loop;
+        let found = open_loop.filter(OpenLoopSummary::may_be_the_generators)?;
         let times = [found.generator_p99_microseconds, found.p99_microseconds];
         let [late, p99] = times.map(|time| units::micros(time.median));
         let place = cell.place();

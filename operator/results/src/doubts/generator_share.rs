@@ -16,11 +16,11 @@ const MOST: f64 = 0.5;
 /// subject and generator together. Not where a CPU limit stopped the subject: its rate is then that
 /// of the limit, and the generator waits for it.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let loads = evidence.cells.loads.iter();
-    let loads = loads.filter(|cell| {
+    let is_meant = |cell: &&LoadCell| {
         let load = &cell.detail;
         cell.ranked && load.sweep == Sweep::Throughput && !load.is_throttled()
-    });
+    };
+    let loads = evidence.cells.loads.iter().filter(is_meant);
     let shares: Vec<(f64, &LoadCell)> = loads
         .filter_map(|cell| Some((median_share(&cell.detail)?, cell)))
         .filter(|(share, _)| *share >= MOST)

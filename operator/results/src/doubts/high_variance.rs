@@ -19,12 +19,12 @@ use crate::vocabulary::minimum::minimum_effect;
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let compared = evidence.comparisons.iter().filter(|one| one.primary);
-    let places = compared.filter_map(|comparison| {
+    let ratios = compared.filter_map(|comparison| {
         let place = place(comparison, target)?;
         let source = source(evidence, comparison).unwrap_or_default();
         Some(place + &source)
     });
-    let places = places.chain(medians(evidence, target));
+    let places = ratios.chain(medians(evidence, target));
     Some(note(
         Reason::HighVariance,
         format!(

@@ -58,8 +58,8 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
         let places = places(&evidence.cells.loads, |cell| {
             let mut trials = cell.detail.trials.iter();
             let trial = trials.find(|trial| is_meant(trial))?;
-            let why = trial.metrics.no_counters.as_ref();
-            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            let reason = trial.metrics.no_counters.as_ref();
+            let why = reason.map_or_else(String::new, |why| format!(" ({why})"));
             Some(cell.place() + &why)
         })?;
         Some((format!("{what}: {places}"), remedy))

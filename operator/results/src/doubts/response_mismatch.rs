@@ -5,16 +5,16 @@ use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed};
 use crate::vocabulary::trial_reason::TrialReason;
 
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let differ = evidence.mismatches.iter();
-    let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
-    let wrong = evidence.cells.loads.iter().filter(|cell| {
+    let mismatches = evidence.mismatches.iter();
+    let differ = mismatches.map(|m| format!("on {}, {}", m.workload, m.message));
+    let mistaken = evidence.cells.loads.iter().filter(|cell| {
         cell.detail.trials.iter().any(|trial| {
             let reason = trial.reason.as_ref();
             let failure = reason.filter(|reason| matches!(reason, TrialReason::Failure(_)));
             failure.and_then(TrialReason::doubt) == Some(Reason::ResponseMismatch)
         })
     });
-    let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
+    let wrong = mistaken.map(|cell| format!("{} gave a wrong answer", cell.place()));
     let others = evidence.cells.loads.iter().filter_map(other_sizes);
     let message = listed(differ.chain(wrong).chain(others), MAX_ITEMS, "; ")?;
     Some(super::doubt(

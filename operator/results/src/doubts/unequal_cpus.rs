@@ -14,9 +14,11 @@ const LEAST: f64 = 0.5;
 /// Comparisons of throughput between variants that used different numbers of CPUs. A note: the ratio
 /// is right, but it is not that of what a request costs.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let compared = evidence.comparisons.iter();
-    let compared = compared.filter(|one| one.metric == Metric::ThroughputRps);
-    let unequal = compared.filter_map(|one| of_comparison(evidence, one));
+    let unequal = evidence
+        .comparisons
+        .iter()
+        .filter(|one| one.metric == Metric::ThroughputRps)
+        .filter_map(|one| of_comparison(evidence, one));
     Some(note(
         Reason::UnequalCpus,
         format!("throughput: {}", listed(unequal, MAX_ITEMS, "; ")?),

@@ -18,8 +18,9 @@ pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSize
             .answer_bytes
             .filter(|_| observation.is_measured());
         let cell = &trial.cell;
-        let sizes = seen.entry((cell.workload.clone(), cell.variant.clone()));
-        let sizes = sizes.or_default();
+        let sizes = seen
+            .entry((cell.workload.clone(), cell.variant.clone()))
+            .or_default();
         if let Some(bytes) = measured {
             sizes.push(bytes as f64);
         }

@@ -44,8 +44,9 @@ pub fn ceilings<'a>(measured: impl Iterator<Item = (&'a TrialId, f64)>) -> Ceili
         let Point::Throughput { connections } = trial.cell.point else {
             continue;
         };
-        let known = highest.entry((trial.cell.workload.as_str(), connections));
-        let known = known.or_insert(ceiling);
+        let known = highest
+            .entry((trial.cell.workload.as_str(), connections))
+            .or_insert(ceiling);
         *known = known.max(ceiling);
     }
     highest

@@ -149,8 +149,10 @@ fn of_samples(samples: &[ColdSample]) -> ColdTrial {
         let answer = pod.steps.get(&ColdStep::FirstCorrectAnswer)?;
         Some(answer.uncertainty_nanoseconds? as f64 / 1e3)
     };
-    let shifts = samples.iter().filter(|sample| sample.counts());
-    let shifts = shifts.map(|sample| sample.clock_shift_nanoseconds.unsigned_abs());
+    let shifts = samples
+        .iter()
+        .filter(|sample| sample.counts())
+        .map(|sample| sample.clock_shift_nanoseconds.unsigned_abs());
     let mut late = counted(samples).filter_map(|pod| pod.late.as_ref());
     ColdTrial {
         late_samples: count(|sample| sample.counts() && sample.late().next().is_some()),

@@ -94,8 +94,8 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 
 /// The numbers of a document. `expected_status` is that of a correct answer.
 pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
-    let cpus = document.environment.facts.get("cpus");
-    let cpus = cpus.and_then(|list| noise::cpus(list));
+    let list = document.environment.facts.get("cpus");
+    let cpus = list.and_then(|list| noise::cpus(list));
     DensityTrial {
         steps: document
             .steps
@@ -107,19 +107,20 @@ pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityT
 }
 
 fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
-    let load = fortio::of_window(&step.first, expected_status).ok();
-    let load = load.map(|(load, _)| load);
-    let load = load.filter(|load| load.succeeded + load.failed > 0);
+    let load = fortio::of_window(&step.first, expected_status)
+        .ok()
+        .map(|(load, _)| load)
+        .filter(|load| load.succeeded + load.failed > 0);
     let errors = load.as_ref().map_or(0, |load| load.failed);
     let is_unreadable = load.is_none();
-    let load = load.filter(|load| load.failed == 0);
+    let faultless = load.filter(|load| load.failed == 0);
     let bytes = |value: u64| value as f64;
     let noise = cpus.map(|cpus| Noise::of(&step.first, cpus));
     let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,
         all_answered: step.all_answered_nanoseconds as f64 / 1e3,
-        first_p50: load.and_then(|load| load.latency.percentile(0.5)),
+        first_p50: faultless.and_then(|load| load.latency.percentile(0.5)),
         sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
         pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
         node_available: step.node_available_bytes.map(bytes),

@@ -133,8 +133,8 @@ impl Drift {
     /// variants.
     pub fn concerns(&self, variant: &str) -> bool {
         let of_one = [IMAGE_OF, ENGINE_OF];
-        let of_one = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));
-        of_one.is_none_or(|changed| changed == variant)
+        let concerned = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));
+        concerned.is_none_or(|only| only == variant)
     }
 }
 
@@ -226,11 +226,11 @@ pub fn fingerprint(
     probe: &BTreeMap<String, String>,
     node: &BTreeMap<String, String>,
 ) -> Option<String> {
-    let lines = |scope: &'static str, facts: &BTreeMap<String, String>| {
+    let lines_of = |scope: &'static str, facts: &BTreeMap<String, String>| {
         let line = |(key, value)| format!("{scope}.{key}={value}\n");
         facts.iter().map(line).collect::<Vec<_>>()
     };
-    let mut lines = [lines("node", node), lines("probe", probe)].concat();
+    let mut lines = [lines_of("node", node), lines_of("probe", probe)].concat();
     lines.sort();
     let digest = hex(&Sha256::digest(lines.concat().as_bytes()));
     (!lines.is_empty()).then(|| digest.chars().take(FINGERPRINT_DIGITS).collect())

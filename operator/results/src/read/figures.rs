@@ -99,9 +99,10 @@ mod tests {
 
     #[test]
     fn every_kind_of_failure_has_words_for_people() {
-        let kinds = FIGURES.iter();
-        let kinds = kinds.filter_map(|(name, _)| name.strip_prefix("Seen.Failures."));
-        let kinds: Vec<&str> = kinds.collect();
+        let kinds: Vec<&str> = FIGURES
+            .iter()
+            .filter_map(|(name, _)| name.strip_prefix("Seen.Failures."))
+            .collect();
         assert_eq!(kinds.len(), 7);
         for kind in kinds {
             assert_ne!(kind_words(kind), kind);

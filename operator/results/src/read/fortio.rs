@@ -83,8 +83,10 @@ struct BucketData {
 /// The combined result of the runs of a window, and the rate of each run, in successful
 /// requests per second.
 pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
-    let all = window.runs().map(|json| parse(json, expected_status));
-    let all = all.collect::<Result<Vec<Load>, Error>>()?;
+    let all = window
+        .runs()
+        .map(|json| parse(json, expected_status))
+        .collect::<Result<Vec<Load>, Error>>()?;
     let rates = all.iter().map(|load| load.succeeded as f64 / load.seconds);
     Ok((joined(&all), rates.collect()))
 }
@@ -92,10 +94,10 @@ pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Ve
 /// Combines several consecutive runs.
 fn joined(all: &[Load]) -> Load {
     let seconds: f64 = all.iter().map(|load| load.seconds).sum();
-    let busy = all
+    let busy: Option<f64> = all
         .iter()
-        .map(|load| Some(load.connections_busy? * load.seconds));
-    let busy: Option<f64> = busy.sum();
+        .map(|load| Some(load.connections_busy? * load.seconds))
+        .sum();
     let histograms: Vec<Histogram> = all.iter().map(|load| load.latency.clone()).collect();
     let succeeded: u64 = all.iter().map(|load| load.succeeded).sum();
     let failed: u64 = all.iter().map(|load| load.failed).sum();
@@ -139,8 +141,8 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         .zip(connections)
         .map(|(sum, connections)| sum / (nanoseconds as f64 / 1e9) / f64::from(connections));
     let all = histogram(&all, "DurationHistogram")?;
-    let errors = results.errors_duration_histogram;
-    let errors = errors
+    let errors = results
+        .errors_duration_histogram
         .map(|data| histogram(&data, "ErrorsDurationHistogram"))
         .transpose()?;
     let failed = failed(

@@ -26,9 +26,11 @@ pub fn cpu_share(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> O
 /// leave it fewer.
 fn may_use(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> f64 {
     let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
-    let few = [allowed.map(f64::from), window.generator_cpu_limit];
-    let few = few.into_iter().flatten().filter(|few| *few > 0.0);
-    few.fold(f64::from(cpus), f64::min)
+    [allowed.map(f64::from), window.generator_cpu_limit]
+        .into_iter()
+        .flatten()
+        .filter(|few| *few > 0.0)
+        .fold(f64::from(cpus), f64::min)
 }
 
 /// CPU time of the generator as a share of what generator and subject used together; absent if each

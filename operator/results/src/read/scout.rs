@@ -104,8 +104,9 @@ fn looked_at(scouted: &Scouted) -> LookedAt {
         connection: seen.connection,
     });
     let failure = scouted.failure.as_ref();
-    let message = failure.map(|failure| failure.message.as_str());
-    let message = message.or(scouted.not_asked.as_deref());
+    let message = failure
+        .map(|failure| failure.message.as_str())
+        .or(scouted.not_asked.as_deref());
     LookedAt {
         workload: scouted.workload.clone(),
         answers: arrived.collect(),

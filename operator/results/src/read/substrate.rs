@@ -24,8 +24,9 @@ pub fn sentence(environment: &Environment) -> Option<String> {
 
 /// `a virtual machine (KVM)`, `a node of kind`.
 fn words(provider: Option<&str>, hypervisor: Option<&str>) -> Option<String> {
-    let kind = provider.filter(|provider| *provider == KIND);
-    let kind = kind.map(|_| "a node of kind, which is a container".to_owned());
+    let kind = provider
+        .filter(|provider| *provider == KIND)
+        .map(|_| "a node of kind, which is a container".to_owned());
     let hypervisor = hypervisor.filter(|name| *name != NOT_VIRTUAL);
     let machine =
         hypervisor.map(|name| format!("a virtual machine ({})", cut(name, MAX_NAME_CHARS)));

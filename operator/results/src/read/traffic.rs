@@ -92,8 +92,8 @@ impl Traffic {
             for (kind, count) in &one.failed_by_kind {
                 *sum.failed_by_kind.entry(kind.clone()).or_default() += count;
             }
-            let both = sum.answer_bytes.zip(one.answer_bytes);
-            let both = both.map(|(sum, one)| sum.and(one));
+            let sizes = sum.answer_bytes.zip(one.answer_bytes);
+            let both = sizes.map(|(sum, one)| sum.and(one));
             sum.answer_bytes = both.or(sum.answer_bytes).or(one.answer_bytes);
         }
         sum

@@ -220,15 +220,16 @@ pub fn metrics(
         let found = exact.or_else(|| load.latency.percentile(share));
         found.filter(|_| any_success).map(round_time)
     };
-    let cpus = document.environment.facts.get("cpus");
-    let cpus = cpus.and_then(|list| noise::cpus(list));
+    let list = document.environment.facts.get("cpus");
+    let cpus = list.and_then(|list| noise::cpus(list));
     let peak = window
         .open_loop
         .map(|window| window.peak)
         .unwrap_or_default();
     // Noise during the peak also distorts the rate that follows from it.
-    let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)));
-    let noise = noise.unwrap_or_default();
+    let noise = cpus
+        .map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)))
+        .unwrap_or_default();
     let lists = document.cpus.as_ref();
     Ok(Some(Metrics {
         requests: load.succeeded,
@@ -303,12 +304,11 @@ fn per_request(nanoseconds: u64, load: &fortio::Load) -> Option<f64> {
 }
 
 fn memory(meter: &Meter) -> (u64, MemorySource) {
-    let held = meter.memory_held_bytes;
-    let held = held.map(|bytes| (bytes, MemorySource::Held));
-    let working_set = meter.memory_working_set_bytes;
-    let working_set = working_set.map(|bytes| (bytes, MemorySource::WorkingSet));
-    held.or(working_set)
-        .unwrap_or((meter.memory_bytes, MemorySource::Usage))
+    match (meter.memory_held_bytes, meter.memory_working_set_bytes) {
+        (Some(bytes), _) => (bytes, MemorySource::Held),
+        (None, Some(bytes)) => (bytes, MemorySource::WorkingSet),
+        (None, None) => (meter.memory_bytes, MemorySource::Usage),
+    }
 }
 
 #[cfg(test)]
