@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
 //! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
-//! plots [`strip`], [`curve`] and [`forest`], then [`ratios`] and [`sections`] (which plots a run
+//! plots [`strip`], [`curve`] and [`forest`], then [`ratios`] and [`workload`] (which plots a run
 //! has), [`banner`] and [`grid`] (the first screen), [`writer`] (sections, as in `report.md`) and
 //! [`page`]. Numbers are written as in `report.md`, and all external text is escaped.
 
