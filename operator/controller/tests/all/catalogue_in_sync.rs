@@ -105,8 +105,8 @@ fn every_preset_has_a_row_that_links_to_a_page_with_its_heading() {
             let modes = format!("{{compile: {first:?}}}` or `{second:?}`");
             assert!(row.contains(&modes), "{modes} is not in {row}");
         }
-        let page = linked_page(row);
-        let mut headings = page.lines().filter(|line| line.starts_with('#'));
+        let linked = linked_page(row);
+        let mut headings = linked.lines().filter(|line| line.starts_with('#'));
         let heading = format!("`{name}`");
         assert!(headings.any(|line| line.contains(&heading)), "{heading}");
     }
