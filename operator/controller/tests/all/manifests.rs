@@ -75,7 +75,7 @@ fn manifests(folder: &str) -> Vec<(String, String)> {
 }
 
 /// Documentation folders whose pages have examples.
-const PAGES: [&str; 3] = ["docs", "docs/methodology", "docs/results"];
+const PAGES: [&str; 4] = ["docs", "docs/methodology", "docs/results", "docs/variants"];
 
 /// Every YAML example in the documentation, with its page. CI workflows are left out.
 fn examples() -> Vec<(String, Value)> {
