@@ -17,7 +17,7 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};
-use crate::simulated_world::{Blow, Hostility, Objects, World, objects};
+use crate::simulated_world::{Blow, Hostility, Objects, World, objects, phase};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
 /// from run to run, whether another block is needed.
@@ -56,6 +56,7 @@ pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
         }
         decide_blocks(run, &mut world.seen);
         let plan = plan(run, &world.seen, world.now);
+        phase::check(&plan, &world.seen);
         if plan.stage == Stage::Done {
             return round;
         }

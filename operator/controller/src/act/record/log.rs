@@ -20,6 +20,7 @@ const LOG_PAUSES: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_secs(2),
 ];
+
 /// The probe's output, as parsed by `read`.
 pub(super) async fn result(
     probes: &Api<Pod>,

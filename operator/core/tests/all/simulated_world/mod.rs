@@ -3,6 +3,7 @@
 mod nodes;
 mod objects;
 mod others;
+pub mod phase;
 mod steps;
 mod time;
 
