@@ -73,7 +73,6 @@ fn empty_document() -> LoadDocument {
         engine: None,
         absent: BTreeMap::new(),
         environment: Environment::default(),
-        is_duet: false,
     }
 }
 
