@@ -154,8 +154,6 @@ fn every_format_of_other_programs_is_printed() {
     let directory = save(saved_run(true), everything());
     for (output, begins) in [
         ("junit", "<?xml "),
-        ("bmf", "{\n \"embedded/compute/"),
-        ("benchstat", "# default/gateway-overhead, "),
         ("github", "### default/gateway-overhead: trustworthy\n"),
     ] {
         let printed = report(&directory, &["-o", output]);
