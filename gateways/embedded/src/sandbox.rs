@@ -82,14 +82,15 @@ impl Sandbox {
 impl Transform for Sandbox {
     fn apply(&mut self, body: &mut Vec<u8>) -> Result<(), Failed> {
         let mut host = std::mem::take(&mut self.host);
-        host.begin(body);
+        host.streams.begin(body);
         let mut store = Store::new(&self.engine, host);
         let result = self.run(&mut store);
         // The store, and with it the instance, ends here.
         self.host = store.into_data();
-        match (self.host.exit_code, result) {
+        let streams = &mut self.host.streams;
+        match (streams.exit_code, result) {
             (Some(0), _) | (None, Ok(())) => {
-                std::mem::swap(body, &mut self.host.output);
+                std::mem::swap(body, &mut streams.output);
                 Ok(())
             }
             (Some(code), _) => Err(self.failed(&format!("it ended with exit code {code}"))),
@@ -108,7 +109,7 @@ impl Transform for Sandbox {
 
 impl Sandbox {
     fn failed(&self, reason: &str) -> Failed {
-        let message = String::from_utf8_lossy(&self.host.message);
+        let message = String::from_utf8_lossy(&self.host.streams.message);
         let mut sentence = format!("the Wasm module failed: {reason}");
         if !message.trim().is_empty() {
             // Writing to memory does not fail.

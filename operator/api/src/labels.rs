@@ -46,6 +46,8 @@ pub const ASKED: &str = "wasmbench.dev/asked";
 pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.
 pub const RECORD_INDEX: &str = "wasmbench.dev/records";
+/// Annotation on record ConfigMaps: the schema of their records.
+pub const RECORD_SCHEMA: &str = "wasmbench.dev/record-schema";
 /// Annotation on record ConfigMaps: what the scout of the variant saw of each workload.
 pub const SCOUTED: &str = "wasmbench.dev/scouted";
 /// Annotation: total bytes of the records in this `ConfigMap`.

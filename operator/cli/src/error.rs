@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use wasmbench_model::wire::schema::OtherSchema;
 use wasmbench_results::runs::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
@@ -121,6 +122,12 @@ pub enum Error {
         "BenchmarkRun '{0}' has no records; it may have been refused: see kubectl describe brun {0}"
     )]
     NoRecords(String),
+    /// The records have a schema that this plugin does not read.
+    #[error(
+        "the records of BenchmarkRun '{0}' are of another version: {1}; use the plugin of the version \
+         that measured it, or run it again"
+    )]
+    OtherSchema(String, OtherSchema),
     /// A record was changed after it was stored.
     #[error(
         "entry {entry} of ConfigMap {map} does not match its checksum, so that it was changed after it \

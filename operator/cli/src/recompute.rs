@@ -7,6 +7,7 @@ use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_model::store;
+use wasmbench_model::wire::schema::OtherSchema;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{Collector, RunInput};
 
@@ -18,6 +19,8 @@ pub struct Recomputation {
     name: String,
     collector: Collector,
     entries: usize,
+    /// The schema of records that were left out, if some have another one.
+    other: Option<OtherSchema>,
 }
 
 impl Recomputation {
@@ -33,12 +36,18 @@ impl Recomputation {
             name,
             collector: Collector::new(RunInput::new(run, seed)),
             entries: 0,
+            other: None,
         })
     }
 
-    /// Adds the records of a `ConfigMap`, after checking them against its checksums. An entry that
-    /// is not a record is skipped with a warning, because the operator skips it too.
+    /// Adds the records of a `ConfigMap`, after checking them against its checksums. Those of another
+    /// schema are left out: the operator measured their trials again, unless it was of that version.
+    /// An entry that is not a record is skipped with a warning, because the operator skips it too.
     pub fn add(&mut self, map: &ConfigMap) -> Result<(), Error> {
+        if let Err(other) = store::check_schema(map.annotations()) {
+            self.other = Some(other);
+            return Ok(());
+        }
         let sums = checksums(map);
         for (entry, bytes) in map.binary_data.iter().flatten() {
             let sum = store::hex(&Sha256::digest(&bytes.0));
@@ -65,10 +74,14 @@ impl Recomputation {
 
     /// The summary of all records added so far.
     pub fn summary(&self) -> Result<Summary, Error> {
-        if self.entries == 0 {
-            return Err(Error::NoRecords(self.name.clone()));
+        if self.entries > 0 {
+            return Ok(self.collector.finish());
         }
-        Ok(self.collector.finish())
+        let name = self.name.clone();
+        Err(match self.other.clone() {
+            Some(other) => Error::OtherSchema(name, other),
+            None => Error::NoRecords(name),
+        })
     }
 }
 

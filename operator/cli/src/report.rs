@@ -8,8 +8,6 @@ use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_model::version::{self, VERSION};
 use wasmbench_report::across::Versus;
-use wasmbench_report::export::benchstat::benchstat;
-use wasmbench_report::export::bmf;
 use wasmbench_report::export::github::github;
 use wasmbench_report::export::junit::junit;
 use wasmbench_report::files::{
@@ -23,7 +21,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::read::{Source, finished};
 use crate::recompute::{Recomputation, first_difference};
-use crate::{BUILD, files, print, warn};
+use crate::{BUILD, files, print};
 
 /// A run, what its records say, and its stored report if it was read.
 type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
@@ -60,14 +58,7 @@ fn shown(summary: &Summary, versus: Option<&Versus>, output: Output) -> Result<S
         Output::Comparisons => file(COMPARISONS_CSV),
         Output::Environment => file(ENVIRONMENT_JSON),
         Output::Junit => Ok(junit(summary)),
-        Output::Benchstat => Ok(benchstat(summary)),
         Output::Github => Ok(github(summary, versus)),
-        Output::Bmf => {
-            if let Some(left_out) = bmf::left_out(summary) {
-                warn(&left_out);
-            }
-            Ok(bmf::bmf(summary)?)
-        }
     }
 }
 

@@ -15,7 +15,7 @@ use wasmbench_report::files::SUMMARY_JSON;
 use wasmbench_results::summary::Summary;
 
 use crate::context::{Context, GuardedRun};
-use crate::error::{Error, chain};
+use crate::error::Error;
 use crate::exported::family::Sample;
 use crate::exported::last_runs::{self, LastRuns};
 use crate::exported::numbers::{self, Owner};
@@ -130,7 +130,7 @@ async fn samples_of(
     Ok(Some(numbers::bounded(name, samples)))
 }
 
-/// The summary in the run's report; `None` if there is no report, or if it does not decode, as when
+/// The summary in the run's report; `None` if there is no report, or if it cannot be read, as when
 /// another version of the operator wrote it.
 async fn summary_of(
     context: &Context,
@@ -146,13 +146,9 @@ async fn summary_of(
     let Some(text) = files.get(SUMMARY_JSON) else {
         return Ok(None);
     };
-    let read: Result<Summary, serde_json::Error> = serde_json::from_str(text);
+    let read = Summary::read(text);
     if let Err(error) = &read {
-        tracing::warn!(
-            report = name,
-            error = chain(error),
-            "a summary does not decode"
-        );
+        tracing::warn!(report = name, %error, "a summary is not read");
     }
     Ok(read.ok())
 }

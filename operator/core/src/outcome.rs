@@ -209,7 +209,6 @@ mod tests {
             engine: None,
             environment: wasmbench_model::wire::document::Environment::default(),
             absent: std::collections::BTreeMap::new(),
-            is_duet: false,
         }
     }
 

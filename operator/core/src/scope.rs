@@ -48,7 +48,6 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::ContainerdUnavailable
         | R::ImageNotRemovable
         | R::UnreadableResult
-        | R::Duet
         | R::Unknown(_) => Scope::Trial,
     }
 }

@@ -17,7 +17,8 @@ use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 
 use crate::wire::failure::FailureReason;
-use crate::wire::record::{Cell, Outcome, Point, Record, TrialId};
+use crate::wire::record::{Cell, Outcome, Point, RECORD_SCHEMA, Record, TrialId};
+use crate::wire::schema::{self, OtherSchema};
 use crate::wire::scout::Scouted;
 
 /// A `ConfigMap` may hold 1 MiB; half of it leaves room for base64 and metadata.
@@ -195,11 +196,22 @@ pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialI
     text.lines().filter_map(entry).collect()
 }
 
-/// The trials that a record `ConfigMap` holds, from its metadata alone.
+/// Returns an error if the records of a `ConfigMap` have another schema than this version writes and
+/// reads, from its metadata alone.
+pub fn check_schema(annotations: &BTreeMap<String, String>) -> Result<(), OtherSchema> {
+    let found = annotations.get(labels::RECORD_SCHEMA);
+    schema::check(found.map_or("not named", String::as_str), RECORD_SCHEMA)
+}
+
+/// The trials that a record `ConfigMap` holds, from its metadata alone. Records of another schema do
+/// not count: their trials are measured again.
 pub fn index_of(
     labels: &BTreeMap<String, String>,
     annotations: &BTreeMap<String, String>,
 ) -> BTreeMap<TrialId, Ended> {
+    if check_schema(annotations).is_err() {
+        return BTreeMap::new();
+    }
     match (
         labels.get(labels::VARIANT),
         labels.get(labels::WORKLOAD),
@@ -228,6 +240,7 @@ pub fn scouted_of(
     labels: &BTreeMap<String, String>,
     annotations: &BTreeMap<String, String>,
 ) -> Option<(String, Vec<Scouted>)> {
+    check_schema(annotations).ok()?;
     let variant = labels.get(labels::VARIANT)?;
     let scouted = serde_json::from_str(annotations.get(labels::SCOUTED)?).ok()?;
     Some((variant.clone(), scouted))
@@ -252,7 +265,8 @@ pub enum Added {
     Full,
 }
 
-/// Adds a packed record to the `ConfigMap` of its variant and workload.
+/// Adds a packed record to the `ConfigMap` of its variant and workload. Records of another schema
+/// that it holds are removed.
 pub fn add(
     chunk: &mut ConfigMap,
     cell: &Cell,
@@ -262,6 +276,13 @@ pub fn add(
 ) -> Added {
     let key = entry_key(trial.cell.point, trial.block);
     let annotations = chunk.metadata.annotations.get_or_insert_default();
+    if check_schema(annotations).is_err() {
+        annotations.remove(labels::RECORD_INDEX);
+        annotations.remove(labels::SCOUTED);
+        annotations.insert(labels::RECORD_SCHEMA.into(), RECORD_SCHEMA.into());
+        chunk.binary_data = None;
+        chunk.data = None;
+    }
     let kept = annotations
         .get(labels::RECORD_INDEX)
         .map(String::as_str)
@@ -306,7 +327,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::record::RECORD_SCHEMA;
 
     fn trial(connections: u32, block: u32) -> TrialId {
         trial_at(Point::Throughput { connections }, block)
@@ -396,7 +416,51 @@ mod tests {
             );
         }
         assert_eq!(bytes_of(&chunk.metadata.annotations.unwrap()), 11);
-        assert_eq!(bytes_of(&BTreeMap::new()), 0, "of an older version");
+        assert_eq!(bytes_of(&BTreeMap::new()), 0, "nothing is noted");
+    }
+
+    #[test]
+    fn records_of_another_schema_do_not_count_and_go_when_a_trial_is_measured_again() {
+        let mut chunk = ConfigMap::default();
+        let own = [(labels::VARIANT, "tortoise"), (labels::WORKLOAD, "greet")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        chunk.metadata.labels = Some(own.into());
+        let put = |chunk: &mut ConfigMap, block| {
+            let trial = trial(10, block);
+            add(
+                chunk,
+                &trial.cell,
+                &trial,
+                Ended::Measured,
+                b"bytes".to_vec(),
+            )
+        };
+        let index = |chunk: &ConfigMap| {
+            let annotations = chunk.metadata.annotations.as_ref().unwrap();
+            index_of(chunk.metadata.labels.as_ref().unwrap(), annotations)
+        };
+        for block in [1, 2] {
+            assert_eq!(put(&mut chunk, block), Added::Yes);
+        }
+        assert_eq!(index(&chunk).len(), 2);
+
+        let annotations = chunk.metadata.annotations.as_mut().unwrap();
+        let other = "wasmbench.dev/record/v0".to_owned();
+        annotations.insert(labels::RECORD_SCHEMA.into(), other.clone());
+        annotations.insert(labels::SCOUTED.into(), "[]".into());
+        let error = check_schema(annotations).unwrap_err();
+        assert_eq!((&error.found, error.read), (&other, RECORD_SCHEMA));
+        assert_eq!(index(&chunk), BTreeMap::new());
+
+        assert_eq!(put(&mut chunk, 1), Added::Yes);
+        assert_eq!(
+            index(&chunk).into_keys().collect::<Vec<_>>(),
+            [trial(10, 1)]
+        );
+        let annotations = chunk.metadata.annotations.unwrap();
+        assert_eq!(annotations.get(labels::SCOUTED), None);
+        assert_eq!(chunk.binary_data.unwrap().len(), 1);
+        assert_eq!(chunk.data.unwrap()[SUMS_KEY].lines().count(), 1);
     }
 
     fn scout(excerpt: &str) -> Record {
@@ -423,6 +487,9 @@ mod tests {
         let record = scout("hello");
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
         let mut chunk = ConfigMap::default();
+        let trial = &record.trial;
+        let bytes = encode(&record).unwrap();
+        add(&mut chunk, &trial.cell, trial, Ended::Measured, bytes);
         note_scouted(&mut chunk, &record);
         let annotations = chunk.metadata.annotations.clone().unwrap();
         let labels = [(labels::VARIANT.to_owned(), "tortoise".to_owned())].into();

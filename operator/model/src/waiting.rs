@@ -1,9 +1,13 @@
-//! What the kubelet says about a waiting container, whoever created its pod, and whether waiting
-//! longer can help. Pure.
+//! What the API server says about an object that it refuses, and the kubelet about a waiting container,
+//! whoever created its pod, and whether waiting longer can help. Pure.
 
 /// What the API server says when a namespace's quota currently leaves no room. It has no separate
 /// reason code for that.
-pub const OVER_QUOTA: &str = "exceeded quota";
+const OVER_QUOTA: &str = "exceeded quota";
+
+/// A namespace accepts pods only once the cluster has created its service account: when namespace
+/// and run are applied together, that happens after the run is created.
+const NO_ACCOUNT_YET: &str = "error looking up service account";
 
 /// What containerd or the kubelet says when a response took too long: it retries, and a busy node
 /// gets there in the end.
@@ -43,6 +47,17 @@ pub enum Hopeless {
     Image,
     /// It cannot be created or started from its image.
     Container,
+}
+
+/// Whether the API server refuses an object because the quota has no room for it now.
+pub fn is_over_quota(code: u16, message: &str) -> bool {
+    code == 403 && message.contains(OVER_QUOTA)
+}
+
+/// Whether the API server refuses an object for good (policy, an invalid field).
+pub fn is_refused(code: u16, message: &str) -> bool {
+    let mut passing = [NO_ACCOUNT_YET, OVER_QUOTA].iter();
+    matches!(code, 400 | 403 | 422) && !passing.any(|words| message.contains(words))
 }
 
 /// Why a container that waits for this `reason` will never run, and what to check; `None` if it

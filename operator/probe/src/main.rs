@@ -27,6 +27,7 @@ mod node;
 mod output;
 mod quota;
 mod ready;
+mod request;
 mod responder;
 mod scout;
 mod settings;

@@ -36,6 +36,5 @@ pub fn document() -> LoadDocument {
         engine: None,
         environment: Environment::default(),
         absent: std::collections::BTreeMap::new(),
-        is_duet: false,
     }
 }

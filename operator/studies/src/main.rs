@@ -112,14 +112,14 @@ fn collect(
     length: Length,
     paths: &[PathBuf],
 ) -> Result<(), Error> {
-    let content = |path: &Path, error: serde_json::Error| Error::Content {
+    let content = |path: &Path, message: String| Error::Content {
         path: path.to_owned(),
-        message: error.to_string(),
+        message,
     };
     let mut summaries: Vec<Summary> = vec![];
     for path in paths {
-        let summary = serde_json::from_str(&read(path)?);
-        summaries.push(summary.map_err(|error| content(path, error))?);
+        let summary = Summary::read(&read(path)?);
+        summaries.push(summary.map_err(|error| content(path, error.to_string()))?);
     }
     let path = directory.join(format!("{}.json", study.name));
     let now = measured::of(length, &summaries);
@@ -127,7 +127,7 @@ fn collect(
         Some(before) => before.and(now),
         None => now,
     };
-    let text = pretty(&found).map_err(|error| content(&path, error))?;
+    let text = pretty(&found).map_err(|error| content(&path, error.to_string()))?;
     let failed = |source| Error::File {
         path: path.clone(),
         source,

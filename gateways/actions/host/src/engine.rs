@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use gateway_wasi::{Guest, MODULE, PROVIDED};
+
 use crate::executor::{Ended, Limits};
 use crate::settings::setting;
-use crate::wasi::{Guest, MODULE, PROVIDED};
 
 /// A module that exports `chain`: work that shows how fast an engine computes.
 pub const COMPUTE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
@@ -81,7 +82,7 @@ impl Ended {
     /// The outcome of a guest that ran in an engine. A guest that exits leaves the engine as if it
     /// had trapped.
     pub fn of(guest: Guest, ran: Result<(), Stopped>, limits: Limits) -> Self {
-        let failure = match (guest.exit_code, ran) {
+        let failure = match (guest.streams.exit_code, ran) {
             (Some(0), _) | (None, Ok(())) => None,
             (Some(code), _) => Some(format!("the function ended with {code}")),
             (None, Err(Stopped::Late)) => Some(format!(
@@ -91,8 +92,8 @@ impl Ended {
             (None, Err(Stopped::Failed(why))) => Some(format!("the function failed: {why}")),
         };
         Self {
-            output: guest.output,
-            message: guest.message,
+            output: guest.streams.output,
+            message: guest.streams.message,
             failure,
         }
     }
@@ -173,7 +174,7 @@ mod tests {
         };
         let ended = |exit_code, ran| {
             let mut guest = Guest::new(vec![], limits.time);
-            guest.exit_code = exit_code;
+            guest.streams.exit_code = exit_code;
             Ended::of(guest, ran, limits).failure.unwrap_or_default()
         };
         let trap = || Err(Stopped::Failed("unreachable".into()));

@@ -15,7 +15,7 @@ pub mod program;
 mod protocol;
 mod server;
 pub mod settings;
-pub mod wasi;
 
 pub use engine::Stopped;
 pub use executor::{Ended, Executor, Limits};
+pub use gateway_wasi::{self as wasi, add_to_linker};

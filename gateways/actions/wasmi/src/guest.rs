@@ -21,7 +21,7 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> Result<(), Error> {
 
 /// Unwinds the guest with an error; the exit code shows that this is not a failure.
 fn exit(mut caller: Caller<'_, State>, code: i32) -> Result<(), Error> {
-    caller.data_mut().guest.exit_code = Some(code);
+    caller.data_mut().guest.streams.exit_code = Some(code);
     Err(Error::new("proc_exit"))
 }
 

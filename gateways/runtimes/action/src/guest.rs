@@ -67,7 +67,7 @@ fn add_to_linker(linker: &mut Linker<'_>) -> Result<(), std::convert::Infallible
 }
 
 fn exit(mut caller: FunctionEnvMut<'_, State>, code: i32) -> Result<(), Exit> {
-    caller.data_mut().guest.exit_code = Some(code);
+    caller.data_mut().guest.streams.exit_code = Some(code);
     Err(Exit)
 }
 

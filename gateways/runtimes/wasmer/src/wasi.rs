@@ -3,23 +3,13 @@
 //! randomness.
 
 use std::fmt;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Write as _, stderr, stdin, stdout};
 use std::process::ExitCode;
+
+use gateway_wasi::{errno, transfer};
 use wasmer::{
-    Function, FunctionEnv, FunctionEnvMut, Imports, Memory, MemoryAccessError, MemoryView, Store,
-    imports,
+    AsStoreRef as _, Function, FunctionEnv, FunctionEnvMut, Imports, Memory, Store, imports,
 };
-
-/// Most bytes per read; a guest that wants more reads again.
-const MAX_READ_BYTES: u32 = 1 << 16;
-
-/// `errno` values of WASI.
-mod errno {
-    pub const SUCCESS: i32 = 0;
-    pub const BADF: i32 = 8;
-    pub const FAULT: i32 = 21;
-    pub const IO: i32 = 29;
-}
 
 /// What the host knows about its guest.
 #[derive(Default)]
@@ -47,21 +37,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a function fails, as an `errno`.
-struct Errno(i32);
-
-impl From<MemoryAccessError> for Errno {
-    fn from(_: MemoryAccessError) -> Self {
-        Self(errno::FAULT)
-    }
-}
-
-impl From<std::io::Error> for Errno {
-    fn from(_: std::io::Error) -> Self {
-        Self(errno::IO)
-    }
-}
-
 type Env<'a> = FunctionEnvMut<'a, Guest>;
 
 /// All functions that the guest may import.
@@ -82,81 +57,48 @@ pub fn imports(store: &mut Store, env: &FunctionEnv<Guest>) -> Imports {
     }
 }
 
-fn fd_read(env: Env<'_>, fd: i32, list: i32, count: i32, total: i32) -> i32 {
-    told(with_memory(&env, |memory| {
-        if fd != 0 {
-            return Err(Errno(errno::BADF));
+fn fd_read(mut env: Env<'_>, fd: i32, list: i32, count: i32, total: i32) -> i32 {
+    if fd != 0 {
+        return errno::BADF;
+    }
+    with(&mut env, |memory| {
+        transfer(memory, list, count, total, |buffer| {
+            stdin().lock().read(buffer).map_err(|_| errno::IO)
+        })
+    })
+}
+
+fn fd_write(mut env: Env<'_>, fd: i32, list: i32, count: i32, total: i32) -> i32 {
+    with(&mut env, |memory| {
+        let written = transfer(memory, list, count, total, |buffer| {
+            let written = match fd {
+                1 => stdout().write_all(buffer),
+                2 => stderr().write_all(buffer),
+                _ => return Err(errno::BADF),
+            };
+            written.map(|()| buffer.len()).map_err(|_| errno::IO)
+        });
+        match stdout().flush() {
+            Ok(()) => written,
+            Err(_) => errno::IO,
         }
-        let mut read = 0;
-        // Reading less than requested is allowed: the first buffer with room is enough.
-        for index in 0..count {
-            let (address, length) = buffer(memory, list, index)?;
-            if length > 0 {
-                let mut bytes = vec![0; length.min(MAX_READ_BYTES) as usize];
-                read = std::io::stdin().lock().read(&mut bytes)?;
-                memory.write(address, &bytes[..read])?;
-                break;
-            }
-        }
-        store(memory, total, read)
-    }))
+    })
 }
 
-fn fd_write(env: Env<'_>, fd: i32, list: i32, count: i32, total: i32) -> i32 {
-    told(with_memory(&env, |memory| {
-        let mut written = 0;
-        for index in 0..count {
-            let (address, length) = buffer(memory, list, index)?;
-            let bytes = memory.copy_range_to_vec(address..address + u64::from(length))?;
-            match fd {
-                1 => std::io::stdout().lock().write_all(&bytes)?,
-                2 => std::io::stderr().lock().write_all(&bytes)?,
-                _ => return Err(Errno(errno::BADF)),
-            }
-            written += bytes.len();
-        }
-        std::io::stdout().lock().flush()?;
-        store(memory, total, written)
-    }))
+fn no_strings(mut env: Env<'_>, count: i32, size: i32) -> i32 {
+    with(&mut env, |memory| {
+        gateway_wasi::no_strings(memory, count, size)
+    })
 }
 
-fn no_strings(env: Env<'_>, count: i32, size: i32) -> i32 {
-    told(with_memory(&env, |memory| {
-        store(memory, count, 0)?;
-        store(memory, size, 0)
-    }))
-}
-
-fn told(outcome: Result<(), Errno>) -> i32 {
-    outcome.map_or_else(|Errno(number)| number, |()| errno::SUCCESS)
-}
-
-fn with_memory(
-    env: &Env<'_>,
-    work: impl FnOnce(&MemoryView<'_>) -> Result<(), Errno>,
-) -> Result<(), Errno> {
-    let memory = env.data().memory.as_ref().ok_or(Errno(errno::FAULT))?;
-    work(&memory.view(env))
-}
-
-/// Returns the address and length in an entry of a list of buffers.
-fn buffer(memory: &MemoryView<'_>, list: i32, index: i32) -> Result<(u64, u32), Errno> {
-    let entry = address(list) + 8 * address(index);
-    Ok((load(memory, entry)?.into(), load(memory, entry + 4)?))
-}
-
-fn load(memory: &MemoryView<'_>, at: u64) -> Result<u32, Errno> {
-    let mut bytes = [0; 4];
-    memory.read(at, &mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
-}
-
-fn store(memory: &MemoryView<'_>, at: i32, value: usize) -> Result<(), Errno> {
-    let value = u32::try_from(value).map_err(|_| Errno(errno::FAULT))?;
-    Ok(memory.write(address(at), &value.to_le_bytes())?)
-}
-
-/// Addresses are unsigned, although they are passed as `i32`.
-fn address(value: i32) -> u64 {
-    u64::from(value.cast_unsigned())
+fn with(env: &mut Env<'_>, call: impl FnOnce(&mut [u8]) -> i32) -> i32 {
+    let (guest, store) = env.data_and_store_mut();
+    let Some(memory) = &guest.memory else {
+        return errno::FAULT;
+    };
+    let store = store.as_store_ref();
+    let view = memory.view(&store);
+    // SAFETY: the guest is in this call, no other thread has its memory, and nothing grows the
+    // memory before the call ends.
+    call(unsafe { view.data_unchecked_mut() })
 }

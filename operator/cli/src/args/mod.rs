@@ -132,10 +132,6 @@ pub enum Output {
     Environment,
     /// JUnit XML: trust, expectations and primary comparisons as test cases
     Junit,
-    /// Bencher Metric Format: trusted numbers with their intervals
-    Bmf,
-    /// Go's benchmark format, a line per block: for benchstat
-    Benchstat,
     /// Short Markdown for a job summary or a comment on a pull request
     Github,
 }

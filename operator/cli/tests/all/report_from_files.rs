@@ -1,7 +1,6 @@
 //! `report --records-from`: files saved by kubectl in, the report out, byte for byte as the
 //! operator stored it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -10,8 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wasmbench_api::labels;
 use wasmbench_model::store::{self, Ended};
-use wasmbench_model::version::VERSION;
-use wasmbench_model::wire::record::{Outcome, Record, TrialId};
+use wasmbench_model::wire::record::{Outcome, RECORD_SCHEMA, Record, TrialId};
 use wasmbench_report::files::report_files;
 
 use crate::results_support::{UID, all_measured, failed, fortio, replace, run};
@@ -156,8 +154,6 @@ fn every_format_of_other_programs_is_printed() {
     let directory = save(saved_run(true), everything());
     for (output, begins) in [
         ("junit", "<?xml "),
-        ("bmf", "{\n \"embedded/compute/"),
-        ("benchstat", "# default/gateway-overhead, "),
         ("github", "### default/gateway-overhead: trustworthy\n"),
     ] {
         let printed = report(&directory, &["-o", output]);
@@ -379,67 +375,6 @@ fn a_check_names_the_line_that_was_changed() {
     );
 }
 
-/// A run with its records and its report, all as an earlier build stored them.
-fn stored_earlier() -> (TempDir, Value) {
-    let text = include_str!("../fixtures/stored-report.json");
-    let directory = TempDir::new().unwrap();
-    write(directory.path(), "run.json", text);
-    (directory, serde_json::from_str(text).unwrap())
-}
-
-#[test]
-fn a_check_of_a_report_by_an_earlier_build_names_both_builds() {
-    let (directory, _) = stored_earlier();
-    let printed = report(&directory, &["--check"]);
-    assert_eq!(printed.status.code(), Some(1));
-    let error = stderr(&printed);
-    assert!(
-        error.contains("comparisons.csv is missing in it"),
-        "{error}"
-    );
-    let wrote = "The operator 0.1.0 (build 3f2a91c05d7e) wrote it";
-    assert!(error.contains(wrote), "{error}");
-    assert!(
-        error.contains(&format!("this is {VERSION} (build")),
-        "{error}"
-    );
-}
-
-#[test]
-fn records_of_an_earlier_build_give_the_medians_that_it_stored() {
-    let (directory, saved) = stored_earlier();
-    let printed = report(&directory, &["-o", "csv"]);
-    assert!(printed.status.success(), "{}", stderr(&printed));
-    let mut items = saved["items"].as_array().unwrap().iter();
-    let stored = items.find_map(|item| item["data"]["summary.csv"].as_str());
-    let (before, now) = (medians(stored.unwrap()), medians(&stdout(&printed)));
-    assert_eq!(before.len(), 36);
-    for (place, value) in before {
-        assert_eq!(now.get(&place), Some(&value), "{place:?}");
-    }
-}
-
-/// The medians of a `summary.csv`, by variant, connections and column.
-fn medians(csv: &str) -> BTreeMap<[String; 4], String> {
-    let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
-    let head: Vec<String> = lines.next().unwrap().collect();
-    let cells = lines.flat_map(|line| {
-        let line: Vec<String> = line.collect();
-        let of = |name: &str| line[head.iter().position(|n| n == name).unwrap()].clone();
-        let place = ["variant", "sweep", "connections"].map(of);
-        let medians = head
-            .iter()
-            .zip(line)
-            .filter(|(name, value)| name.ends_with("_median") && !value.is_empty());
-        let with_place = medians.map(move |(name, value)| {
-            let [variant, sweep, connections] = place.clone();
-            ([variant, sweep, connections, name.clone()], value)
-        });
-        with_place.collect::<Vec<_>>()
-    });
-    cells.collect()
-}
-
 #[test]
 fn a_record_that_was_changed_is_refused() {
     let mut maps = everything();
@@ -452,6 +387,34 @@ fn a_record_that_was_changed_is_refused() {
         "{}",
         stderr(&printed)
     );
+}
+
+#[test]
+fn records_of_another_schema_are_refused_with_both_schemas_and_what_to_do() {
+    let mut maps = record_maps(&all_measured(&run()));
+    for map in &mut maps {
+        let annotations = map.metadata.annotations.as_mut().unwrap();
+        annotations.insert(
+            labels::RECORD_SCHEMA.into(),
+            "wasmbench.dev/record/v0".into(),
+        );
+    }
+    let older = save(saved_run(true), maps);
+    let later = save_later("6.12.41");
+    let [one, other] = [&older, &later].map(|directory| directory.path().to_str().unwrap());
+    let mut comparison = vec!["compare", "gateway-overhead", "later"];
+    comparison.extend(["--records-from", one, "--records-from", other]);
+    for printed in [
+        report(&older, &[]),
+        report(&older, &["--check"]),
+        kubectl_wasmbench(&comparison),
+    ] {
+        assert_eq!(printed.status.code(), Some(1));
+        let error = stderr(&printed);
+        for expected in ["record/v0", RECORD_SCHEMA, "or run it again"] {
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ use wasmbench_core::plan::{Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
-use wasmbench_model::waiting::OVER_QUOTA;
+use wasmbench_model::waiting::{is_over_quota, is_refused};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::{Point, TrialId};
 
@@ -131,20 +131,12 @@ async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     context.quiet.begin(&run.uid, trial, expected);
 }
 
-/// A namespace accepts pods only once the cluster has created its service account: when namespace
-/// and run are applied together, that happens after the run is created.
-const NO_ACCOUNT_YET: &str = "error looking up service account";
-
 /// The API server's message, if the refusal is permanent (policy, an invalid field).
 fn refused(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let passes = [NO_ACCOUNT_YET, OVER_QUOTA]
-        .iter()
-        .any(|words| status.message.contains(words));
-    let stays = matches!(status.code, 400 | 403 | 422) && !passes;
-    stays.then(|| status.message.clone())
+    is_refused(status.code, &status.message).then(|| status.message.clone())
 }
 
 /// The API server's message, if the quota has no room for a pod now.
@@ -152,8 +144,7 @@ fn over_quota(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let over = status.code == 403 && status.message.contains(OVER_QUOTA);
-    over.then(|| status.message.clone())
+    is_over_quota(status.code, &status.message).then(|| status.message.clone())
 }
 
 /// What the API server says when etcd is full, and when a webhook does not answer.

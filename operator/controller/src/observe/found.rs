@@ -4,6 +4,7 @@
 use kube::Api;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::wire::record::RECORD_SCHEMA;
 use wasmbench_report::across::{Versus, earlier};
 use wasmbench_results::summary::Summary;
 
@@ -50,8 +51,16 @@ async fn versus(
     let after = (&run.spec, summary);
     Ok(match earlier(name, found.as_ref()) {
         Ok(input) => {
-            let (before, _) = read_summary(context, input.clone()).await?;
-            Versus::of(name, Ok((&input.spec, &before)), after)
+            let (before, records) = read_summary(context, input.clone()).await?;
+            let before = if records.is_empty() {
+                Err(format!(
+                    "BenchmarkRun '{name}' has no records of the schema {RECORD_SCHEMA}, which this version \
+                     reads: run it again"
+                ))
+            } else {
+                Ok((&input.spec, &before))
+            };
+            Versus::of(name, before, after)
         }
         Err(reason) => Versus::of(name, Err(reason), after),
     })

@@ -48,7 +48,8 @@ pub fn input_of(run: &ValidatedRun) -> RunInput {
 }
 
 /// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. A record
-/// that does not unpack is left out and logged; its trial counts as missing.
+/// that does not unpack is left out and logged, as are those of another schema; their trials count
+/// as missing.
 pub async fn read_summary(
     context: &Context,
     run: RunInput,
@@ -69,6 +70,11 @@ pub async fn read_summary(
             .iter()
             .filter(|map| belongs_to::<BenchmarkRun>(&map.metadata, &uid))
         {
+            if let Err(other) = store::check_schema(map.annotations()) {
+                let map = map.name_any();
+                tracing::warn!(map, error = chain(&other), "records are left out");
+                continue;
+            }
             names.push(map.name_any());
             add_all(&mut collector, map);
         }

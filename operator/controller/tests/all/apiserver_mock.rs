@@ -19,6 +19,7 @@ use wasmbench_core::plan::{Plan, Stage, Step, Wake};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::Images;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
+use wasmbench_model::wire::record::RECORD_SCHEMA;
 
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
@@ -346,6 +347,34 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
     ];
     let (result, _) = carry_out(calls, record_crash()).await;
     result.unwrap();
+}
+
+#[tokio::test]
+async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
+    let valid = valid();
+    let trial = valid.order[0].clone();
+    let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
+    let ended = wasmbench_model::store::Ended::Measured;
+    wasmbench_model::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
+    let other = "wasmbench.dev/record/v0";
+    let annotations = stored.metadata.annotations.as_mut().unwrap();
+    annotations.insert(labels::RECORD_SCHEMA.into(), other.into());
+    let stored = serde_json::to_value(&stored).unwrap();
+    let calls = vec![
+        ("GET", "", 200, stored.clone()),
+        ("PUT", "", 200, stored),
+        ("POST", "/events", 201, json!({})),
+    ];
+    let (result, bodies) = carry_out(calls, record_crash()).await;
+    result.unwrap();
+    let annotations = &bodies[1]["metadata"]["annotations"];
+    assert_eq!(annotations[labels::RECORD_SCHEMA], RECORD_SCHEMA);
+    let index = annotations[labels::RECORD_INDEX].as_str().unwrap();
+    assert_eq!(index, "warm/b1 Failed SubjectCrashed\n");
+    let note = bodies[2]["note"].as_str().unwrap();
+    for expected in [other, RECORD_SCHEMA, "measured again"] {
+        assert!(note.contains(expected), "{expected}: {note}");
+    }
 }
 
 /// The trial's record, which says that its subject crashed.

@@ -6,6 +6,7 @@ use kube::ResourceExt as _;
 use wasmbench_api::conditions::{self, Draft};
 use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus};
+use wasmbench_model::units::cut;
 
 use super::run::run_name;
 use super::seen::{RunOutcome, SeenRun};
@@ -100,5 +101,5 @@ fn left_out((time, why): (Timestamp, LeftOut)) -> LeftOutTime {
 
 /// The text, cut to the longest message that a condition may have.
 pub fn clip(text: &str) -> String {
-    text.chars().take(MESSAGE).collect()
+    cut(text, MESSAGE)
 }

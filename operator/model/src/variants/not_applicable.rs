@@ -8,6 +8,7 @@ use wasmbench_api::run::{TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
+use crate::units::cut;
 use crate::variants::catalogue::of_variant;
 use crate::variants::presets::Cannot;
 use crate::wire::record::Point;
@@ -83,15 +84,11 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
         }
         found.extend(by_reason.into_iter().map(|(reason, what)| NotApplicable {
             variant: variant.name.clone(),
-            what: cut(&what.join(", ")),
+            what: cut(&what.join(", "), MAX_WHAT_CHARS),
             reason: reason.to_owned(),
         }));
     }
     found
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(MAX_WHAT_CHARS).collect()
 }
 
 #[cfg(test)]

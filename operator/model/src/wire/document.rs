@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use wasmbench_api::absent::is_zero;
 
 use crate::wire::failure::Failure;
@@ -48,15 +47,6 @@ pub struct LoadDocument {
     pub absent: BTreeMap<String, String>,
     /// The node as the probe saw it.
     pub environment: Environment,
-    /// Whether the baseline was loaded at the same time. Only records of older versions say so;
-    /// what they hold about the baseline is not read.
-    #[serde(
-        default,
-        rename = "duet",
-        skip_serializing_if = "std::ops::Not::not",
-        deserialize_with = "is_there"
-    )]
-    pub is_duet: bool,
 }
 
 /// From the first attempt to the first correct answer.
@@ -347,9 +337,4 @@ impl Environment {
             ..self
         }
     }
-}
-
-/// True whatever the field contains.
-fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| true)
 }

@@ -93,8 +93,6 @@ pub enum FailureReason {
     ImageNotRemovable,
     /// The record's measurement cannot be read.
     UnreadableResult,
-    /// The variant was measured beside the baseline, as only older versions did.
-    Duet,
     /// A word of another version, which wrote the record.
     #[serde(untagged)]
     Unknown(String),

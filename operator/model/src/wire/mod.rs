@@ -2,8 +2,8 @@
 //! probe prints ([`document`], [`instrument`], [`open_loop`]), both of these for cold starts
 //! ([`cold_start`]) and for density ([`density`]), whatever a probe printed ([`evidence`]), what
 //! the cluster added to a pod ([`addition`]), and what is kept of a trial ([`record`]). Plain data;
-//! what a probe prints and what is kept name their schema. Unknown fields are ignored, so that
-//! newer writers do not break older readers.
+//! what a probe prints and what is kept name their schema. Unknown fields are ignored, and what has
+//! another schema is refused ([`schema`]).
 
 pub mod action;
 pub mod addition;
@@ -16,4 +16,5 @@ pub mod instrument;
 pub mod open_loop;
 pub mod record;
 pub mod request;
+pub mod schema;
 pub mod scout;

@@ -15,7 +15,7 @@ use crate::wire::evidence::Evidence;
 use crate::wire::failure::FailureReason;
 use crate::wire::scout::ScoutDocument;
 
-/// Name and version of the record's schema.
+/// Name and version of the record's schema; a document in it with a new schema makes this one new.
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
 
 /// A point of a sweep.

@@ -35,10 +35,10 @@ use wasmbench_model::wire::cold_start::{
 };
 use wasmbench_model::wire::document::{Answer, Environment};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
-use wasmbench_model::wire::request::REQUEST_ENV;
 
 use crate::environment;
 use crate::output::progress;
+use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
 pub use sample::{Course, Pods};
@@ -59,19 +59,20 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
         added: vec![],
         environment: Environment::default(),
     };
-    // One thread for everything that waits: the other CPUs are left to what is measured.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
     let before = environment::read(settings);
-    document.failure = match runtime {
-        Ok(runtime) => runtime
-            .block_on(measure(settings, request, &mut document))
-            .err(),
-        Err(error) => Some(unavailable(format!("no runtime: {error}"))),
-    };
+    document.failure = block_on(measure(settings, request, &mut document)).err();
     document.environment = environment::read(settings).since(&before);
     document
+}
+
+/// Runs a measurement on one thread for everything that waits: the other CPUs are left to what is
+/// measured.
+pub fn block_on(measurement: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| unavailable(format!("no runtime: {error}")))?
+        .block_on(measurement)
 }
 
 async fn measure(
@@ -79,7 +80,8 @@ async fn measure(
     request: Option<&str>,
     document: &mut ColdStartDocument,
 ) -> Result<(), Failure> {
-    let request = parse(request)?;
+    let request: ColdStartRequest = request::parse(request, "cold starts")?;
+    check_path(&request)?;
     take(connect().await?, settings, &request, document).await
 }
 
@@ -167,18 +169,11 @@ pub async fn connect() -> Result<Client, Failure> {
     Client::try_from(config).map_err(|error| unavailable(format!("no API client: {error}")))
 }
 
-fn parse(request: Option<&str>) -> Result<ColdStartRequest, Failure> {
-    let bad = |message| failure(FailureReason::BadRequest, message);
-    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
-    let request: ColdStartRequest = serde_json::from_str(text).map_err(|error| {
-        bad(format!(
-            "{REQUEST_ENV} holds no request of cold starts: {error}"
-        ))
-    })?;
-    // The path is checked once, before the first pod.
+/// Checks the path of a request once, before the first pod.
+pub fn check_path(request: &ColdStartRequest) -> Result<(), Failure> {
     Target::new([0, 0, 0, 0].into(), request.port, &request.path)
-        .map_err(|error| bad(error.to_string()))?;
-    Ok(request)
+        .map(drop)
+        .map_err(|error| request::bad(error.to_string()))
 }
 
 /// Checks that a variant's answers are the same if all variants must give the same answer.

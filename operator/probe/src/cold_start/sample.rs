@@ -13,7 +13,7 @@ use kube::Api;
 use kube::api::PostParams;
 use tokio::time::{Instant, sleep, timeout_at};
 use wasmbench_model::altered;
-use wasmbench_model::waiting::OVER_QUOTA;
+use wasmbench_model::waiting::{is_over_quota, is_refused};
 use wasmbench_model::wire::addition::Addition;
 use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
 use wasmbench_model::wire::document::Answer;
@@ -454,8 +454,7 @@ fn over_quota(error: &kube::Error) -> Option<&str> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let is_so = status.code == 403 && status.message.contains(OVER_QUOTA);
-    is_so.then_some(status.message.as_str())
+    is_over_quota(status.code, &status.message).then_some(status.message.as_str())
 }
 
 fn not_created(error: &kube::Error) -> Failure {
@@ -469,7 +468,7 @@ fn not_created(error: &kube::Error) -> Failure {
         );
     }
     if let kube::Error::Api(status) = error
-        && matches!(status.code, 400 | 403 | 422)
+        && is_refused(status.code, &status.message)
     {
         return failure(
             FailureReason::PodRejected,

@@ -11,13 +11,12 @@ mod stop;
 
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
 use wasmbench_model::wire::document::Environment;
-use wasmbench_model::wire::failure::{Failure, FailureReason};
-use wasmbench_model::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::failure::Failure;
 
-use crate::cold_start::{connect, failure, unavailable};
+use crate::cold_start::{block_on, check_path, connect};
 use crate::environment;
+use crate::request;
 use crate::settings::Settings;
-use crate::target::Target;
 
 /// Measures one trial. `request` is the JSON text from the environment.
 pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
@@ -34,15 +33,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
         environment: Environment::default(),
     };
     let before = environment::read(settings);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    document.failure = match runtime {
-        Ok(runtime) => runtime
-            .block_on(measure(settings, request, &mut document))
-            .err(),
-        Err(error) => Some(unavailable(format!("no runtime: {error}"))),
-    };
+    document.failure = block_on(measure(settings, request, &mut document)).err();
     document.environment = environment::read(settings).since(&before);
     document
 }
@@ -52,20 +43,7 @@ async fn measure(
     request: Option<&str>,
     document: &mut DensityDocument,
 ) -> Result<(), Failure> {
-    let request = parse(request)?;
+    let request: DensityRequest = request::parse(request, "density")?;
+    check_path(&request.start)?;
     climb::climb(connect().await?, settings, &request, document).await
-}
-
-fn parse(request: Option<&str>) -> Result<DensityRequest, Failure> {
-    let bad = |message| failure(FailureReason::BadRequest, message);
-    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
-    let request: DensityRequest = serde_json::from_str(text).map_err(|error| {
-        bad(format!(
-            "{REQUEST_ENV} holds no request of density: {error}"
-        ))
-    })?;
-    // The path is checked once, before the first pod.
-    Target::new([0, 0, 0, 0].into(), request.start.port, &request.start.path)
-        .map_err(|error| bad(error.to_string()))?;
-    Ok(request)
 }

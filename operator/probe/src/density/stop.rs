@@ -84,7 +84,6 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::ProbeDeadlineExceeded
         | FailureReason::ProbeFailed
         | FailureReason::UnreadableResult
-        | FailureReason::Duet
         | FailureReason::Unknown(_) => return None,
     };
     Some(DensityStopped {

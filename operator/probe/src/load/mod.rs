@@ -19,7 +19,7 @@ use wasmbench_api::run::Expectation;
 use wasmbench_model::wire::document::{Answer, Environment, LOAD_SCHEMA, LoadDocument, Readiness};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request as wire;
-use wasmbench_model::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
+use wasmbench_model::wire::request::{LoadRequest, MeterLevel};
 
 use crate::action::{Action, Endpoint};
 use crate::answer::Judged;
@@ -27,6 +27,7 @@ use crate::generator::task::Load;
 use crate::meter::{NO_METER, PodMeter};
 use crate::output::progress;
 use crate::ready::{Patience, Question};
+use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
 use crate::{cpus, engine, environment, generator};
@@ -45,7 +46,8 @@ const FAILURES: u32 = 2;
 pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
     let mut document = empty_document();
     let before = environment::read(settings);
-    let measured = parse(request).and_then(|request| measure(settings, &request, &mut document));
+    let measured = request::parse::<LoadRequest>(request, "a load")
+        .and_then(|request| measure(settings, &request, &mut document));
     if let Err(failure) = measured {
         progress(&format!("failed: {}", failure.message));
         document.failure = Some(failure);
@@ -73,7 +75,6 @@ fn empty_document() -> LoadDocument {
         engine: None,
         absent: BTreeMap::new(),
         environment: Environment::default(),
-        is_duet: false,
     }
 }
 
@@ -140,7 +141,7 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
     Endpoint::new((request.address, request.port), &request.path, action)
-        .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
+        .map_err(|error| request::bad(error.to_string()))
 }
 
 /// Returns what loads the pod at `target`.
@@ -219,13 +220,6 @@ fn wait(
     Ok((answer, waited.answer_time))
 }
 
-fn parse(request: Option<&str>) -> Result<LoadRequest, Failure> {
-    let bad = |message| failure(FailureReason::BadRequest, message);
-    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
-    serde_json::from_str(text)
-        .map_err(|error| bad(format!("{REQUEST_ENV} holds no request of a load: {error}")))
-}
-
 /// The subject's counters, or why there are none.
 fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
     let meter = counters(settings, level, pod_uid);
@@ -282,6 +276,8 @@ fn failure(reason: FailureReason, message: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+
+    use wasmbench_model::wire::request::REQUEST_ENV;
 
     use super::*;
 

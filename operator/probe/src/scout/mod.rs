@@ -7,8 +7,7 @@ mod look;
 use std::time::Duration;
 
 use wasmbench_model::wire::document::{Environment, Readiness};
-use wasmbench_model::wire::failure::{Failure, FailureReason};
-use wasmbench_model::wire::request::REQUEST_ENV;
+use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::scout::{
     SCOUT_SCHEMA, ScoutDocument, ScoutRequest, ScoutWorkload, Scouted,
 };
@@ -17,6 +16,7 @@ use crate::action::{Action, Endpoint};
 use crate::environment;
 use crate::output::progress;
 use crate::ready::{Patience, Question};
+use crate::request;
 use crate::settings::Settings;
 use look::Looked;
 
@@ -32,7 +32,8 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ScoutDocument {
         idle: None,
         environment: Environment::default(),
     };
-    let looked = parse(request).and_then(|request| look(settings, &request, &mut document));
+    let looked = request::parse::<ScoutRequest>(request, "a scout")
+        .and_then(|request| look(settings, &request, &mut document));
     if let Err(failure) = looked {
         progress(&format!("failed: {}", failure.message));
         document.failure = Some(failure);
@@ -122,21 +123,5 @@ fn endpoint(
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
     Endpoint::new((request.address, request.port), &workload.path, action)
-        .map_err(|error| bad_request(error.to_string()))
-}
-
-fn parse(request: Option<&str>) -> Result<ScoutRequest, Failure> {
-    let text = request.ok_or_else(|| bad_request(format!("{REQUEST_ENV} is not set")))?;
-    serde_json::from_str(text).map_err(|error| {
-        bad_request(format!(
-            "{REQUEST_ENV} holds no request of a scout: {error}"
-        ))
-    })
-}
-
-fn bad_request(message: String) -> Failure {
-    Failure {
-        reason: FailureReason::BadRequest,
-        message,
-    }
+        .map_err(|error| request::bad(error.to_string()))
 }

@@ -26,7 +26,7 @@ pub fn each_block(ratios: &[f64]) -> Option<String> {
 /// The table of `rows`, with each title as `title` writes it: first what the run was to decide, then
 /// by metric and point.
 pub fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> Table {
-    rows.sort_by_key(|row| (!row.is_primary, row.metric.is_none(), row.metric, row.point));
+    rows.sort_by_key(|row| (!row.is_primary, row.metric, row.point));
     let decides = |row: &Row<'_>| if row.is_primary { PRIMARY } else { "" };
     Sheet::of(rows)
         .left(title("Versus ") + baseline, move |row| {

@@ -1,6 +1,5 @@
 //! The ratios of a status.
 
-use heck::ToSnakeCase as _;
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::Difference;
@@ -13,15 +12,12 @@ use crate::table::ascii;
 /// The ratios of a variant under a workload.
 pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
     let loads = row.versus_baseline.iter().filter_map(|ratio| {
-        let metric: Option<Metric> = ratio.metric.parse().ok();
+        let metric: Metric = ratio.metric.parse().ok()?;
         // The status has no differences of loads, and a ratio alone would not explain the verdict.
-        if metric.is_some_and(|metric| metric.measure().judged == Judged::Difference) {
+        if metric.measure().judged == Judged::Difference {
             return None;
         }
-        let measure = metric.map_or_else(
-            || ascii(&ratio.metric),
-            |metric: Metric| metric.noun().to_owned(),
-        );
+        let measure = metric.noun().to_owned();
         Some(judged(row, metric, None, measure, &ratio.judged))
     });
     let starts = row.cold_start.iter().flat_map(|point| of_start(row, point));
@@ -52,7 +48,7 @@ fn of_start<'a>(row: &'a SummaryRow, found: &'a ColdStartPoint) -> impl Iterator
     })
 }
 
-/// The difference in words; `None` in a status of an earlier version.
+/// The difference in words; `None` if the status has none.
 fn difference(found: &ColdStartRatio) -> Option<String> {
     let difference = Difference {
         value: found.difference_microseconds?,
@@ -66,12 +62,12 @@ fn difference(found: &ColdStartRatio) -> Option<String> {
 }
 
 fn at<'a>(row: &'a SummaryRow, metric: Metric, point: Point, found: &JudgedRatio) -> Row<'a> {
-    judged(row, Some(metric), Some(point), metric.at(point), found)
+    judged(row, metric, Some(point), metric.at(point), found)
 }
 
 fn judged<'a>(
     row: &'a SummaryRow,
-    metric: Option<Metric>,
+    metric: Metric,
     point: Option<Point>,
     measure: String,
     found: &JudgedRatio,
@@ -88,8 +84,7 @@ fn judged<'a>(
         is_primary: found.primary,
         variant: &row.variant,
         ratio: found.ratio,
-        // Earlier versions gave cold starts with one block an interval without width.
-        interval: found.low.zip(found.high).filter(|_| found.blocks != 1),
+        interval: found.low.zip(found.high),
         difference: None,
         verdict: verdict(&found.verdict, metric) + untrusted,
         noise_floor: found.noise_floor,
@@ -98,11 +93,10 @@ fn judged<'a>(
     }
 }
 
-/// A verdict in words. An unknown one, from another version, is spelled out from its name:
-/// `NotResolvable` as `not resolvable`.
-fn verdict(verdict: &str, metric: Option<Metric>) -> String {
-    if let Some((known, metric)) = verdict.parse::<Verdict>().ok().zip(metric) {
-        return known.words(metric);
+/// A verdict in words; one that this version does not know, as it stands in the status.
+fn verdict(verdict: &str, metric: Metric) -> String {
+    match verdict.parse::<Verdict>() {
+        Ok(known) => known.words(metric),
+        Err(_) => ascii(verdict),
     }
-    ascii(&verdict.to_snake_case().replace('_', " "))
 }

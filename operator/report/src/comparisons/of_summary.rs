@@ -33,7 +33,7 @@ pub fn place(metric: Metric, point: Point) -> String {
 fn row(found: &Comparison) -> Row<'_> {
     let unit = found.metric.measure().unit;
     Row {
-        metric: Some(found.metric),
+        metric: found.metric,
         point: Some(found.point),
         measure: found.metric.at(found.point) + &place(found.metric, found.point),
         is_primary: found.primary,

@@ -6,8 +6,8 @@ use wasmbench_results::vocabulary::measure::Metric;
 /// A ratio to the baseline, and what follows from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// The metric; `None` for one of another version.
-    pub metric: Option<Metric>,
+    /// The metric.
+    pub metric: Metric,
     /// The point of the sweep; `None` where a status does not say.
     pub point: Option<Point>,
     /// Both in words.

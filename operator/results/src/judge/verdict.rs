@@ -177,8 +177,6 @@ mod tests {
     fn a_verdict_names_what_there_is_more_or_less_of() {
         for (verdict, metric, words) in [
             (Verdict::Larger, Metric::CpuPerRequest, "more CPU"),
-            // The verdict of earlier versions.
-            (Verdict::Slower, Metric::CpuPerRequest, "more CPU"),
             (Verdict::Smaller, Metric::Memory, "less memory"),
             (Verdict::Larger, Metric::MemoryPerInstance, "more memory"),
             (Verdict::Slower, Metric::ThroughputRps, "fewer requests/s"),

@@ -12,10 +12,6 @@ use crate::read::density_trial as density;
 use crate::read::density_trial::DensityTrial;
 use crate::read::trial::{self, Metrics};
 
-/// Why a trial that an older version measured with `pairing: Duet` is excluded.
-const DUET: &str = "the baseline was loaded at the same moment (pairing: Duet), and wasmbench no longer \
-    compares such trials: apply the run again under another name, without spec.pairing";
-
 /// What was measured in one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
@@ -97,14 +93,14 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
     };
     let is_measured = record.outcome == Outcome::Measured;
     let ended = read.unusable.filter(|_| is_measured);
-    let load = record.load().filter(|document| !document.is_duet);
     Observation {
         position: record.position,
         began_at: began_at(record),
         recorded_at: record.recorded_at,
         ended: ended.unwrap_or_else(|| record.outcome.clone()),
         numbers: read.numbers,
-        generator_ceiling: load
+        generator_ceiling: record
+            .load()
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
         limit_range_cpu: record
@@ -143,14 +139,6 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
     let Some(document) = record.load() else {
         return Read::of(None, LACKING);
     };
-    if document.is_duet {
-        // Its numbers are those of a service on half a node, and cannot be compared with other
-        // trials.
-        return Read {
-            numbers: None,
-            unusable: Some(failed(FailureReason::Duet, DUET)),
-        };
-    }
     match trial::metrics(document, expected_status) {
         Ok(Some(found)) => Read::of(Some(Numbers::Load(Box::new(found))), None),
         Ok(None) => Read::of(None, LACKING),

@@ -12,10 +12,8 @@ pub struct Range {
     /// The value in the middle; the mean of the middle two if the number of values is even.
     pub median: f64,
     /// The smallest value.
-    #[serde(alias = "low")]
     pub min: f64,
     /// The largest value.
-    #[serde(alias = "high")]
     pub max: f64,
 }
 
@@ -50,12 +48,5 @@ mod tests {
         let range = Range::of((1..=20).rev().map(f64::from)).unwrap();
         assert_eq!((range.min, range.median, range.max), (1.0, 10.5, 20.0));
         assert_eq!(Range::of([f64::NAN]), None);
-    }
-
-    #[test]
-    fn the_ends_of_summaries_of_before_are_read() {
-        let old = r#"{"median": 2.0, "low": 1.0, "high": 4.0}"#;
-        let read: Range = serde_json::from_str(old).unwrap();
-        assert_eq!(read, Range::of([1.0, 2.0, 4.0]).unwrap());
     }
 }

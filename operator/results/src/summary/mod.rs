@@ -20,6 +20,7 @@ pub mod words;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
+use wasmbench_model::wire::schema::{self, OtherSchema};
 
 use crate::cells;
 use crate::cells::any::AnyCell;
@@ -40,6 +41,17 @@ use crate::vocabulary::measure::Metric;
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v2";
+
+/// A `summary.json` cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRead {
+    /// It is of another version.
+    #[error("{0}; use the version that wrote it, or measure again")]
+    OtherSchema(#[from] OtherSchema),
+    /// It is not a summary.
+    #[error("it is not a summary: {0}")]
+    Json(#[from] serde_json::Error),
+}
 
 /// Everything a run found.
 #[serde_with::skip_serializing_none]
@@ -110,6 +122,17 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Reads a `summary.json` of this version's schema.
+    pub fn read(json: &str) -> Result<Self, NotRead> {
+        #[derive(Deserialize)]
+        struct OnlySchema {
+            schema: String,
+        }
+        let named: OnlySchema = serde_json::from_str(json)?;
+        schema::check(&named.schema, SUMMARY_SCHEMA)?;
+        Ok(serde_json::from_str(json)?)
+    }
+
     /// The cells of all sweeps.
     pub fn all_cells(&self) -> impl Iterator<Item = AnyCell<'_>> {
         cells::all(&self.cells, &self.cold_starts, &self.density)
@@ -188,4 +211,21 @@ pub struct Named {
     pub name: String,
     /// What it is, at most 160 characters.
     pub what: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_of_another_schema_is_refused_with_both_schemas_and_what_to_do() {
+        let other = r#"{"schema": "wasmbench.dev/summary/v0", "cells": "elsewhere"}"#;
+        let error = Summary::read(other).unwrap_err().to_string();
+        for expected in ["summary/v0", SUMMARY_SCHEMA, "measure again"] {
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+        for broken in ["", "{}", "[]"] {
+            assert!(matches!(Summary::read(broken), Err(NotRead::Json(_))));
+        }
+    }
 }

@@ -59,7 +59,6 @@ pub enum Reason {
     /// Windows were too short to tell whether the node was noisy, or CPU time was not read.
     NoiseUnknown,
     /// The rate still changed within the timed windows.
-    #[serde(alias = "WarmupNotSettled")]
     NotSteady,
     /// A timed window lasted much longer than it was asked to.
     WindowOverran,

@@ -55,7 +55,6 @@ impl TrialReason {
             | R::ContainerdUnavailable
             | R::ImageNotRemovable
             | R::UnreadableResult
-            | R::Duet
             | R::Unknown(_) => None,
         }
     }

@@ -1,13 +1,16 @@
 //! Records in the `ConfigMaps` that hold them.
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
+use k8s_openapi::api::core::v1::{ConfigMap, ObjectReference};
 use kube::api::PostParams;
+use kube::runtime::events::{Event, EventType};
+use kube::{Api, Resource as _};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_core::build::{config_map, names};
+use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::{self, Added, Ended};
 use wasmbench_model::wire::record::Record;
+use wasmbench_model::wire::schema::OtherSchema;
 
 use crate::act::not_written;
 use crate::act::on_node::OnNode;
@@ -59,6 +62,8 @@ async fn fill_chunk(
                 name,
             });
         }
+        let annotations = map.metadata.annotations.as_ref().filter(|_| exists);
+        let replaced = annotations.and_then(|found| store::check_schema(found).err());
         let (mut rest, mut changed, mut counted) = (vec![], false, vec![]);
         for (record, bytes) in &records {
             let ended = Ended::from(&record.outcome);
@@ -84,6 +89,9 @@ async fn fill_chunk(
         match written {
             Ok(_) => {
                 count(context, &counted);
+                if let Some(other) = replaced {
+                    say_replaced(context, run, &name, &other).await;
+                }
                 return Ok(rest);
             }
             // Another writer was faster: read again, so that none of its data is lost.
@@ -92,6 +100,37 @@ async fn fill_chunk(
         }
     }
     Err(Error::WriteConflict { name })
+}
+
+/// Says that records of another schema were replaced. Events may get lost; nothing depends on them.
+async fn say_replaced(context: &Context, run: &ValidatedRun, name: &str, other: &OtherSchema) {
+    let note = format!(
+        "the records in {name} are of another version ({other}): their trials are measured again"
+    );
+    tracing::warn!(
+        run = run.name,
+        namespace = run.namespace,
+        map = name,
+        "records of another schema are replaced"
+    );
+    let event = Event {
+        type_: EventType::Warning,
+        reason: "MeasuredAgain".into(),
+        note: Some(note),
+        action: "Measure".into(),
+        secondary: None,
+    };
+    let about = ObjectReference {
+        api_version: Some(BenchmarkRun::api_version(&()).into()),
+        kind: Some(BenchmarkRun::kind(&()).into()),
+        namespace: Some(run.namespace.clone()),
+        name: Some(run.name.clone()),
+        uid: Some(run.uid.clone()),
+        ..ObjectReference::default()
+    };
+    if let Err(error) = context.events.publish(&event, &about).await {
+        tracing::debug!(error = %error, "an event could not be published");
+    }
 }
 
 fn count(context: &Context, ended: &[Ended]) {

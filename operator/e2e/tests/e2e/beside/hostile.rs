@@ -13,6 +13,7 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as, tenant};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
+use wasmbench_model::wire::record::RECORD_SCHEMA;
 use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
 const TINY: &str = r"
@@ -136,7 +137,9 @@ async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
                     labels::RUN_UID: uid, labels::COMPONENT: component,
                     labels::VARIANT: "native", labels::WORKLOAD: "hello",
                 },
-                "annotations": { labels::RECORD_INDEX: "warm/b1 Measured\n" },
+                "annotations": {
+                    labels::RECORD_SCHEMA: RECORD_SCHEMA, labels::RECORD_INDEX: "warm/b1 Measured\n",
+                },
                 "ownerReferences": [{
                     "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "real", "uid": uid,
                 }],

@@ -2,10 +2,8 @@
 
 use proptest::prelude::*;
 use roxmltree::Document;
-use serde_json::{Value, json};
+use serde_json::json;
 use wasmbench_model::wire::record::Point;
-use wasmbench_report::export::benchstat::benchstat;
-use wasmbench_report::export::bmf::bmf;
 use wasmbench_report::export::github::github;
 use wasmbench_report::export::junit::junit;
 use wasmbench_results::summary::Summary;
@@ -19,7 +17,7 @@ fn hostile() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "\"/><failure message='x'/>",
         "]]>&amp;<![CDATA[",
-        "a b\tc\nBenchmarkEvil 1 2 ns/op\nuntrusted:",
+        "a b\tc\nd",
         "x-8",
         "</code>\n# Evil\n| @all | #1 | [x](http://example.org)",
         "\u{0}\u{1b}\u{202e}\u{fffe}",
@@ -56,24 +54,6 @@ fn summary(names: &[String]) -> Summary {
     summarize(&run, &records)
 }
 
-/// Whether a line starts in a way that has a meaning in the format.
-fn is_of_benchstat(line: &str) -> bool {
-    let fields: Vec<&str> = line.split(' ').collect();
-    let is_number = |field: &&str| field.parse::<f64>().is_ok();
-    let numbers = || fields.iter().skip(2).step_by(2);
-    match fields[0] {
-        "#" | "baseline:" | "fingerprint:" | "untrusted:" => true,
-        "Unit" => fields.len() == 3,
-        name => {
-            let is_name = name.starts_with("BenchmarkD") || name.starts_with("BenchmarkCompute/");
-            is_name
-                && fields[1] == "1"
-                && fields.len().is_multiple_of(2)
-                && numbers().all(is_number)
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -88,16 +68,6 @@ proptest! {
         let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
         // Trust, the expectation, and the warm latency and the load of two workloads.
         prop_assert_eq!(cases.count(), 5);
-
-        let json: Value = serde_json::from_str(&bmf(&summary).unwrap()).unwrap();
-        let names = json.as_object().unwrap().keys();
-        prop_assert!(names.clone().count() > 0);
-        prop_assert!(names.clone().all(|name| (1..=1024).contains(&name.chars().count())));
-
-        let text = benchstat(&summary);
-        for line in text.lines() {
-            prop_assert!(is_of_benchstat(line), "{}", line);
-        }
 
         let markdown = github(&summary, None);
         prop_assert!(markdown.is_ascii());

@@ -1,7 +1,5 @@
 //! A summary in the formats of other programs. The snapshots document the formats.
 
-mod benchstat;
-mod bmf;
 mod github;
 mod hostile;
 mod junit;

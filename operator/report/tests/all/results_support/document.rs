@@ -99,6 +99,5 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             ..Environment::default()
         },
         absent: std::collections::BTreeMap::new(),
-        is_duet: false,
     }
 }

@@ -1,2 +1,0 @@
-# shellcheck shell=bash
-go_build golang.org/x/perf/cmd/benchstat
