@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e test-systems test-ipv6 test-surface pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
+.PHONY: help demo demo-studies test lint unit test-page e2e test-systems test-ipv6 test-ui pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,12 +49,12 @@ test-ipv6: ## The presets, all workloads and own images on a cluster whose pods 
 	@hack/cluster up --ipv6 --nodes 2
 	@hack/e2e/run presets:: main_job:: shims::
 
-test-surface: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name
-	@hack/surface/run $(FILTER)
+test-ui: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name
+	@hack/ui/run $(FILTER)
 
 pictures: ## The pictures of docs/images anew, by the test of the dashboard that uses all of it
 	@mkdir -p docs/images
-	@WASMBENCH_PICTURES=$(CURDIR)/docs/images hack/surface/run dashboard::story::
+	@WASMBENCH_PICTURES=$(CURDIR)/docs/images hack/ui/run dashboard::story::
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench

@@ -56,7 +56,7 @@ struct Bytes {
 
 impl Bytes {
     /// For functions that only read.
-    fn of(bytes: &[u8]) -> Self {
+    fn from_slice(bytes: &[u8]) -> Self {
         Self {
             start: bytes.as_ptr().cast_mut(),
             length: length(bytes),
@@ -116,13 +116,13 @@ pub fn set_flags(socket: u32, flags: u32) -> io::Result<()> {
 }
 
 pub fn bind(socket: u32, address: &[u8], port: u16) -> io::Result<()> {
-    let address = Bytes::of(address);
+    let address = Bytes::from_slice(address);
     // SAFETY: the host reads the address and does not write it.
     checked(unsafe { sock_bind(socket, &raw const address, port.into()) })
 }
 
 pub fn connect(socket: u32, address: &[u8], port: u16) -> io::Result<()> {
-    let address = Bytes::of(address);
+    let address = Bytes::from_slice(address);
     // SAFETY: the host reads the address and does not write it.
     checked(unsafe { sock_connect(socket, &raw const address, port.into()) })
 }
@@ -185,7 +185,7 @@ pub fn receive(socket: u32, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 pub fn send(socket: u32, bytes: &[u8]) -> io::Result<usize> {
-    let (from, mut sent) = (Bytes::of(bytes), 0);
+    let (from, mut sent) = (Bytes::from_slice(bytes), 0);
     // SAFETY: the host reads the bytes and writes to a local.
     checked(unsafe { sock_send(socket, &raw const from, 1, 0, &raw mut sent) })?;
     Ok(sent as usize)

@@ -68,9 +68,9 @@ pub enum Fault {
 
 impl Behaviour {
     /// The behaviour that `target`, a path with an optional query, asks for.
-    pub fn of(target: &str) -> Result<Self, String> {
+    pub fn parse(target: &str) -> Result<Self, String> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut query = Query::of(query);
+        let mut query = Query::parse(query);
         let behaviour = Self {
             status: query.take("status", 200)?,
             body_bytes: query.take_if_there("bytes")?,
@@ -138,7 +138,7 @@ fn fault(path: &str, query: &mut Query<'_>) -> Result<Fault, String> {
 struct Query<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Query<'a> {
-    fn of(text: &'a str) -> Self {
+    fn parse(text: &'a str) -> Self {
         let parts = text.split('&').filter(|part| !part.is_empty());
         Self(
             parts
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_path_alone_has_its_defaults() {
-        let found = Behaviour::of("/limit").unwrap();
+        let found = Behaviour::parse("/limit").unwrap();
         let expected = Kind::Limit {
             requests: 1,
             is_said: true,
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn status_length_and_pause_go_with_every_path() {
         let target = "/cut?status=404&percent=20&bytes=30&pause_milliseconds=5";
-        let found = Behaviour::of(target).unwrap();
+        let found = Behaviour::parse(target).unwrap();
         assert_eq!(found.pause, Some(Duration::from_millis(5)));
         let expected = Kind::Fault {
             fault: Fault::Cut,
@@ -210,7 +210,7 @@ mod tests {
             ("/cut?precent=20", "there is no parameter precent here"),
             ("/?status=many", "status has a value that cannot be read"),
         ] {
-            assert_eq!(Behaviour::of(target), Err(sentence.to_owned()));
+            assert_eq!(Behaviour::parse(target), Err(sentence.to_owned()));
         }
     }
 }

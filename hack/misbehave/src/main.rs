@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     if arguments.iter().any(|argument| argument == "--help") {
         return said(io::stdout().write_all(HELP.as_bytes()));
     }
-    match Options::of(arguments.into_iter()) {
+    match Options::parse(arguments.into_iter()) {
         Ok(options) => said(listen(options)),
         Err(sentence) => {
             let _ = writeln!(io::stderr(), "wasmbench: misbehave: {sentence}");

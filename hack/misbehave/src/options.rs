@@ -32,7 +32,7 @@ pub struct Options {
 
 impl Options {
     /// Reads the arguments, or says in a sentence what is wrong with them.
-    pub fn of(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             listen: listen_address::everywhere(8080),
             burn: 0,
@@ -63,7 +63,7 @@ impl Options {
                         .ok_or_else(|| format!("--at '{value}' is not PATH=TARGET"))?;
                     options
                         .further
-                        .push((path.to_owned(), Behaviour::of(target)?));
+                        .push((path.to_owned(), Behaviour::parse(target)?));
                 }
                 _ => return Err(format!("there is no option {argument}; see --help")),
             }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn read(arguments: &[&str]) -> Result<Options, String> {
-        Options::of(arguments.iter().map(|&argument| argument.to_owned()))
+        Options::parse(arguments.iter().map(|&argument| argument.to_owned()))
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
     } else {
         End::Closed
     };
-    let answer = Answer::of(behaviour, moment);
+    let answer = Answer::new(behaviour, moment);
     let after = |pause: Option<Duration>| pause.map(Step::Pause).into_iter();
     let one_write = |bytes: Vec<u8>, end: End| Script {
         steps: after(behaviour.pause).chain([Step::Write(bytes)]).collect(),
@@ -148,7 +148,7 @@ impl Answer {
         body: vec![],
     };
 
-    fn of(behaviour: &Behaviour, moment: &Moment) -> Self {
+    fn new(behaviour: &Behaviour, moment: &Moment) -> Self {
         let mut status = behaviour.status;
         let mut bytes = behaviour.body_bytes;
         if let Kind::Starting { time, until } = behaviour.kind
@@ -248,15 +248,15 @@ mod tests {
 
     #[test]
     fn a_probes_own_request_meets_no_fault() {
-        let behaviour = Behaviour::of("/cut").unwrap();
-        let good = script(&Behaviour::of("/").unwrap(), &moment(None));
+        let behaviour = Behaviour::parse("/cut").unwrap();
+        let good = script(&Behaviour::parse("/").unwrap(), &moment(None));
         assert_eq!(script(&behaviour, &moment(None)), good);
         assert_ne!(script(&behaviour, &moment(Some(1))), good);
     }
 
     #[test]
     fn only_good_answers_take_as_long_as_asked() {
-        let behaviour = Behaviour::of("/shed?percent=50&pause_milliseconds=7").unwrap();
+        let behaviour = Behaviour::parse("/shed?percent=50&pause_milliseconds=7").unwrap();
         let pause = Step::Pause(Duration::from_millis(7));
         let steps = |request| script(&behaviour, &moment(Some(request))).steps;
         assert!(steps(1).contains(&pause) && !steps(2).contains(&pause));
@@ -264,10 +264,10 @@ mod tests {
 
     #[test]
     fn a_service_that_starts_answers_otherwise_until_it_has() {
-        let behaviour = Behaviour::of("/starting?seconds=20&until=404").unwrap();
+        let behaviour = Behaviour::parse("/starting?seconds=20&until=404").unwrap();
         let mut now = moment(None);
-        assert_eq!(Answer::of(&behaviour, &now).status, 404);
+        assert_eq!(Answer::new(&behaviour, &now).status, 404);
         now.uptime = Duration::from_secs(20);
-        assert_eq!(Answer::of(&behaviour, &now).status, 200);
+        assert_eq!(Answer::new(&behaviour, &now).status, 200);
     }
 }

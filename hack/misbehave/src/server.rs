@@ -37,7 +37,7 @@ impl Server {
         let mut further = self.further.iter();
         match further.find(|(path, _)| path == target) {
             Some((_, behaviour)) => Ok(Cow::Borrowed(behaviour)),
-            None => Behaviour::of(target).map(Cow::Owned),
+            None => Behaviour::parse(target).map(Cow::Owned),
         }
     }
 

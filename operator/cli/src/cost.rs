@@ -11,11 +11,11 @@ use crate::read::Source;
 
 /// Prints the costs of the run that the arguments name.
 pub async fn run(cluster: &ClusterArgs, args: &CostArgs) -> Result<u8, Error> {
-    let source = Source::of(cluster, args.records_from.as_deref()).await?;
+    let source = Source::open(cluster, args.records_from.as_deref()).await?;
     let (_, summary) = source
         .read(&args.name, cluster.namespace.as_deref())
         .await?;
-    let costs = Costs::of(&summary, args.node());
+    let costs = Costs::new(&summary, args.node());
     if !costs.any() {
         return Err(Error::NothingToCost(args.name.clone()));
     }

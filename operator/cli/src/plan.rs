@@ -67,7 +67,7 @@ pub fn scheduled(
     let next: Vec<Timestamp> = std::iter::successors(cron.after(now), |time| cron.after(*time))
         .take(TIMES)
         .collect();
-    let times: Vec<String> = next.iter().map(|time| cron.told(*time)).collect();
+    let times: Vec<String> = next.iter().map(|time| cron.format(*time)).collect();
     let suspended = if schedule.spec.suspend {
         "\nSuspended: no run starts until spec.suspend is false.\n"
     } else {

@@ -37,7 +37,7 @@ pub enum Source {
 
 impl Source {
     /// The directory if one is given, otherwise the cluster that the arguments name.
-    pub async fn of(cluster: &ClusterArgs, directory: Option<&Path>) -> Result<Self, Error> {
+    pub async fn open(cluster: &ClusterArgs, directory: Option<&Path>) -> Result<Self, Error> {
         Ok(match directory {
             Some(directory) => Self::Files(directory.to_owned()),
             None => Self::Cluster(Cluster::connect(cluster).await?),

@@ -28,7 +28,7 @@ type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
 
 /// Prints the report in one of its forms, or compares all of its files with the stored ones.
 pub async fn run(cluster: &ClusterArgs, args: &ReportArgs) -> Result<u8, Error> {
-    let source = Source::of(cluster, args.records_from.as_deref()).await?;
+    let source = Source::open(cluster, args.records_from.as_deref()).await?;
     let (run, summary, stored) = match &source {
         Source::Files(directory) => from_files(directory, cluster.namespace.as_deref(), args)?,
         Source::Cluster(cluster) => from_cluster(cluster, args).await?,
@@ -71,7 +71,7 @@ async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Optio
         Ok((earlier, summary)) => Ok((&earlier.spec, summary)),
         Err(error) => Err(not_read(error, run)),
     };
-    Some(Versus::of(name, before, (&run.spec, summary)))
+    Some(Versus::new(name, before, (&run.spec, summary)))
 }
 
 /// Why the earlier run could not be read. It may be gone by now, but the status still says what was

@@ -123,7 +123,11 @@ impl Context {
 
     /// Notes that a run of `namespace` releases a node. Forgets other namespaces that have no runs.
     pub fn serve(&self, namespace: &str) {
-        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| of(r)).collect();
+        let known: BTreeSet<String> = self
+            .known_runs()
+            .iter()
+            .filter_map(|r| namespace(r))
+            .collect();
         let mut served = self.served_mut();
         served.retain(|namespace, _| known.contains(namespace));
         served.insert(namespace.to_owned(), self.clock.now());
@@ -169,6 +173,6 @@ fn uid(run: &GuardedRun) -> Option<String> {
     run.0.as_ref().ok()?.metadata.uid.clone()
 }
 
-fn of(run: &GuardedRun) -> Option<String> {
+fn namespace(run: &GuardedRun) -> Option<String> {
     run.0.as_ref().ok()?.metadata.namespace.clone()
 }

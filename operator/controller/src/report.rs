@@ -40,7 +40,7 @@ pub async fn report(
 ) -> Result<(), Error> {
     let conclusion = if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
         let found = observe::found(context, valid).await?;
-        let conclusion = Conclusion::of(&found.summary, found.records);
+        let conclusion = Conclusion::from_summary(&found.summary, found.records);
         Some(conclusion.versus(found.versus.as_ref()))
     } else {
         None

@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    fn told(variants: &Value) -> Vec<String> {
+    fn messages(variants: &Value) -> Vec<String> {
         let spec = json!({
             "variants": variants,
             "workloads": [{"name": "hello"}],
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn an_own_image_under_a_runtime_class_may_be_an_ordinary_one() {
-        let found = told(&json!([
+        let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server-wasm:1", "runtimeClassName": "wasmtime"}},
         ]));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_image_of_a_container_is_no_webassembly_beside_it() {
-        let found = told(&json!([
+        let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server:1", "runtimeClassName": "wasmtime"}},
         ]));
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn presets_and_ordinary_containers_leave_nothing_open() {
-        let found = told(&json!([
+        let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "preset": "wasmtime-shim"},
         ]));

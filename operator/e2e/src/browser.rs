@@ -258,7 +258,7 @@ async fn start_driver() -> (Driver, u16) {
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("chromedriver starts: 'make test-surface' installs it");
+        .expect("chromedriver starts: 'make test-ui' installs it");
     let stdout = child.stdout.take().expect("it is piped");
     let group = child.id().expect("it runs");
     let driver = Driver { child, group };

@@ -11,7 +11,7 @@ use wasmbench_model::wire::record::Record;
 const COMPILE_MODE: &str = "compileMode";
 
 /// What the process under test reported about its engine.
-pub fn told(record: &Record) -> &EngineFacts {
+pub fn reported(record: &Record) -> &EngineFacts {
     let document = record.load().expect("a load");
     document.engine.as_ref().expect("a gateway tells")
 }
@@ -20,7 +20,7 @@ pub fn told(record: &Record) -> &EngineFacts {
 /// computes unless nothing follows from that.
 pub fn assert_as_claimed(run: &BenchmarkRun, records: &[Record]) {
     for record in records {
-        let found = contradiction(variant(run, &record.trial.cell.variant), told(record));
+        let found = contradiction(variant(run, &record.trial.cell.variant), reported(record));
         assert_eq!(found, None, "{record:#?}");
     }
 }
@@ -49,7 +49,7 @@ pub fn assert_told_apart(
             .peekable();
         assert!(mine.peek().is_some(), "{told_by}: no record");
         for record in mine {
-            let honest = told(record).clone();
+            let honest = reported(record).clone();
             let mut silent = honest.clone();
             silent.remove(COMPILE_MODE);
             let mut lying = honest.clone();

@@ -1,4 +1,4 @@
-//! The Prometheus that `hack/surface/stack` starts, queried through the API server.
+//! The Prometheus that `hack/ui/stack` starts, queried through the API server.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::kubectl::{kubectl, run};
 use crate::operator_namespace;
 
 /// The folder of manifests uses the same name.
-const NAMESPACE: &str = "wasmbench-surface";
+const NAMESPACE: &str = "wasmbench-ui";
 
 /// The field `data` of Prometheus's response under `/api/v1/`; `None` while it does not respond.
 pub async fn asked(path: &str) -> Option<Value> {

@@ -20,7 +20,7 @@ impl CpuList {
             (first <= last && last <= MAX_CPU).then_some((first, last))
         };
         let ranges: Option<Vec<_>> = text.trim().split(',').map(of_range).collect();
-        Some(Self::of(ranges?))
+        Some(Self::from_ranges(ranges?))
     }
 
     /// The number of CPUs in the list.
@@ -34,7 +34,7 @@ impl CpuList {
     /// The CPUs of both lists.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        Self::of([self.ranges.as_slice(), &other.ranges].concat())
+        Self::from_ranges([self.ranges.as_slice(), &other.ranges].concat())
     }
 
     /// Whether the two have no CPU in common.
@@ -44,7 +44,7 @@ impl CpuList {
         self.ranges.iter().all(of_other)
     }
 
-    fn of(mut ranges: Vec<(u32, u32)>) -> Self {
+    fn from_ranges(mut ranges: Vec<(u32, u32)>) -> Self {
         ranges.sort_unstable();
         let mut joined: Vec<(u32, u32)> = vec![];
         for (first, last) in ranges {
@@ -105,7 +105,7 @@ mod tests {
 
     prop_compose! {
         fn any_list()(ranges in prop::collection::vec((0u32..60, 0u32..6), 1..6)) -> CpuList {
-            CpuList::of(ranges.into_iter().map(|(first, more)| (first, first + more)).collect())
+            CpuList::from_ranges(ranges.into_iter().map(|(first, more)| (first, first + more)).collect())
         }
     }
 

@@ -77,7 +77,7 @@ pub struct RuntimeClasses {
 
 impl RuntimeClasses {
     /// The name of this shim's.
-    pub fn of(&self, shim: Shim) -> &str {
+    pub fn name(&self, shim: Shim) -> &str {
         match shim {
             Shim::Wasmtime => &self.wasmtime,
             Shim::Wasmedge => &self.wasmedge,

@@ -61,7 +61,7 @@ mod tests {
             variant_prefix: "",
         };
         let answer = question
-            .wait(Patience::of(Duration::from_secs(5)))
+            .wait(Patience::start(Duration::from_secs(5)))
             .outcome
             .unwrap();
         assert_eq!(answer.excerpt, "floor");

@@ -37,7 +37,7 @@ pub struct Patience {
 
 impl Patience {
     /// Begins now.
-    pub fn of(limit: Duration) -> Self {
+    pub fn start(limit: Duration) -> Self {
         Self {
             began: Instant::now(),
             limit,
@@ -290,7 +290,7 @@ mod tests {
             expect: &expect,
             variant_prefix: "",
         };
-        question.wait(Patience::of(Duration::from_secs(5)))
+        question.wait(Patience::start(Duration::from_secs(5)))
     }
 
     fn answer_once(listener: &TcpListener) {

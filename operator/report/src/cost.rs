@@ -65,7 +65,7 @@ fn trusted(summary: &Summary) -> String {
 
 fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
     let measured = rows.first().map_or("", |row| row.metric.noun());
-    Sheet::of(rows)
+    Sheet::new(rows)
         .left("WORKLOAD", |row| row.workload)
         .left("VARIANT", |row| with_mark(row.variant, baseline))
         .right(measured.to_uppercase(), |row| {

@@ -19,7 +19,7 @@ use crate::sheet::Sheet;
 
 /// `summary.csv`.
 pub fn summary_csv(summary: &Summary) -> String {
-    let sheet = of_any_cell(Sheet::of(summary.all_cells()));
+    let sheet = of_any_cell(Sheet::new(summary.all_cells()));
     let with_kind = |sheet, kind| match kind {
         Kind::Load => of_load(sheet),
         Kind::ColdStart => of_cold_start(sheet),
@@ -31,7 +31,7 @@ pub fn summary_csv(summary: &Summary) -> String {
 
 /// `comparisons.csv`.
 pub fn comparisons_csv(summary: &Summary) -> String {
-    Sheet::of(&summary.comparisons)
+    Sheet::new(&summary.comparisons)
         .left("variant", |one| one.variant.clone())
         .left("workload", |one| one.workload.clone())
         .left("measure", |one| <&str>::from(one.metric))

@@ -60,7 +60,7 @@ pub struct Sheet<'a, T> {
 
 impl<'a, T> Sheet<'a, T> {
     /// A sheet of rows without columns yet.
-    pub fn of(rows: impl IntoIterator<Item = T>) -> Self {
+    pub fn new(rows: impl IntoIterator<Item = T>) -> Self {
         Self {
             rows: rows.into_iter().collect(),
             columns: vec![],

@@ -24,7 +24,7 @@ const MAX_SHOWN_CHARS: usize = 256;
 
 /// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {
-    Sheet::of(&summary.not_applicable)
+    Sheet::new(&summary.not_applicable)
         .left("Variant", |one| one.variant.clone())
         .left("What", |one| one.what.clone())
         .left("Because", |one| one.reason.clone())
@@ -37,7 +37,7 @@ pub fn variants(summary: &Summary) -> Table {
         let mut all = summary.environment.variants.iter();
         all.find(|images| images.variant == variant.name)
     };
-    Sheet::of(&summary.compared.variants)
+    Sheet::new(&summary.compared.variants)
         .left("Variant", |one| with_mark(&one.name, &summary.baseline))
         .left("What", |one| one.what.clone())
         .left("RuntimeClass", |one| joined(&images(one)?.runtime_classes))
@@ -74,7 +74,7 @@ pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
 /// The baseline against its twin under one workload, one row per measure.
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     let floors = summary.noise_floors.iter();
-    Sheet::of(floors.filter(|floor| floor.workload == workload))
+    Sheet::new(floors.filter(|floor| floor.workload == workload))
         .left("Metric", |floor| {
             floor.metric.at(floor.point) + &place(floor.metric, floor.point)
         })
@@ -107,7 +107,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
     // Where variants used equally many CPUs, the column would say nothing.
     let mut doubts = summary.doubts.iter();
     let shows_cpus = doubts.any(|doubt| doubt.reason == Reason::UnequalCpus);
-    Sheet::of(closed)
+    Sheet::new(closed)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| {
@@ -231,7 +231,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
         .cells
         .iter()
         .flat_map(|cell| cell.detail.trials.iter().map(move |trial| (cell, trial)));
-    Sheet::of(all.take(limit))
+    Sheet::new(all.take(limit))
         .left("Trial", |(cell, trial)| {
             let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());
             format!("{variant}/{workload}/{point}/b{}", trial.block)
@@ -294,7 +294,7 @@ fn thrown_away(window: &Discarded) -> String {
 
 /// Distinct reasons for trials without a measurement, the most frequent first.
 pub fn failures(summary: &Summary) -> Table {
-    Sheet::of(&summary.failures)
+    Sheet::new(&summary.failures)
         .left("Variant", |group| group.variant.clone())
         .left("Reason", |group| group.reason.clone())
         .right("Failed", |group| group.failed)

@@ -2,7 +2,7 @@
 
 use wasmbench_report::table::{Align, Table, lines};
 
-use crate::beside::{Value, ratio};
+use crate::compared::{Value, ratio};
 use crate::figure::Figure;
 use crate::measured::Measured;
 use crate::terminal;

@@ -5,7 +5,7 @@
 //! to the same base, row by row), then what people see: [`terminal`], [`plot`] and [`page`], which
 //! are `docs/studies.md` and `docs/studies`, and [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
 
-pub mod beside;
+pub mod compared;
 pub mod decide;
 pub mod figure;
 pub mod measured;

@@ -122,7 +122,7 @@ fn collect(
         summaries.push(summary.map_err(|error| content(path, error.to_string()))?);
     }
     let path = directory.join(format!("{}.json", study.name));
-    let now = measured::of(length, &summaries);
+    let now = measured::from_summaries(length, &summaries);
     let found = match wasmbench_studies::measured(directory, &study.name)? {
         Some(before) => before.and(now),
         None => now,

@@ -111,7 +111,7 @@ pub fn parse(text: &str) -> Result<Measured, String> {
 }
 
 /// What the runs of one manifest found.
-pub fn of(length: Length, summaries: &[Summary]) -> Measured {
+pub fn from_summaries(length: Length, summaries: &[Summary]) -> Measured {
     let runs = summaries
         .iter()
         .map(|summary| (summary.run.name.clone(), of_run(length, summary)));

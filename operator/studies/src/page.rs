@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use wasmbench_report::table::{escape, lines};
 
-use crate::beside::{DIFFERS, Row, Value, ratio, rows};
+use crate::compared::{DIFFERS, Row, Value, ratio, rows};
 use crate::measured::Measured;
 use crate::plot;
 use crate::published::{Experiment, Published, Study, Why};

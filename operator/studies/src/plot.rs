@@ -5,7 +5,7 @@ use wasmbench_report::html::axis;
 use wasmbench_report::html::marks::{line, path, px, text};
 use wasmbench_report::html::scale::Scale;
 
-use crate::beside::{Row, Value};
+use crate::compared::{Row, Value};
 use crate::published::Study;
 use crate::terminal::{NOTHING, place, value};
 use crate::values::Ratio;

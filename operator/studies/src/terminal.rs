@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use wasmbench_model::units::ratio_number;
 use wasmbench_report::table::{Align, Table, ascii, lines};
 
-use crate::beside::{Row, Value, rows};
+use crate::compared::{Row, Value, rows};
 use crate::figure::Figure;
 use crate::measured::{Length, Measured, Run};
 use crate::published::Study;

@@ -146,7 +146,7 @@ impl Pair<'_> {
 
 /// What the ratios of blocks, which come from these pairs, say together.
 fn estimated(ratios: &[f64], pairs: &[Pair<'_>]) -> Option<Ratio> {
-    let interval = Interval::of(ratios)?;
+    let interval = Interval::from_ratios(ratios)?;
     let ends = interval.low().zip(interval.high());
     Some(Ratio {
         ratio: interval.estimate.exp(),

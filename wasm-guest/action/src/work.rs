@@ -72,7 +72,7 @@ fn answered(
 ) -> Result<Map<String, Value>, String> {
     let mut answer = work(parameters, host)?;
     if parameters.contains_key(BALLAST.name) {
-        let made = ballast::call(ballast, BALLAST.of(parameters)?.into());
+        let made = ballast::call(ballast, BALLAST.read(parameters)?.into());
         answer.insert(BALLAST.name.to_owned(), json!(made.to_string()));
     }
     Ok(answer)
@@ -81,14 +81,14 @@ fn answered(
 fn work(parameters: &Parameters, host: &mut impl Host) -> Result<Map<String, Value>, String> {
     match parameters.get("work").map_or("hello", String::as_str) {
         "hello" => Ok(member("hello", "world")),
-        "hash" => Ok(member("hash", hash(ITERATIONS.of(parameters)?))),
+        "hash" => Ok(member("hash", hash(ITERATIONS.read(parameters)?))),
         "sleep" => {
-            let milliseconds = MILLISECONDS.of(parameters)?;
+            let milliseconds = MILLISECONDS.read(parameters)?;
             host.sleep(milliseconds);
             Ok(member("slept", milliseconds.to_string()))
         }
         "mixed" => {
-            let seed = SEED.of(parameters)?;
+            let seed = SEED.read(parameters)?;
             if host.random() & 1 == 0 {
                 host.sleep(MILLISECONDS.usual);
             } else {
@@ -117,7 +117,7 @@ fn member(name: &str, value: impl Into<Value>) -> Map<String, Value> {
 }
 
 impl Number {
-    fn of(&self, parameters: &Parameters) -> Result<u32, String> {
+    fn read(&self, parameters: &Parameters) -> Result<u32, String> {
         let Some(digits) = parameters.get(self.name) else {
             return Ok(self.usual);
         };

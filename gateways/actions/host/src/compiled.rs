@@ -21,7 +21,7 @@ impl Compiled {
     /// Returns the compiled form of a module, which `compile` makes unless it was made before. The
     /// lock is held during compilation: concurrent calls with the same module wait for the first
     /// instead of each compiling it.
-    pub fn of<E>(
+    pub fn get_or_compile<E>(
         &self,
         module: &[u8],
         compile: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
@@ -56,7 +56,7 @@ mod tests {
             for _ in 0..FUNCTIONS {
                 scope.spawn(|| {
                     together.wait();
-                    let code = compiled.of(b"module", |_| {
+                    let code = compiled.get_or_compile(b"module", |_| {
                         count.fetch_add(1, Ordering::Relaxed);
                         Ok::<_, ()>(vec![1])
                     });
@@ -70,16 +70,20 @@ mod tests {
     #[test]
     fn the_oldest_makes_room_and_what_fails_is_not_kept() {
         let compiled = Compiled::default();
-        let failed = compiled.of(&[0], |_| Err("no"));
+        let failed = compiled.get_or_compile(&[0], |_| Err("no"));
         assert!(failed.is_err());
         let count = u8::try_from(MOST).unwrap() + 1;
         for number in 0..count {
             compiled
-                .of(&[number], |module| Ok::<_, ()>(module.to_vec()))
+                .get_or_compile(&[number], |module| Ok::<_, ()>(module.to_vec()))
                 .unwrap();
         }
-        let again =
-            |number: u8| *compiled.of(&[number], |_| Ok::<_, ()>(vec![99])).unwrap() == [99];
+        let again = |number: u8| {
+            *compiled
+                .get_or_compile(&[number], |_| Ok::<_, ()>(vec![99]))
+                .unwrap()
+                == [99]
+        };
         assert!(!again(1));
         assert!(again(0));
     }

@@ -81,7 +81,7 @@ impl<E: std::error::Error> From<E> for Stopped {
 impl Ended {
     /// The outcome of a guest that ran in an engine. A guest that exits leaves the engine as if it
     /// had trapped.
-    pub fn of(guest: Guest, ran: Result<(), Stopped>, limits: Limits) -> Self {
+    pub fn new(guest: Guest, ran: Result<(), Stopped>, limits: Limits) -> Self {
         let failure = match (guest.streams.exit_code, ran) {
             (Some(0), _) | (None, Ok(())) => None,
             (Some(code), _) => Some(format!("the function ended with {code}")),
@@ -175,7 +175,7 @@ mod tests {
         let ended = |exit_code, ran| {
             let mut guest = Guest::new(vec![], limits.time);
             guest.streams.exit_code = exit_code;
-            Ended::of(guest, ran, limits).failure.unwrap_or_default()
+            Ended::new(guest, ran, limits).failure.unwrap_or_default()
         };
         let trap = || Err(Stopped::Failed("unreachable".into()));
         assert_eq!(ended(None, Ok(())), "");

@@ -110,7 +110,7 @@ impl Executor for Wasmi {
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.limits);
         let ran = self.run(code, &mut store);
-        Ended::of(store.into_data().guest, ran, limits)
+        Ended::new(store.into_data().guest, ran, limits)
     }
 
     fn chain(&self) -> Option<Duration> {

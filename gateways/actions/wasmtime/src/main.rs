@@ -135,7 +135,7 @@ impl Executor for Wasmtime {
         let ticks = limits.time.as_millis() / TICK.as_millis();
         store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2) + 1);
         let ran = Self::run(code, &mut store);
-        Ended::of(
+        Ended::new(
             store.into_data().guest,
             ran.map_err(|error| stopped(&error)),
             limits,

@@ -11,7 +11,7 @@ use wasmtime::{Engine, Module, Result};
 
 /// Returns a module, compiled unless it was compiled before.
 pub fn kept(engine: &Engine, compiled: &Compiled, code: &[u8]) -> Result<Module> {
-    let compiled = compiled.of(code, |code| engine.precompile_module(code))?;
+    let compiled = compiled.get_or_compile(code, |code| engine.precompile_module(code))?;
     // SAFETY: this process compiled the bytes, and nobody else can write to them.
     unsafe { Module::deserialize(engine, &*compiled) }
 }

@@ -234,26 +234,26 @@ impl<T> Workloads<T> {
         match request.path() {
             "/" => body.extend_from_slice(b"hello"),
             "/echo" => body.extend_from_slice(echoed(request)),
-            "/compute" => append_hex(&sha256_chain(SHA256.of(request)?), body),
-            "/blake3" => append_hex(&blake3_chain(BLAKE3.of(request)?), body),
+            "/compute" => append_hex(&sha256_chain(SHA256.read(request)?), body),
+            "/blake3" => append_hex(&blake3_chain(BLAKE3.read(request)?), body),
             "/heavy" => {
-                let number = fibonacci(FIBONACCI.of(request)?);
+                let number = fibonacci(FIBONACCI.read(request)?);
                 // Writing to memory does not fail.
                 let _ = write!(body, "{number}");
             }
             "/sleep" => {
                 body.extend_from_slice(b"slept");
-                return Ok(wait(SLEEP.of(request)?));
+                return Ok(wait(SLEEP.read(request)?));
             }
             "/mixed" => {
                 body.extend_from_slice(b"mixed");
-                if self.draw(SEED.of(request)?) {
+                if self.draw(SEED.read(request)?) {
                     return Ok(wait(SLEEP.default));
                 }
                 std::hint::black_box(blake3_chain(BLAKE3.default));
             }
             "/json" => {
-                accounts(ORDERS.of(request)?, body)?;
+                accounts(ORDERS.read(request)?, body)?;
                 return Ok(Work::Json);
             }
             "/state" => {
@@ -298,7 +298,7 @@ fn echoed(request: &Request) -> &[u8] {
 
 impl Number {
     /// The number in `request`, or what is wrong with it.
-    fn of(&self, request: &Request) -> Result<u32, String> {
+    fn read(&self, request: &Request) -> Result<u32, String> {
         let Some(digits) = request.query(self.name) else {
             return Ok(self.default);
         };

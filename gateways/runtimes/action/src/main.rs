@@ -65,7 +65,7 @@ impl Wasmer {
                 Ok(Code { module, engine })
             }
             Compile::Aot => {
-                let compiled = self.compiled.of(module, |module| {
+                let compiled = self.compiled.get_or_compile(module, |module| {
                     let module = Module::new(&compiler(), module)?;
                     Ok::<_, Error>(module.serialize()?.to_vec())
                 })?;
@@ -159,7 +159,7 @@ impl Executor for Wasmer {
         let ran = self.run(&code.module, &mut store, &env);
         let empty = Guest::new(vec![], limits.time);
         let guest = std::mem::replace(&mut env.as_mut(&mut store).guest, empty);
-        Ended::of(guest, ran, limits)
+        Ended::new(guest, ran, limits)
     }
 
     fn chain(&self) -> Option<Duration> {

@@ -51,7 +51,7 @@ pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
 
 fn prepare(context: &impl RuntimeContext) -> Result<Machine> {
     let module = context.entrypoint().source.as_bytes()?;
-    let mode = Mode::of(&module)?;
+    let mode = Mode::from_bytes(&module)?;
     let machine = Machine::new(mode)?;
     let version = version();
     let told = [

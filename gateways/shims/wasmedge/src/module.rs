@@ -20,7 +20,7 @@ pub enum Mode {
 
 impl Mode {
     /// The only mode that makes sense for this module.
-    pub fn of(bytes: &[u8]) -> Result<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         match WasmBinaryType::from_bytes(bytes) {
             Some(WasmBinaryType::Module) if is_compiled(bytes) => Ok(Self::Aot),
             Some(WasmBinaryType::Module) => Ok(Self::Interpreter),

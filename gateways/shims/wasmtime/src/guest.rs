@@ -31,7 +31,7 @@ pub enum Kind {
 
 impl Kind {
     /// Determines the kind from the first bytes.
-    pub fn of(bytes: &[u8]) -> Result<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         match WasmBinaryType::from_bytes(bytes) {
             Some(WasmBinaryType::Module) => Ok(Self::Module),
             Some(WasmBinaryType::Component) => Ok(Self::Component),
@@ -118,7 +118,7 @@ fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
     let bytes = entrypoint.source.as_bytes()?;
     let function = entrypoint.func;
     if !entrypoint.source.is_precompiled()? {
-        return Ok(match Kind::of(&bytes)? {
+        return Ok(match Kind::from_bytes(&bytes)? {
             Kind::Module => Guest::Module {
                 module: Module::new(engine, &bytes).map_err(readable)?,
                 function,

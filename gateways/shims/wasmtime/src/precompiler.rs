@@ -35,7 +35,7 @@ impl Precompiler {
         if layer.precompiled {
             return Ok(None);
         }
-        let compiled = match Kind::of(&layer.layer)? {
+        let compiled = match Kind::from_bytes(&layer.layer)? {
             Kind::Module => self.0.precompile_module(&layer.layer),
             Kind::Component => self.0.precompile_component(&layer.layer),
         };

@@ -61,7 +61,7 @@ enum Label {
 }
 
 impl Label {
-    fn of(key: &str) -> Self {
+    fn from_key(key: &str) -> Self {
         match FIXED.iter().find(|(known, _)| *known == key) {
             Some((_, value)) => Self::Is(value),
             None if VARYING.contains(&key) => Self::Varies,
@@ -83,11 +83,11 @@ impl Label {
 fn selects(selector: &LabelSelector) -> bool {
     let mut equal = selector.match_labels.iter().flatten();
     let mut others = selector.match_expressions.iter().flatten();
-    equal.all(|(key, value)| Label::of(key).may_be(|is| is == value)) && others.all(holds)
+    equal.all(|(key, value)| Label::from_key(key).may_be(|is| is == value)) && others.all(holds)
 }
 
 fn holds(asked: &LabelSelectorRequirement) -> bool {
-    let label = Label::of(&asked.key);
+    let label = Label::from_key(&asked.key);
     let is_listed = |value: &str| asked.values.iter().flatten().any(|one| one == value);
     match asked.operator.as_str() {
         "In" => label.may_be(is_listed),

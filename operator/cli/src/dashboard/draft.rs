@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRun;
 
 use crate::args::InitArgs;
 use crate::args::init::{image, object_name, path};
-use crate::init::manifest::{self, Told};
+use crate::init::manifest::{self, ClusterView};
 use crate::{files, plan};
 
 /// The initial manifest of the form. It uses presets, which need no images of the user's own.
@@ -67,7 +67,7 @@ impl Form {
     }
 
     /// The manifest that the fields describe, or what is wrong with them.
-    pub fn manifest_of_fields(&self, told: Told) -> Result<String, String> {
+    pub fn manifest_of_fields(&self, told: ClusterView) -> Result<String, String> {
         let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let checked = |text: &String, check: fn(&str) -> Result<String, String>| {
             given(text).map(|text| check(&text)).transpose()
@@ -160,7 +160,7 @@ mod tests {
             ..Form::sample()
         };
         form.manifest = form
-            .manifest_of_fields(Told::nothing("no cluster"))
+            .manifest_of_fields(ClusterView::unavailable("no cluster"))
             .unwrap();
         assert!(
             form.manifest.contains("name: \"server\""),
@@ -169,7 +169,9 @@ mod tests {
         );
         assert!(form.plan().unwrap().contains("server"));
         form.port = "70000".into();
-        let error = form.manifest_of_fields(Told::nothing("")).unwrap_err();
+        let error = form
+            .manifest_of_fields(ClusterView::unavailable(""))
+            .unwrap_err();
         assert!(error.contains("65535"), "{error}");
     }
 

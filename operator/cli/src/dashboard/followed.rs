@@ -71,7 +71,7 @@ impl Followed {
 
     /// What the records of `run` say. Reads again if there are more records and nothing is being
     /// measured right now.
-    pub async fn of(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
+    pub async fn recorded(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
         let now = (completed(run), run.is_finished());
         let is_read = self.read_at == Some(now);
         if is_read || now.0 == 0 || is_measuring(run) {
@@ -205,9 +205,9 @@ mod tests {
     #[tokio::test]
     async fn a_read_that_breaks_off_is_made_again_and_loses_no_record() {
         let mut followed = Followed::new(cluster());
-        let broken = followed.of(&run()).await;
+        let broken = followed.recorded(&run()).await;
         assert!(broken.trouble.is_some(), "{broken:?}");
-        let whole = followed.of(&run()).await;
+        let whole = followed.recorded(&run()).await;
         assert_eq!(whole.trouble, None);
         let trials = whole.summary.as_ref().unwrap().trials;
         assert_eq!((whole.ended.len(), trials.failed), (2, 2), "{trials:?}");

@@ -11,7 +11,7 @@ use crate::dashboard::access::Access;
 use crate::dashboard::followed::{Followed, Recorded};
 use crate::dashboard::recent::Recent;
 use crate::dashboard::watched::Watched;
-use crate::init::{self, manifest::Told};
+use crate::init::{self, manifest::ClusterView};
 
 /// The data behind the pages.
 pub struct Dashboard {
@@ -24,20 +24,20 @@ pub struct Dashboard {
     /// Which runs are shown, in words.
     pub shown: String,
     followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
-    told: OnceCell<Told>,
+    view: OnceCell<ClusterView>,
 }
 
 impl Dashboard {
     /// A dashboard of these runs.
     pub fn new(cluster: Cluster, watched: Watched, access: Access, shown: String) -> Self {
-        let (followed, told) = (Mutex::default(), OnceCell::new());
+        let (followed, view) = (Mutex::default(), OnceCell::new());
         Self {
             cluster,
             watched,
             access,
             shown,
             followed,
-            told,
+            view,
         }
     }
 
@@ -55,12 +55,12 @@ impl Dashboard {
             let new = || Arc::new(Mutex::new(Followed::new(cluster())));
             all.value(&uid, new).clone()
         };
-        followed.lock().await.of(run).await
+        followed.lock().await.recorded(run).await
     }
 
     /// RuntimeClasses and nodes, read once.
-    pub async fn told(&self) -> Told {
-        let asked = || init::asked(&self.cluster);
-        self.told.get_or_init(asked).await.clone()
+    pub async fn cluster_view(&self) -> ClusterView {
+        let read = || init::view_cluster(&self.cluster);
+        self.view.get_or_init(read).await.clone()
     }
 }

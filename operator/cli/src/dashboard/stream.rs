@@ -35,7 +35,7 @@ struct Sender<V, F> {
 
 /// Sends each region that `regions` returns whenever it has changed. `regions` is called only when
 /// `version` has changed.
-pub fn of<V, F, Made>(
+pub fn events<V, F, Made>(
     dashboard: Arc<Dashboard>,
     version: V,
     regions: F,

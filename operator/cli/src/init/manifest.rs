@@ -23,16 +23,16 @@ const MAX_NAME: usize = 40;
 
 /// The cluster's answers, or why there are none.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ClusterView {
     /// Its RuntimeClasses by name.
     pub classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
     /// Its nodes.
     pub nodes: Answer<Vec<NodeSeen>>,
 }
 
-impl Told {
+impl ClusterView {
     /// No answers, for this reason.
-    pub fn nothing(why: &str) -> Self {
+    pub fn unavailable(why: &str) -> Self {
         Self {
             classes: Err(why.to_owned()),
             nodes: Err(why.to_owned()),
@@ -49,15 +49,15 @@ pub struct Draft {
     class: String,
     port: u16,
     path: String,
-    told: Told,
+    view: ClusterView,
 }
 
 impl Draft {
     /// The draft for these arguments on a cluster with these answers.
-    pub fn new(args: &InitArgs, told: Told) -> Self {
+    pub fn new(args: &InitArgs, view: ClusterView) -> Self {
         let image = args.image.as_ref().or(args.wasm.as_ref());
         let name = args.name.clone();
-        let class = args.runtime_class.clone().or_else(|| wasm_class(&told));
+        let class = args.runtime_class.clone().or_else(|| wasm_class(&view));
         Self {
             name: name.unwrap_or_else(|| name_of(image.map_or("", String::as_str))),
             container: args.image.clone(),
@@ -65,7 +65,7 @@ impl Draft {
             class: class.unwrap_or_else(|| USUAL_CLASS.to_owned()),
             port: args.port,
             path: args.path.clone(),
-            told,
+            view,
         }
     }
 
@@ -76,7 +76,7 @@ impl Draft {
             missing.then(|| format!("CHANGE ME in the file stands for {what}"))
         };
         let class = &self.class;
-        let unknown = match &self.told.classes {
+        let unknown = match &self.view.classes {
             Ok(classes) => (!classes.contains_key(class)).then(|| {
                 format!("there is no RuntimeClass '{class}' in this cluster: install the shim and its RuntimeClass")
             }),
@@ -94,7 +94,7 @@ impl Draft {
 
     fn node_selector(&self) -> BTreeMap<String, String> {
         let class = self
-            .told
+            .view
             .classes
             .as_ref()
             .ok()
@@ -104,9 +104,9 @@ impl Draft {
 }
 
 /// The first RuntimeClass whose name or handler looks like one for Wasm.
-fn wasm_class(told: &Told) -> Option<String> {
+fn wasm_class(view: &ClusterView) -> Option<String> {
     let is_wasm = |text: &str| WASM.iter().any(|part| text.contains(part));
-    let mut classes = told.classes.as_ref().ok()?.iter();
+    let mut classes = view.classes.as_ref().ok()?.iter();
     let found = classes.find(|(name, class)| is_wasm(name) || is_wasm(&class.handler));
     found.map(|(name, _)| name.clone())
 }
@@ -179,7 +179,7 @@ fn head(draft: &Draft) -> String {
 
 /// The cluster's answers, as comments.
 fn answers(draft: &Draft) -> String {
-    let Told { classes, nodes } = &draft.told;
+    let ClusterView { classes, nodes } = &draft.view;
     let classes = match classes {
         Ok(classes) if classes.is_empty() => {
             "there is none: a Wasm variant is skipped until a shim is installed".to_owned()
@@ -221,7 +221,7 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
             "They are not of one architecture: have the ordinary image for all of them, or set {ARCH} in placement.nodeSelector"
         ));
     }
-    let class = draft.told.classes.as_ref().ok();
+    let class = draft.view.classes.as_ref().ok();
     let handler = class.and_then(|classes| Some(&classes.get(&draft.class)?.handler));
     let lacks = |node: &&&NodeSeen| {
         let handlers = node.handlers.as_ref();

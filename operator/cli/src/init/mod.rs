@@ -8,17 +8,17 @@ use crate::assumed;
 use crate::check::read::{nodes, runtime_classes};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::init::manifest::{Draft, Told, manifest, run_of};
+use crate::init::manifest::{ClusterView, Draft, manifest, run_of};
 use crate::{note, print};
 use wasmbench_core::admit::admit;
 
 /// Writes the run that the arguments describe.
 pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
-    let told = match Cluster::connect(cluster).await {
-        Ok(cluster) => asked(&cluster).await,
-        Err(error) => Told::nothing(&error.to_string()),
+    let view = match Cluster::connect(cluster).await {
+        Ok(cluster) => view_cluster(&cluster).await,
+        Err(error) => ClusterView::unavailable(&error.to_string()),
     };
-    let draft = Draft::new(args, told);
+    let draft = Draft::new(args, view);
     let text = manifest(&draft);
     // A file that `plan` would refuse helps nobody.
     admit(&run_of(&text)?, &assumed::config())?;
@@ -30,7 +30,7 @@ pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
 }
 
 /// Reads the cluster's RuntimeClasses and nodes.
-pub async fn asked(cluster: &Cluster) -> Told {
+pub async fn view_cluster(cluster: &Cluster) -> ClusterView {
     let classes = runtime_classes(cluster).await;
     let nodes = match &classes {
         Ok(_) => nodes(cluster).await,
@@ -38,7 +38,7 @@ pub async fn asked(cluster: &Cluster) -> Told {
         Err(error) => Ok(Err(error.to_string())),
     };
     let words = |error: Error| error.to_string();
-    Told {
+    ClusterView {
         classes: classes.map_err(words).and_then(|answer| answer),
         nodes: nodes.map_err(words).and_then(|answer| answer),
     }

@@ -53,7 +53,7 @@ fn refused() -> (u16, Value) {
 }
 
 fn policies(of: impl Fn(&str) -> Value) -> Value {
-    let names = POLICIES.map(|policy| of(&format!("wasmbench-{policy}")));
+    let names = POLICIES.map(|policy| finding(&format!("wasmbench-{policy}")));
     json!(names)
 }
 
@@ -130,7 +130,7 @@ fn failing(found: &[Finding]) -> Vec<&str> {
     failing.map(|finding| finding.what.as_str()).collect()
 }
 
-fn of<'a>(found: &'a [Finding], what: &str) -> &'a Finding {
+fn finding<'a>(found: &'a [Finding], what: &str) -> &'a Finding {
     found
         .iter()
         .find(|finding| finding.what == what)
@@ -160,8 +160,15 @@ async fn an_empty_cluster_is_told_what_to_install_first() {
     };
     let found = findings(&cluster(empty), None).await.unwrap();
     assert_eq!(failing(&found), ["API", "operator"]);
-    assert!(of(&found, "operator").remedy.starts_with("helm install"));
-    assert_eq!(of(&found, "RuntimeClass wasmtime").state, State::Skipped);
+    assert!(
+        finding(&found, "operator")
+            .remedy
+            .starts_with("helm install")
+    );
+    assert_eq!(
+        finding(&found, "RuntimeClass wasmtime").state,
+        State::Skipped
+    );
 }
 
 #[tokio::test]
@@ -172,13 +179,16 @@ async fn what_a_user_may_not_read_is_unknown_and_an_operator_is_needed() {
     };
     let found = findings(&cluster(narrow), None).await.unwrap();
     assert_eq!(failing(&found), ["operator"]);
-    let operator = of(&found, "operator");
+    let operator = finding(&found, "operator");
     assert_eq!(operator.state, State::Unknown);
     assert!(
         operator.remedy.contains("--operator-namespace"),
         "{operator:?}"
     );
-    assert_eq!(of(&found, "RuntimeClass wasmtime").state, State::Unknown);
+    assert_eq!(
+        finding(&found, "RuntimeClass wasmtime").state,
+        State::Unknown
+    );
 }
 
 #[tokio::test]
@@ -292,7 +302,7 @@ fn each_thing_that_is_missing_fails_with_its_remedy() {
     for (change, what, remedy) in cases {
         let found = installation(change);
         assert_eq!(failing(&found), [what]);
-        assert!(of(&found, what).remedy.contains(remedy), "{found:#?}");
+        assert!(finding(&found, what).remedy.contains(remedy), "{found:#?}");
     }
     assert!(failing(&installation(|_| ())).is_empty());
 }
@@ -309,7 +319,7 @@ fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
     });
     // Not every network plugin enforces it.
     assert!(failing(&found).is_empty(), "{found:#?}");
-    let network = of(&found, "NetworkPolicies");
+    let network = finding(&found, "NetworkPolicies");
     assert!(network.found.contains("default-deny"), "{network:?}");
     let remedy = "allow ingress from namespace wasmbench-system";
     assert!(network.remedy.contains(remedy), "{network:?}");
@@ -325,8 +335,8 @@ fn what_the_administrator_switched_off_is_no_failure() {
         seen.pod_security = Ok(Some("restricted".into()));
     });
     assert!(failing(&found).is_empty(), "{found:#?}");
-    assert_eq!(of(&found, "admission policies").state, State::Skipped);
-    assert_eq!(of(&found, "probes").state, State::Skipped);
+    assert_eq!(finding(&found, "admission policies").state, State::Skipped);
+    assert_eq!(finding(&found, "probes").state, State::Skipped);
 }
 
 #[test]
@@ -334,7 +344,7 @@ fn another_version_than_the_plugins_is_told() {
     let found = installation(|seen| {
         seen.operators.as_mut().unwrap()[0].version = Some("0.0.9".into());
     });
-    let operator = of(&found, "operator");
+    let operator = finding(&found, "operator");
     assert!(
         !operator.fails() && operator.remedy.contains(VERSION),
         "{operator:?}"
@@ -351,7 +361,7 @@ fn a_node_without_the_handler_is_named_and_one_with_other_labels_passed_over() {
         ..NodeSeen::default()
     });
     let found = presets::presets(&seen);
-    let class = of(&found, "RuntimeClass wasmtime");
+    let class = finding(&found, "RuntimeClass wasmtime");
     assert_eq!(class.state, State::Skipped);
     assert!(
         class.found.contains("no handler 'wasmtime' on node-2"),
@@ -362,13 +372,13 @@ fn a_node_without_the_handler_is_named_and_one_with_other_labels_passed_over() {
     classes.get_mut("wasmtime").unwrap().node_selector = labels.clone().into();
     let none = presets::presets(&seen);
     assert!(
-        of(&none, "RuntimeClass wasmtime")
+        finding(&none, "RuntimeClass wasmtime")
             .found
             .contains("no node has the labels")
     );
     seen.nodes.as_mut().unwrap()[0].labels = labels.into();
     assert_eq!(
-        of(&presets::presets(&seen), "RuntimeClass wasmtime").state,
+        finding(&presets::presets(&seen), "RuntimeClass wasmtime").state,
         State::Ok
     );
 }
@@ -378,7 +388,7 @@ fn a_node_that_does_not_tell_its_handlers_is_not_taken_to_have_them() {
     let mut seen = seen();
     seen.nodes.as_mut().unwrap()[0].handlers = None;
     let found = presets::presets(&seen);
-    let class = of(&found, "RuntimeClass wasmedge");
+    let class = finding(&found, "RuntimeClass wasmedge");
     assert_eq!(class.state, State::Unknown);
     assert!(class.found.contains("node-1 does not tell"), "{class:?}");
 }
@@ -388,7 +398,7 @@ fn a_preset_that_the_administrator_forbids_has_the_value_of_the_chart() {
     let mut seen = seen();
     seen.config.as_mut().unwrap().host_network = false;
     let found = presets::presets(&seen);
-    let forbidden = of(&found, "preset native-host-network");
+    let forbidden = finding(&found, "preset native-host-network");
     assert!(
         forbidden.remedy.contains("hostNetwork.enabled"),
         "{forbidden:?}"

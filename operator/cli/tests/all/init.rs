@@ -5,7 +5,7 @@ use std::process::Command;
 
 use kubectl_wasmbench::args::InitArgs;
 use kubectl_wasmbench::check::seen::{NodeSeen, RuntimeClassSeen};
-use kubectl_wasmbench::init::manifest::{Draft, Told, manifest, run_of};
+use kubectl_wasmbench::init::manifest::{ClusterView, Draft, manifest, run_of};
 use kubectl_wasmbench::plan;
 use wasmbench_api::BenchmarkRun;
 
@@ -36,12 +36,12 @@ fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
 }
 
 /// A cluster with gVisor, and a Wasm shim that only some of its nodes have.
-fn told() -> Told {
+fn cluster_view() -> ClusterView {
     let class = |handler: &str, selector: &[(&str, &str)]| RuntimeClassSeen {
         handler: handler.into(),
         node_selector: labels(selector),
     };
-    Told {
+    ClusterView {
         classes: Ok([
             ("gvisor".to_owned(), class("runsc", &[])),
             (
@@ -57,8 +57,8 @@ fn told() -> Told {
     }
 }
 
-fn written(args: &InitArgs, told: Told) -> (String, BenchmarkRun) {
-    let text = manifest(&Draft::new(args, told));
+fn written(args: &InitArgs, view: ClusterView) -> (String, BenchmarkRun) {
+    let text = manifest(&Draft::new(args, view));
     let run = run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
     plan::describe(&run, true).unwrap_or_else(|error| panic!("{error}:\n{text}"));
     (text, run)
@@ -66,7 +66,7 @@ fn written(args: &InitArgs, told: Told) -> (String, BenchmarkRun) {
 
 #[test]
 fn the_file_says_what_the_cluster_told_and_keeps_to_nodes_with_the_shim() {
-    let (text, run) = written(&arguments(), told());
+    let (text, run) = written(&arguments(), cluster_view());
     insta::assert_snapshot!(text);
     assert_eq!(run.metadata.name.as_deref(), Some("my-server"));
     let placement = run.spec.placement.unwrap();
@@ -77,8 +77,8 @@ fn the_file_says_what_the_cluster_told_and_keeps_to_nodes_with_the_shim() {
 fn a_cluster_that_was_not_asked_is_named_in_the_file_and_on_the_side() {
     let mut args = arguments();
     args.wasm = None;
-    let draft = Draft::new(&args, Told::nothing("no cluster is configured"));
-    let (text, run) = written(&args, Told::nothing("no cluster is configured"));
+    let draft = Draft::new(&args, ClusterView::unavailable("no cluster is configured"));
+    let (text, run) = written(&args, ClusterView::unavailable("no cluster is configured"));
     assert!(
         text.contains("# RuntimeClasses: not asked: no cluster is configured"),
         "{text}"
@@ -96,10 +96,10 @@ fn a_cluster_that_was_not_asked_is_named_in_the_file_and_on_the_side() {
 fn a_class_of_ones_own_is_taken_and_one_that_is_missing_told() {
     let mut args = arguments();
     args.runtime_class = Some("my-shim".into());
-    let (_, run) = written(&args, told());
+    let (_, run) = written(&args, cluster_view());
     let wasm = run.spec.variants[1].container.clone().unwrap();
     assert_eq!(wasm.runtime_class_name.as_deref(), Some("my-shim"));
-    let open = Draft::new(&args, told()).open();
+    let open = Draft::new(&args, cluster_view()).open();
     assert!(open[0].contains("no RuntimeClass 'my-shim'"), "{open:?}");
 }
 
@@ -107,7 +107,7 @@ fn a_class_of_ones_own_is_taken_and_one_that_is_missing_told() {
 fn a_wasm_image_alone_gets_a_container_to_change() {
     let mut args = arguments();
     args.image = None;
-    let (text, run) = written(&args, told());
+    let (text, run) = written(&args, cluster_view());
     assert_eq!(run.metadata.name.as_deref(), Some("server-wasm"));
     assert_eq!(run.spec.baseline.as_deref(), Some("container"));
     assert_eq!(text.matches("# CHANGE ME").count(), 1, "{text}");
@@ -119,13 +119,13 @@ fn whatever_is_quoted_stays_what_was_asked_for() {
     args.path = "/a?b=\"c\"&d=#x'{}:%20".into();
     args.name = Some("true".into());
     args.port = 1;
-    let (_, run) = written(&args, told());
+    let (_, run) = written(&args, cluster_view());
     assert_eq!(run.spec.workloads[0].path, args.path);
     assert_eq!(run.metadata.name.as_deref(), Some("true"));
     let odd = "registry.example.com/9:5";
     args.image = Some(odd.into());
     args.name = None;
-    let (_, run) = written(&args, told());
+    let (_, run) = written(&args, cluster_view());
     assert_eq!(run.metadata.name.as_deref(), Some("9"));
     assert_eq!(run.spec.variants[0].container.as_ref().unwrap().image, odd);
 }

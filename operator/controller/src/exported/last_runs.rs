@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    fn told(last: Option<LastRuns>) -> (u32, bool) {
+    fn change_and_runs(last: Option<LastRuns>) -> (u32, bool) {
         last.map(|last| (last.untrustworthy, last.failed)).unwrap()
     }
 
@@ -103,14 +103,14 @@ mod tests {
     fn a_row_of_untrustworthy_runs_is_counted_beyond_those_that_are_kept() {
         let untrustworthy = |minute| run(minute, Some(RunOutcome::Untrustworthy));
         let mut last = LastRuns::after(None, &[untrustworthy(1), run(0, Some(RunOutcome::Well))]);
-        assert_eq!(told(last), (1, false));
+        assert_eq!(change_and_runs(last), (1, false));
         for minute in 2..4 {
             last = LastRuns::after(last, &[untrustworthy(minute), run(9, None)]);
             last = LastRuns::after(last, &[untrustworthy(minute)]);
         }
-        assert_eq!(told(last), (3, false));
+        assert_eq!(change_and_runs(last), (3, false));
         last = LastRuns::after(last, &[untrustworthy(3), run(4, Some(RunOutcome::Well))]);
-        assert_eq!(told(last), (0, false));
+        assert_eq!(change_and_runs(last), (0, false));
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         let well = run(1, Some(RunOutcome::Well));
         let last = LastRuns::after(None, &[well.clone(), run(2, Some(RunOutcome::Failed))]);
         let last = LastRuns::after(last, std::slice::from_ref(&well));
-        assert_eq!(told(last), (0, true));
+        assert_eq!(change_and_runs(last), (0, true));
         assert_eq!(last.unwrap().latest(&[well]), None);
     }
 

@@ -18,7 +18,7 @@ use wasmbench_core::observed::{
     JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_model::altered::{Likeness, against, likeness};
+use wasmbench_model::altered::{Likeness, compare_pod, likeness};
 use wasmbench_model::containers;
 use wasmbench_model::images::Images;
 use wasmbench_model::wire::record::TrialId;
@@ -144,7 +144,9 @@ fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
     let asked: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
     Some(PodSeen {
-        likeness: asked.map(|asked| against(asked, pod)).unwrap_or_default(),
+        likeness: asked
+            .map(|asked| compare_pod(asked, pod))
+            .unwrap_or_default(),
         ..pod_seen(pod)?
     })
 }

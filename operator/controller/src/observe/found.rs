@@ -60,8 +60,8 @@ async fn versus(
             } else {
                 Ok((&input.spec, &before))
             };
-            Versus::of(name, before, after)
+            Versus::new(name, before, after)
         }
-        Err(reason) => Versus::of(name, Err(reason), after),
+        Err(reason) => Versus::new(name, Err(reason), after),
     })
 }

@@ -79,7 +79,7 @@ pub async fn observe(
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
-        occupants: occupants::of(&probe_jobs, &probe_pods, &run.uid),
+        occupants: occupants::list(&probe_jobs, &probe_pods, &run.uid),
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         records: records.index,

@@ -18,7 +18,7 @@ use crate::namespaces;
 
 /// Those of these probe Jobs that may still start a pod, and those of these pods that have not
 /// ended, unless they belong to the run with this uid.
-pub fn of(jobs: &[Job], pods: &[Pod], run_uid: &str) -> Vec<Occupant> {
+pub fn list(jobs: &[Job], pods: &[Pod], run_uid: &str) -> Vec<Occupant> {
     let may_start = |job: &&Job| end_of(job).is_none() && job.metadata.deletion_timestamp.is_none();
     let jobs = jobs.iter().filter(may_start).filter_map(|job| {
         let template = job.spec.as_ref()?.template.spec.as_ref();

@@ -74,7 +74,7 @@ pub struct Conclusion {
 
 impl Conclusion {
     /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
-    pub fn of(summary: &Summary, records: Vec<String>) -> Self {
+    pub fn from_summary(summary: &Summary, records: Vec<String>) -> Self {
         Self {
             rows: rows::status_rows(summary),
             verdict: summary.verdict.clone(),

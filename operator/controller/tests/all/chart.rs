@@ -453,7 +453,7 @@ fn alerts_their_tests_and_the_dashboard_name_series_that_the_operator_has() {
     let files = [
         "charts/wasmbench/monitoring/prometheus-rules.yaml",
         "charts/wasmbench/monitoring/grafana-dashboard.json",
-        "hack/surface/rules_test.yaml",
+        "hack/ui/rules_test.yaml",
         "docs/prometheus.md",
     ];
     for file in files {

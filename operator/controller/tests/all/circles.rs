@@ -108,13 +108,13 @@ impl Source {
     fn read(root: &Path) -> Self {
         let mut files = vec![];
         rust_files(root, &mut files);
-        Self::of(files.iter().map(|file| {
+        Self::from_texts(files.iter().map(|file| {
             let text = std::fs::read_to_string(file).unwrap();
             (module_of(root, file), without_tests_and_comments(&text))
         }))
     }
 
-    fn of(texts: impl Iterator<Item = (Names, String)>) -> Self {
+    fn from_texts(texts: impl Iterator<Item = (Names, String)>) -> Self {
         let mut source = Self {
             texts: texts.collect(),
             imports: BTreeMap::new(),
@@ -278,7 +278,9 @@ fn circles_of(modules: &[(&str, &str)]) -> Vec<String> {
     let texts = modules.iter();
     let texts = texts.map(|(path, text)| (split(path), (*text).to_owned()));
     let root = (vec![], String::new());
-    let circles = Source::of(texts.chain([root])).circles().into_iter();
+    let circles = Source::from_texts(texts.chain([root]))
+        .circles()
+        .into_iter();
     let names = |(level, circle): (Names, Needs)| {
         let circle: Vec<String> = circle.into_keys().collect();
         format!("{}: {}", level.join("::"), circle.join(" "))

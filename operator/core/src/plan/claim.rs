@@ -72,7 +72,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         let message = unmatched(seen);
         return Claim::Unmatched { message };
     }
-    let queue = Queue::of(seen);
+    let queue = Queue::new(seen);
     let before = queue.before(&run.uid);
     let mut ready = matching.clone();
     ready.retain(|node| takes(&seen.demands, node));

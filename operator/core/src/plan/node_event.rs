@@ -68,7 +68,7 @@ pub fn refused(failure: Failure, event: &str) -> Failure {
 mod tests {
     use super::*;
 
-    fn told(event: &str) -> Failure {
+    fn failure(event: &str) -> Failure {
         let failure = Failure::new(FailureReason::StartTimedOut, "it did not run");
         explained(failure, event)
     }
@@ -93,7 +93,7 @@ mod tests {
                 "it did not run; the node said: plugin",
             ),
         ] {
-            let Failure { reason, message } = told(event);
+            let Failure { reason, message } = failure(event);
             assert!(
                 message.contains(remedy) && message.contains(event),
                 "{message}"

@@ -19,7 +19,7 @@ pub struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     /// The queue for all nodes.
-    pub fn of(seen: &'a Observed) -> Self {
+    pub fn new(seen: &'a Observed) -> Self {
         let by_uid: HashMap<&str, &RunSeen> = seen
             .runs
             .iter()
@@ -155,7 +155,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_run_waits_for_those_whose_turn_is_before_its_own(seen in worlds()) {
-            let queue = Queue::of(&seen);
+            let queue = Queue::new(&seen);
             let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(&seen, run);
             for run in seen.runs.iter().filter(waits) {
                 let mut before: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
@@ -167,7 +167,7 @@ mod tests {
 
         #[test]
         fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(seen in worlds()) {
-            let queue = Queue::of(&seen);
+            let queue = Queue::new(&seen);
             for lease in &seen.leases {
                 let mut runs = seen.runs.iter();
                 let holder = runs.find(|run| {

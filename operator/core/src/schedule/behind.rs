@@ -35,7 +35,7 @@ fn shown_by(cron: &Cron, run: &SeenRun, now: Timestamp) -> Option<Draft> {
             format!(
                 "{name} had not ended when the next run was due, at {}: runs take longer than the time between them. \
                  Have spec.schedule start them less often, or shorten the run (blocks, sweeps, variants)",
-                cron.told(next)
+                cron.format(next)
             ),
         )),
     }

@@ -12,7 +12,7 @@ use crate::validate::Invalid;
 
 /// The times of a schedule that can be carried out.
 pub fn check(schedule: &BenchmarkSchedule, config: &OperatorConfig) -> Result<Cron, Invalid> {
-    let cron = Cron::of(&schedule.spec)?;
+    let cron = Cron::from_spec(&schedule.spec)?;
     // Nothing about a run's meaning depends on when it starts.
     let run = run_of(schedule, Timestamp::UNIX_EPOCH);
     match admit(&run, config) {

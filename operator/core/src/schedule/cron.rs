@@ -30,7 +30,7 @@ const NAMED: [(&str, &str); 7] = [
 
 impl Cron {
     /// The times that a spec names.
-    pub fn of(spec: &BenchmarkScheduleSpec) -> Result<Self, Invalid> {
+    pub fn from_spec(spec: &BenchmarkScheduleSpec) -> Result<Self, Invalid> {
         let (name, zone) = zone_of(spec)?;
         let expression = &spec.schedule;
         let text = fields_of(expression).map(|fields| format!("{fields} {name}"));
@@ -62,7 +62,7 @@ impl Cron {
     }
 
     /// A time for people to read, in the schedule's time zone.
-    pub fn told(&self, time: Timestamp) -> String {
+    pub fn format(&self, time: Timestamp) -> String {
         let zoned = time.to_zoned(self.zone.clone());
         zoned.strftime("%Y-%m-%d %H:%M %Z").to_string()
     }

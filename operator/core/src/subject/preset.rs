@@ -25,7 +25,7 @@ pub(super) fn subject(
     SubjectSpec {
         args: preset.arguments.clone(),
         env: env(preset, settings),
-        runtime_class: class.map(|shim| config.runtime_classes.of(shim).to_owned()),
+        runtime_class: class.map(|shim| config.runtime_classes.name(shim).to_owned()),
         host_network: preset.host_network,
         not_allowed: is_forbidden.then_some(NOT_ALLOWED),
         body_prefix: &preset.body_prefix,

@@ -121,7 +121,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     expectations::check(spec, &baseline, config)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| order::seed_of(&uid));
-    let order = order::of(spec, seed);
+    let order = order::shuffled(spec, seed);
     if order.is_empty() {
         return Err(variants::nothing_applicable(spec));
     }

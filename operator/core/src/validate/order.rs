@@ -48,7 +48,7 @@ fn scouts(cells: &[Cell]) -> Vec<TrialId> {
 /// Scouts, then randomised complete blocks: every block holds every cell once, each block shuffled anew from one
 /// seeded stream. Blocks that precision may add come last and change nothing before them. `ChaCha8`
 /// gives the same order on every platform and in every version.
-pub(super) fn of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
+pub(super) fn shuffled(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
     let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
     let cells = cells_of(spec);
     let block = |block| {

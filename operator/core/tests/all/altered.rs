@@ -1,4 +1,4 @@
-//! What was asked for against what is there: the pods are those of the real builders, changed as
+//! What was asked for compare_pod what is there: the pods are those of the real builders, changed as
 //! API servers, injectors and policies change them.
 
 use k8s_openapi::api::core::v1::Pod;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::{asked_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_model::altered::{Likeness, against, compare, likeness};
+use wasmbench_model::altered::{Likeness, compare, compare_pod, likeness};
 use wasmbench_model::wire::record::{Cell, Point, SubjectFacts, TrialId};
 
 use crate::common;
@@ -372,8 +372,8 @@ fn probes_and_echo_servers_are_compared_as_subjects_are() {
         status: None,
     };
     let asked = template.spec.unwrap();
-    assert_eq!(against(&asked, &pod), Likeness::AsAsked);
-    assert!(is_altered(&against(&asked, &changed(&pod, &sidecar))));
+    assert_eq!(compare_pod(&asked, &pod), Likeness::AsAsked);
+    assert!(is_altered(&compare_pod(&asked, &changed(&pod, &sidecar))));
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub fn step_at(spec: &BenchmarkScheduleSpec, runs: &[SeenRun], now: &str) -> Ste
         last: None,
         runs,
     };
-    step(spec, &Cron::of(spec).unwrap(), seen, at(now))
+    step(spec, &Cron::from_spec(spec).unwrap(), seen, at(now))
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn what_is_no_time_is_refused_by_the_name_of_its_field() {
             "Europe/Berlin",
         ),
     ] {
-        let error = Cron::of(&spec(&wrong)).unwrap_err();
+        let error = Cron::from_spec(&spec(&wrong)).unwrap_err();
         assert_eq!(error.field, field, "{wrong}");
         assert!(error.message.contains(says), "{error}");
     }
@@ -254,7 +254,7 @@ fn expressions_mean_what_they_mean_to_a_cron_job() {
         ("0 3 13 * 5", "2026-03-06T03:00:00Z"),
         (" 0  3 29 2 * ", "2028-02-29T03:00:00Z"),
     ] {
-        let cron = Cron::of(&spec(&json!({"schedule": schedule}))).unwrap();
+        let cron = Cron::from_spec(&spec(&json!({"schedule": schedule}))).unwrap();
         assert_eq!(
             cron.after(at("2026-03-04T10:30:00Z")),
             Some(at(next)),
@@ -266,7 +266,7 @@ fn expressions_mean_what_they_mean_to_a_cron_job() {
 #[test]
 fn an_hour_that_a_night_does_not_have_starts_nothing_in_that_night() {
     let spec = spec(&json!({"schedule": "30 2 * * *", "timeZone": "Europe/Berlin"}));
-    let cron = Cron::of(&spec).unwrap();
+    let cron = Cron::from_spec(&spec).unwrap();
     let last = at("2026-03-28T01:30:00Z");
     assert_eq!(cron.after(last), Some(at("2026-03-30T00:30:00Z")));
 }
@@ -282,7 +282,7 @@ proptest! {
     /// Whatever the minute of the hour, and however long ago the last check was.
     #[test]
     fn the_latest_time_is_the_last_one_that_has_passed(minute in 0..60_u32, hours in 0..20_000_i64) {
-        let cron = Cron::of(&spec(&json!({"schedule": format!("{minute} */5 * * *")}))).unwrap();
+        let cron = Cron::from_spec(&spec(&json!({"schedule": format!("{minute} */5 * * *")}))).unwrap();
         let created = at("2026-03-01T00:00:00Z");
         let now = created + SignedDuration::from_hours(hours);
         match cron.latest(created, now) {

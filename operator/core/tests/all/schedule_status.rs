@@ -141,7 +141,7 @@ fn look(
 ) -> (Step, Option<(String, String)>) {
     let step = step_at(&schedule.spec, runs, &now.to_string());
     let known = schedule.status.clone().unwrap_or_default().conditions;
-    let cron = Cron::of(&schedule.spec).unwrap();
+    let cron = Cron::from_spec(&schedule.spec).unwrap();
     let mut drafts = status::accepted();
     drafts.extend(behind(&cron, runs, &known, now));
     let found = status::status_of(schedule, runs, &step, drafts, now);

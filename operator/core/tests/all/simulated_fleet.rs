@@ -408,7 +408,7 @@ fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
     }
 }
 
-/// Cold starts create pods themselves, and what a node does to them may spoil a trial; but the run
+/// Cold starts create pods themselves, and what a node does to them may fail a trial; but the run
 /// goes on.
 #[test]
 fn cold_starts_on_nodes_that_come_and_go_end_like_others() {

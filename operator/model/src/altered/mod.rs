@@ -39,11 +39,11 @@ pub fn likeness(asked: &Pod, found: &Pod) -> Likeness {
         return Likeness::AskedOtherwise;
     }
     let spec = asked.spec.clone().unwrap_or_default();
-    against(&spec, found)
+    compare_pod(&spec, found)
 }
 
 /// Whether `found` is the pod that this spec asks for.
-pub fn against(asked: &PodSpec, found: &Pod) -> Likeness {
+pub fn compare_pod(asked: &PodSpec, found: &Pod) -> Likeness {
     compare(asked, found).map_or_else(Likeness::Altered, |_| Likeness::AsAsked)
 }
 

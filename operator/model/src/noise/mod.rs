@@ -29,7 +29,7 @@ pub struct Noise {
 
 impl Noise {
     /// The noise during the load that found the peak, on a node with this many CPUs.
-    pub const fn of_peak(peak: &Peak, cpus: u32) -> Self {
+    pub const fn from_peak(peak: &Peak, cpus: u32) -> Self {
         Self {
             others: peak.others_cpu_share,
             stolen: peak.steal_share,
@@ -39,7 +39,7 @@ impl Noise {
     }
 
     /// The noise while nothing of the run worked, on a node with this many CPUs.
-    pub fn of_idle(idle: &IdleNode, cpus: u32) -> Self {
+    pub fn from_idle(idle: &IdleNode, cpus: u32) -> Self {
         let share = |used| share(idle.duration_nanoseconds, used, cpus).map(rounded);
         let tasks = idle
             .own_nanoseconds
@@ -53,7 +53,7 @@ impl Noise {
     }
 
     /// The noise during a window, on a node with this many CPUs.
-    pub fn of(window: &TimedWindow, cpus: u32) -> Self {
+    pub fn from_window(window: &TimedWindow, cpus: u32) -> Self {
         if window.duration_nanoseconds < COARSE_NANOSECONDS {
             return Self::default();
         }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_neither_subject_nor_shim_nor_generator_used_is_the_others() {
-        let noise = Noise::of(&window(0.6, 0.01), 2);
+        let noise = Noise::from_window(&window(0.6, 0.01), 2);
         assert!((noise.others.unwrap() - 0.1).abs() < 1e-9, "{noise:?}");
         assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
         assert!(!noise.is_over_limit());
@@ -233,14 +233,14 @@ mod tests {
     fn the_echo_server_of_a_workload_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
-        let noise = Noise::of(&window, 2);
+        let noise = Noise::from_window(&window, 2);
         assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
     }
 
     #[test]
     fn what_containerd_and_the_kubelet_do_for_the_subjects_log_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
-        let others = |window: &TimedWindow| Noise::of(window, 2).others.unwrap();
+        let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         let mut with_services = |idle_cpu_nanoseconds| {
             let services = NodeServices {
                 cpu_nanoseconds: SECOND / 2,
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn interrupts_that_are_charged_to_nobody_are_no_neighbour() {
         let mut window = window(0.75, 0.0);
-        let others = |window: &TimedWindow| Noise::of(window, 2).others.unwrap();
+        let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         assert!((others(&window) - 0.25).abs() < 1e-9);
         window.node.as_mut().unwrap().interrupts_nanoseconds = Some(SECOND * 4 / 10);
         assert!((others(&window) - 0.05).abs() < 1e-9);
@@ -271,7 +271,7 @@ mod tests {
             (0.5, 0.06, "6 % stolen"),
             (0.8, 0.1, "30 % used by others, 10 % stolen"),
         ] {
-            let noise = Noise::of(&window(busy, steal), 2);
+            let noise = Noise::from_window(&window(busy, steal), 2);
             assert!(noise.is_over_limit(), "{noise:?}");
             assert_eq!(noise.words(), words);
         }
@@ -296,7 +296,7 @@ mod tests {
                 busy_nanoseconds,
                 ..NodeCpu::default()
             });
-            let noise = Noise::of(&window, cpus);
+            let noise = Noise::from_window(&window, cpus);
             assert_eq!(noise.words(), words, "{burnt} of {cpus}");
             assert_eq!(noise.is_over_limit(), !words.is_empty());
         }
@@ -312,7 +312,7 @@ mod tests {
                 memory_nanoseconds: Some(pod * hundredth),
                 ..Pressure::default()
             });
-            Noise::of(&window, 2)
+            Noise::from_window(&window, 2)
         };
         assert!(!noise(1, Some(0)).is_over_limit(), "1 % is the limit");
         let words = "3 % of the time with tasks that waited for memory";
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_worst_share_decides_which_window_is_quieter() {
-        let level = |busy, steal| Noise::of(&window(busy, steal), 2).level();
+        let level = |busy, steal| Noise::from_window(&window(busy, steal), 2).level();
         assert!(level(0.7, 0.0) < level(0.5, 0.08));
         assert!(level(0.7, 0.08) < level(0.8, 0.0));
     }
@@ -337,7 +337,7 @@ mod tests {
         let mut unread = window(1.0, 1.0);
         unread.node = None;
         for window in [short, unread] {
-            let noise = Noise::of(&window, 2);
+            let noise = Noise::from_window(&window, 2);
             assert_eq!((noise.others, noise.stolen), (None, None));
             assert!(!noise.is_over_limit());
             assert_eq!(is_too_short(&window), window.node.is_some());
@@ -348,7 +348,7 @@ mod tests {
     fn without_the_subjects_share_only_stolen_time_is_known() {
         let mut window = window(1.0, 0.1);
         window.subject = None;
-        let noise = Noise::of(&window, 2);
+        let noise = Noise::from_window(&window, 2);
         assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
     }
 
@@ -364,9 +364,9 @@ mod tests {
             },
             own_nanoseconds,
         };
-        let noise = Noise::of_idle(&idle(Some(SECOND / 5)), 2);
+        let noise = Noise::from_idle(&idle(Some(SECOND / 5)), 2);
         assert_eq!((noise.others, noise.stolen), (Some(0.1), Some(0.1)));
         assert_eq!(noise.words(), "10 % stolen");
-        assert_eq!(Noise::of_idle(&idle(None), 2).others, None);
+        assert_eq!(Noise::from_idle(&idle(None), 2).others, None);
     }
 }

@@ -42,7 +42,7 @@ fn the_code_is_posted_to_the_function_by_its_name() {
     let endpoint = endpoint(listener.local_addr().unwrap().port(), Some("f0-1"));
     let service = answer_once(listener, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
     let initialised = endpoint
-        .initialise(Patience::of(Duration::from_secs(5)))
+        .initialise(Patience::start(Duration::from_secs(5)))
         .unwrap()
         .unwrap();
     assert!(initialised.sent <= initialised.answered);
@@ -64,7 +64,7 @@ fn code_that_is_refused_is_a_failure_that_says_why() {
     let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 16\r\n\r\n{\"error\":\"none\"}";
     let service = answer_once(listener, answer);
     let failure = endpoint
-        .initialise(Patience::of(Duration::from_secs(5)))
+        .initialise(Patience::start(Duration::from_secs(5)))
         .unwrap_err();
     service.join().unwrap();
     assert_eq!(failure.reason, FailureReason::WrongAnswer);
@@ -86,7 +86,7 @@ fn code_is_sent_as_soon_as_something_listens() {
         answer_once(listener, answer).join().unwrap();
         listening
     });
-    let initialised = endpoint(port, None).initialise(Patience::of(Duration::from_secs(20)));
+    let initialised = endpoint(port, None).initialise(Patience::start(Duration::from_secs(20)));
     let initialised = initialised.unwrap().unwrap();
     let listening = service.join().unwrap();
     // The last attempt may have begun just before the service listened, so only its end is
@@ -96,7 +96,8 @@ fn code_is_sent_as_soon_as_something_listens() {
 
 #[test]
 fn without_a_listener_patience_ends() {
-    let failure = endpoint(free_port(), None).initialise(Patience::of(Duration::from_millis(50)));
+    let failure =
+        endpoint(free_port(), None).initialise(Patience::start(Duration::from_millis(50)));
     assert_eq!(failure.unwrap_err().reason, FailureReason::NeverListened);
 }
 
@@ -104,7 +105,9 @@ fn without_a_listener_patience_ends() {
 fn a_service_has_nothing_to_be_initialised_with() {
     let endpoint = Endpoint::new(([127, 0, 0, 1].into(), 1), "/x", None).unwrap();
     assert_eq!(
-        endpoint.initialise(Patience::of(Duration::ZERO)).unwrap(),
+        endpoint
+            .initialise(Patience::start(Duration::ZERO))
+            .unwrap(),
         None
     );
     assert_eq!(

@@ -23,7 +23,7 @@ pub struct PullEvents {
 
 impl PullEvents {
     /// Returns an empty record of the image that a pod names `image`.
-    pub fn of(image: &str) -> Self {
+    pub fn new(image: &str) -> Self {
         Self {
             name: full_name(image),
             ..Self::default()
@@ -100,7 +100,7 @@ fn chains(layers: &[String]) -> Vec<String> {
 
 /// Parses the kubelet's event about a successful pull, from the image name on:
 /// `"a" in 1.2s (1.3s including waiting). Image size: 42 bytes.`
-pub fn told(words: &str) -> Option<ImagePull> {
+pub fn parse_message(words: &str) -> Option<ImagePull> {
     let (_, rest) = words.rsplit_once("\" in ")?;
     let (took, rest) = rest.split_once(" (")?;
     let (waited, rest) = rest.split_once(" including waiting)")?;
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_first_event_of_the_image_and_those_of_the_pods_count() {
-        let mut pull = PullEvents::of("team/a:1");
+        let mut pull = PullEvents::new("team/a:1");
         for (event, pod) in [
             (event("docker.io/other:1", Happened::ImageCreated, 1), None),
             (event("docker.io/team/a:1", Happened::ImageCreated, 2), None),
@@ -178,7 +178,7 @@ mod tests {
     fn layers_that_were_there_are_told_from_those_that_were_unpacked() {
         let layers = ["sha256:a", "sha256:b"].map(str::to_owned);
         let upper = format!("sha256:{}", sha256(b"sha256:a sha256:b"));
-        let mut pull = PullEvents::of("a");
+        let mut pull = PullEvents::new("a");
         let count = |pull: &PullEvents| (pull.layers(&layers).all, pull.layers(&layers).unpacked);
         assert_eq!(count(&pull), (2, 0));
         pull.note(&event("sha256:b", Happened::LayerUnpacked, 1), None);
@@ -197,9 +197,9 @@ mod tests {
             with_waiting_milliseconds: 62_345,
             image_bytes: Some(4_227_376),
         };
-        assert_eq!(told(words), Some(pull));
+        assert_eq!(parse_message(words), Some(pull));
         // Before Kubernetes 1.30 there was no size.
-        let old = told(r#""a" in 1.2s (1.2s including waiting)"#).unwrap();
+        let old = parse_message(r#""a" in 1.2s (1.2s including waiting)"#).unwrap();
         assert_eq!((old.milliseconds, old.image_bytes), (1200, None));
         for none in [
             "",
@@ -207,7 +207,7 @@ mod tests {
             "\"a\" in a while",
             "\"a\" in 1s (2 including waiting)",
         ] {
-            assert_eq!(told(none), None, "{none}");
+            assert_eq!(parse_message(none), None, "{none}");
         }
     }
 
@@ -232,7 +232,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_words_are_read_without_a_panic(words in "\\PC{0,80}", took in "[0-9.hmnsµ]{0,12}") {
-            let _ = told(&words);
+            let _ = parse_message(&words);
             let _ = milliseconds(&took);
         }
 

@@ -62,7 +62,7 @@ impl Course<'_> {
     /// Adds to the timelines what containerd reported about these containers; returns what it
     /// reported about the pull of their image.
     pub(super) async fn hear_runtime(&mut self, places: &Places, pods: &mut Pods) -> PullEvents {
-        let mut pull = PullEvents::of(self.image());
+        let mut pull = PullEvents::new(self.image());
         let Some(runtime) = &mut self.runtime else {
             return pull;
         };

@@ -352,7 +352,7 @@ impl<'a> Course<'a> {
             self.request.body_prefix.clone(),
         );
         let sender = pods.sender.clone();
-        let patience = Patience::of(pods.deadline.saturating_duration_since(Instant::now()));
+        let patience = Patience::start(pods.deadline.saturating_duration_since(Instant::now()));
         // The path was checked when the request was read.
         let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
             return;

@@ -60,7 +60,7 @@ fn load(
     pods: &Pods,
     (target, answer_bytes): (&Target, u64),
 ) -> Result<(TimedWindow, String), Failure> {
-    let amounts = Amounts::of(Amount::Requests {
+    let amounts = Amounts::from_load(Amount::Requests {
         requests: Some(request.requests),
         warmup_requests: WARMUP_REQUESTS,
     });

@@ -84,7 +84,7 @@ pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen>
         .into_iter()
         .filter_map(|one| one["Data"].as_array())
         .flatten()
-        .filter_map(Bucket::of)
+        .filter_map(Bucket::from_json)
         .collect();
     buckets.sort_by(|one, other| one.end.total_cmp(&other.end));
     let at = |share| quantile(&buckets, share);
@@ -105,7 +105,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn of(json: &Value) -> Option<Self> {
+    fn from_json(json: &Value) -> Option<Self> {
         Some(Self {
             start: json["Start"].as_f64()?,
             end: json["End"].as_f64()?,

@@ -8,7 +8,7 @@ use wasmbench_model::wire::instrument::CpuLists;
 use super::timed::Bench;
 
 /// The numbers that `window` and `cpus` lack, each with the reason, by the name of its field.
-pub fn of(
+pub fn reasons(
     window: &TimedWindow,
     cpus: Option<&CpuLists>,
     bench: &Bench<'_>,

@@ -91,7 +91,7 @@ impl Timed {
 
 impl Amounts {
     /// Divides the requested load into parts.
-    pub fn of(load: Load) -> Self {
+    pub fn from_load(load: Load) -> Self {
         match load {
             Load::Requests {
                 requests,
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn a_warm_up_of_nothing_is_a_short_calibration() {
-        let amounts = Amounts::of(Load::Requests {
+        let amounts = Amounts::from_load(Load::Requests {
             requests: Some(300),
             warmup_requests: 0,
         });
         assert_eq!(amounts.warmup, [Amount::Requests(50)]);
-        let amounts = Amounts::of(Load::Duration {
+        let amounts = Amounts::from_load(Load::Duration {
             seconds: 30,
             warmup_seconds: 0,
         });
@@ -258,7 +258,7 @@ mod tests {
 
         #[test]
         fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
-            let amounts = Amounts::of(Load::Requests { requests: Some(10), warmup_requests });
+            let amounts = Amounts::from_load(Load::Requests { requests: Some(10), warmup_requests });
             let sum: u32 = amounts.warmup.iter().map(|part| match part {
                 Amount::Requests(requests) => *requests,
                 Amount::Time(_) => 0,
@@ -268,7 +268,7 @@ mod tests {
 
         #[test]
         fn a_warm_up_is_as_long_as_asked_for(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
-            let amounts = Amounts::of(Load::Duration { seconds, warmup_seconds });
+            let amounts = Amounts::from_load(Load::Duration { seconds, warmup_seconds });
             let sum: Duration = amounts.warmup.iter().map(|part| match part {
                 Amount::Time(time) => *time,
                 Amount::Requests(_) => Duration::ZERO,

@@ -84,7 +84,7 @@ fn measure(
     document: &mut LoadDocument,
 ) -> Result<(), Failure> {
     let endpoint = endpoint(settings, request)?;
-    let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
+    let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
     endpoint.initialise(patience)?;
     let target = endpoint.target;
     let question = Question {
@@ -97,7 +97,7 @@ fn measure(
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
-    let amounts = Amounts::of(request.load);
+    let amounts = Amounts::from_load(request.load);
     let mut bench = bench(settings, request, &target, &before);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
@@ -120,7 +120,7 @@ fn measure(
     };
     document
         .absent
-        .extend(absent::of(&window, document.cpus.as_ref(), &bench));
+        .extend(absent::reasons(&window, document.cpus.as_ref(), &bench));
     document.timed = Some(window);
 
     let failures = if request.may_fail { FAILURES } else { 0 };

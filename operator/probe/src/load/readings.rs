@@ -46,7 +46,7 @@ pub struct Readings {
 
 impl Readings {
     /// Looks up the subject's processes, before the window begins.
-    pub fn of(meter: Option<&PodMeter>) -> Self {
+    pub fn new(meter: Option<&PodMeter>) -> Self {
         Self {
             known: meter.map(PodMeter::processes).unwrap_or_default(),
             ..Self::default()

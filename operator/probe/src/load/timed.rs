@@ -139,7 +139,7 @@ impl Bench<'_> {
         if let Ok(meter) = &self.meter {
             meter.observe_idle_services(&mut timed);
         }
-        let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
+        let noise = self.cpus.map(|cpus| Noise::from_window(&timed, cpus));
         Window::new(run, timed, noise.unwrap_or_default())
     }
 
@@ -149,7 +149,7 @@ impl Bench<'_> {
         buckets: Buckets,
         load: impl FnOnce(&Mutex<Readings>) -> Result<Run, Failure>,
     ) -> Result<Part, Failure> {
-        let readings = Mutex::new(Readings::of(self.meter.as_ref().ok()));
+        let readings = Mutex::new(Readings::new(self.meter.as_ref().ok()));
         let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(

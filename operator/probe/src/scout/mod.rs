@@ -47,7 +47,7 @@ fn look(
     request: &ScoutRequest,
     document: &mut ScoutDocument,
 ) -> Result<(), Failure> {
-    let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
+    let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
     let mut code: Option<&str> = None;
     let mut was_ready = false;
     for workload in &request.workloads {

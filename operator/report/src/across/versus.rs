@@ -49,7 +49,7 @@ pub fn earlier(name: &str, found: Option<&BenchmarkRun>) -> Result<RunInput, Str
 impl Versus {
     /// Compares `after` with the run `name`, whose spec and summary are `before`, or which has none
     /// for the given reason.
-    pub fn of(
+    pub fn new(
         name: &str,
         before: Result<(&BenchmarkRunSpec, &Summary), String>,
         after: (&BenchmarkRunSpec, &Summary),

@@ -248,7 +248,7 @@ fn told_by_runs(found: &Across) -> Option<String> {
 }
 
 fn table(found: &Across) -> Table {
-    Sheet::of(&found.ratios)
+    Sheet::new(&found.ratios)
         .left("WORKLOAD", |ratio| ratio.workload.clone())
         .left("VARIANT", |ratio| ratio.variant.clone())
         .left("POINT", |ratio| ratio.point.clone())

@@ -146,7 +146,7 @@ fn in_time(times: InTime) -> String {
 }
 
 fn floors(floors: &[HarnessFloor]) -> Table {
-    Sheet::of(floors)
+    Sheet::new(floors)
         .right("At once", |floor| floor.concurrency)
         .right("Pods", |floor| floor.pods)
         .right("Listening p50", |floor| {
@@ -175,7 +175,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         let limit = cell.detail.late.as_ref().map(|late| late.limit_seconds);
         p90_of(time.p90_microseconds, time.p90_carried, limit)
     };
-    Sheet::of(cells)
+    Sheet::new(cells)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| standing(cell.any()))
@@ -242,7 +242,7 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         found.next().map(|time| time.clock)
     };
     let seen = ColdStep::iter().filter(|step| clock(*step).is_some());
-    Sheet::of(seen)
+    Sheet::new(seen)
         .left("Step", |step| <&str>::from(*step))
         .left("Clock", |step| {
             clock(*step).map(|clock| <&str>::from(clock).to_owned())

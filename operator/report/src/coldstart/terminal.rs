@@ -49,7 +49,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
     // Without points, the harness floor says nothing.
     let floors = if points.is_empty() { &[] } else { floors };
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
-    let sheet = Sheet::of(rows)
+    let sheet = Sheet::new(rows)
         .counting(|row| row.point().is_none_or(|point| point.invalid.is_none()))
         .left("COLD START", |row| match row {
             Row::Point(of, _) => with_mark(&of.variant, baseline),

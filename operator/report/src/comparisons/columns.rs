@@ -28,7 +28,7 @@ pub fn each_block(ratios: &[f64]) -> Option<String> {
 pub fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> Table {
     rows.sort_by_key(|row| (!row.is_primary, row.metric, row.point));
     let decides = |row: &Row<'_>| if row.is_primary { PRIMARY } else { "" };
-    Sheet::of(rows)
+    Sheet::new(rows)
         .left(title("Versus ") + baseline, move |row| {
             row.measure.clone() + decides(row)
         })

@@ -33,19 +33,19 @@ pub fn section(summary: &Summary) -> Option<Section> {
     for workload in &summary.compared.workloads {
         let cells = under(&summary.density, &workload.name);
         let ends = cells.iter().flat_map(|cell| ended(cell));
-        let spoilt = cells.iter().flat_map(|cell| spoilt_steps(cell));
+        let disturbed = cells.iter().flat_map(lines);
         section = section
             .heading(&workload.name)
             .table(slopes(&cells))
             .guide(STEPS)
             .table(steps(&cells))
-            .list(ends.chain(spoilt));
+            .list(ends.chain(disturbed));
     }
     Some(section)
 }
 
 /// Steps that reflect something other than the variant's cost, one sentence per reason.
-fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
+fn lines(cell: &DensityCell) -> Vec<String> {
     let all = [
         (
             Reason::ErrorsInLoad,
@@ -74,7 +74,7 @@ pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
 }
 
 fn slopes(cells: &[&DensityCell]) -> Table {
-    Sheet::of(cells)
+    Sheet::new(cells)
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| standing(cell.any()))
@@ -99,7 +99,7 @@ fn steps(cells: &[&DensityCell]) -> Table {
     let steps = cells
         .iter()
         .flat_map(|cell| cell.detail.steps.iter().map(move |step| (cell, step)));
-    Sheet::of(steps)
+    Sheet::new(steps)
         .counting(|(cell, _)| cell.ranked)
         .left("Variant", |(cell, _)| cell.variant.clone())
         .right("Instances", |(_, step)| step.instances)

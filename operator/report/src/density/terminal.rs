@@ -12,7 +12,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
     let found = rows
         .iter()
         .filter_map(|row| Some((row, row.density.as_ref()?)));
-    Sheet::of(found)
+    Sheet::new(found)
         .counting(|(_, found)| found.invalid.is_none())
         .left("DENSITY", |(row, _)| with_mark(&row.variant, baseline))
         .measured("PER INSTANCE", |(_, found)| {

@@ -125,7 +125,7 @@ fn compared(summary: &Summary) -> String {
         .filter(|one| one.primary)
         .collect();
     let (shown, rest) = primary.split_at(primary.len().min(MOST_ROWS));
-    let table = Sheet::of(shown)
+    let table = Sheet::new(shown)
         .left("Variant", |one| one.variant.clone())
         .left("Workload", |one| one.workload.clone())
         .left("Measure", |one| one.what())
@@ -178,7 +178,7 @@ fn since(versus: &Versus) -> String {
 }
 
 fn changes(changed: &[&CellRatio]) -> String {
-    Sheet::of(changed)
+    Sheet::new(changed)
         .left("Variant", |ratio| ratio.variant.clone())
         .left("Workload", |ratio| ratio.workload.clone())
         .left("Measure", |ratio| ratio.metric.noun())

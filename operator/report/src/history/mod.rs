@@ -39,7 +39,7 @@ pub fn history_text(name: &str, history: &History) -> String {
         text.push_str("\nNo variant was compared with a baseline yet.\n");
         return text;
     }
-    let table = Sheet::of(followed)
+    let table = Sheet::new(followed)
         .left("WHAT", |row: &Followed<'_>| row.series.words())
         .right("RUNS", |row| row.runs)
         .right("LATEST RATIO", |row| {
@@ -163,7 +163,7 @@ pub fn history_csv(history: &History) -> String {
             changes.find(|found| (found.series, &found.run) == (row.number.series, &row.line.name));
         found.map(|found| found.size.0.to_string())
     };
-    Sheet::of(rows)
+    Sheet::new(rows)
         .left("run", |row: &Row<'_>| row.line.name.clone())
         .left("ended", |row| row.line.ended.to_string())
         .right("runs", |row| row.line.runs)

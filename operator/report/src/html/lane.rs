@@ -63,7 +63,7 @@ impl Quantity {
         }
     }
 
-    fn of(self, metrics: &Metrics) -> Option<f64> {
+    fn value(self, metrics: &Metrics) -> Option<f64> {
         match self {
             Self::Rate => metrics.rps,
             Self::P50 => metrics.p50,
@@ -172,7 +172,7 @@ pub fn look(summary: &Summary, variant: &str) -> Look {
     }
     let variants = &summary.compared.variants;
     let index = variants.iter().position(|named| named.name == variant);
-    Look::of(index.unwrap_or_default())
+    Look::from_index(index.unwrap_or_default())
 }
 
 /// The lane of `cell` for `quantity`.
@@ -181,12 +181,15 @@ pub fn lane(summary: &Summary, cell: &LoadCell, quantity: Quantity) -> Lane {
     let invalid = point_invalid(&cell.invalid_because);
     let (mut dots, mut without) = (vec![], vec![]);
     for trial in &cell.detail.trials {
-        match quantity.of(&trial.metrics).filter(|value| is_drawn(*value)) {
+        match quantity
+            .value(&trial.metrics)
+            .filter(|value| is_drawn(*value))
+        {
             Some(value) => {
                 let is_valid = trial.state == TrialState::Valid;
                 let of_point = invalid.as_ref().filter(|_| is_valid);
                 let because = of_point.map_or_else(String::new, |why| format!(", {why}"));
-                let (variant, told) = (&cell.variant, told(trial));
+                let (variant, told) = (&cell.variant, title(trial));
                 dots.push(Dot {
                     value,
                     label: format!("{variant}, {told}{because}: {}", label(value)),
@@ -240,7 +243,7 @@ pub fn is_drawn(value: f64) -> bool {
 }
 
 /// `block 3 (trial 17), invalid: ErrorsInLoad`.
-fn told(trial: &Trial) -> String {
+fn title(trial: &Trial) -> String {
     let word: &str = trial.state.into();
     let state = match (trial.state, &trial.reason) {
         (TrialState::Valid, _) => String::new(),

@@ -28,7 +28,7 @@ pub struct Look {
 
 impl Look {
     /// The look of the variant at `index`.
-    pub fn of(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         Self {
             colour: Some(index % COLOURS),
             is_square: index / COLOURS % 2 == 1,
@@ -232,7 +232,7 @@ mod tests {
         let (good, bad) = (dot(true), dot(false));
         for detail in [Points::Labelled, Points::Plain, Points::None] {
             let dots = [(1.0, 2.0, &good), (3.0, 4.0, &bad)];
-            let svg = points(&dots, Look::of(0), detail).0;
+            let svg = points(&dots, Look::from_index(0), detail).0;
             assert_eq!(svg.matches("class=\"out").count(), 1, "{svg}");
             assert_eq!(svg.contains("dots"), detail != Points::None);
         }
@@ -247,7 +247,7 @@ mod tests {
             is_out_with_its_point: true,
         };
         let dots = [(1.0, 2.0, &dot), (3.0, 4.0, &dot)];
-        let drawn = |detail| points(&dots, Look::of(0), detail).0;
+        let drawn = |detail| points(&dots, Look::from_index(0), detail).0;
         let [labelled, plain, none] = [Points::Labelled, Points::Plain, Points::None].map(drawn);
         assert_eq!(labelled.matches("point invalid: Throttled").count(), 2);
         assert_eq!(plain.matches("class=\"out").count(), 1, "{plain}");

@@ -50,7 +50,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         let found = cell.detail.open_loop.as_ref().map(of);
         interval(cell.counts.valid, found, units::micros)
     };
-    Sheet::of(cells(summary, workload))
+    Sheet::new(cells(summary, workload))
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| validity(cell))

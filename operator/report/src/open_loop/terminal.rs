@@ -13,7 +13,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
     let points = rows
         .iter()
         .flat_map(|row| row.open_loop.iter().map(move |point| (row, point)));
-    Sheet::of(points)
+    Sheet::new(points)
         .counting(|(_, point)| point.invalid.is_none())
         .left("OPEN LOOP", |(row, _)| with_mark(&row.variant, baseline))
         .right("OF PEAK", |(_, point)| {

@@ -11,7 +11,7 @@ const TITLE: &str = "What was compared";
 
 /// All of it.
 pub fn compared(summary: &Summary) -> Section {
-    let workloads = Sheet::of(&summary.compared.workloads)
+    let workloads = Sheet::new(&summary.compared.workloads)
         .left("Workload", |workload| workload.name.clone())
         .left("Request", |workload| workload.what.clone())
         .table();

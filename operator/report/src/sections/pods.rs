@@ -16,7 +16,7 @@ pub fn inside(summary: &Summary) -> Option<Section> {
     }
     let median =
         |range: Option<Range>, unit: fn(f64) -> String| range.map(|range| unit(range.median));
-    let table = Sheet::of(&summary.sandboxes)
+    let table = Sheet::new(&summary.sandboxes)
         .left("Variant", |pods| pods.variant.clone())
         .right("Peak", |pods| median(pods.peak_bytes, units::bytes))
         .right("Pause", |pods| median(pods.pause_bytes, units::bytes))
@@ -56,7 +56,7 @@ pub fn outside(summary: &Summary) -> Option<Section> {
     if summary.shims.is_empty() {
         return None;
     }
-    let table = Sheet::of(&summary.shims)
+    let table = Sheet::new(&summary.shims)
         .left("Variant", |shim| shim.variant.clone())
         .right("Resident", |shim| units::bytes(shim.resident_bytes.median))
         .right("Range", |shim| {

@@ -31,7 +31,7 @@ fn answers(summary: &Summary) -> Option<Table> {
     if told.is_empty() {
         return None;
     }
-    let sheet = Sheet::of(told)
+    let sheet = Sheet::new(told)
         .left("Variant", |(scout, _)| scout.variant.clone())
         .left("Workload", |(_, seen)| seen.workload.clone())
         .right("Status", |(_, seen)| {

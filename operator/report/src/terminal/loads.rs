@@ -57,7 +57,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -
     } else {
         &[]
     };
-    Sheet::of(rows)
+    Sheet::new(rows)
         .left("VARIANT", |row| with_mark(&row.variant, baseline))
         .right("WARM P50", |row| p50(warm(row)))
         .right("WARM P99", |row| {

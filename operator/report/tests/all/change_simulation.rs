@@ -133,7 +133,7 @@ struct Planted {
 }
 
 impl Planted {
-    fn of(before: u32, percent: f64) -> Self {
+    fn new(before: u32, percent: f64) -> Self {
         Self {
             scatter: Scatter::Normal,
             before,
@@ -185,39 +185,39 @@ fn assert_found(planted: Planted, within: u32, least: f64) {
 /// The promise: after 20 runs that scatter by 2 %, a change of 5 % is found within 5 runs.
 #[test]
 fn a_lasting_change_of_5_percent_is_found_within_5_runs() {
-    assert_found(Planted::of(20, 5.0), 5, 0.80);
-    assert_found(Planted::of(30, 5.0), 5, 0.85);
-    assert_found(Planted::of(20, 5.0), 10, 0.90);
+    assert_found(Planted::new(20, 5.0), 5, 0.80);
+    assert_found(Planted::new(30, 5.0), 5, 0.85);
+    assert_found(Planted::new(20, 5.0), 10, 0.90);
 }
 
 #[test]
 fn a_lasting_change_of_10_percent_is_found_within_5_runs() {
-    assert_found(Planted::of(20, 10.0), 5, 0.95);
-    assert_found(Planted::of(10, 10.0), 5, 0.95);
-    assert_found(Planted::of(5, 10.0), 5, 0.85);
+    assert_found(Planted::new(20, 10.0), 5, 0.95);
+    assert_found(Planted::new(10, 10.0), 5, 0.95);
+    assert_found(Planted::new(5, 10.0), 5, 0.85);
 }
 
 #[test]
 fn a_lasting_change_of_3_percent_takes_longer() {
-    assert_found(Planted::of(20, 3.0), 5, 0.20);
-    assert_found(Planted::of(20, 3.0), 10, 0.55);
-    assert_found(Planted::of(30, 3.0), 15, 0.70);
+    assert_found(Planted::new(20, 3.0), 5, 0.20);
+    assert_found(Planted::new(20, 3.0), 10, 0.55);
+    assert_found(Planted::new(30, 3.0), 15, 0.70);
 }
 
 #[test]
 fn with_less_history_or_more_series_a_change_takes_longer() {
-    assert_found(Planted::of(10, 5.0), 5, 0.60);
-    assert_found(Planted::of(10, 5.0), 10, 0.85);
-    assert_found(Planted::of(30, 5.0).among(6), 5, 0.65);
-    assert_found(Planted::of(30, 5.0).among(6), 10, 0.90);
+    assert_found(Planted::new(10, 5.0), 5, 0.60);
+    assert_found(Planted::new(10, 5.0), 10, 0.85);
+    assert_found(Planted::new(30, 5.0).among(6), 5, 0.65);
+    assert_found(Planted::new(30, 5.0).among(6), 10, 0.90);
 }
 
 #[test]
 fn outliers_and_heavy_tails_hide_few_changes() {
-    assert_found(Planted::of(20, 5.0).under(Scatter::HeavyTails), 5, 0.80);
-    assert_found(Planted::of(20, 5.0).under(Scatter::Outliers), 5, 0.50);
-    assert_found(Planted::of(20, 5.0).under(Scatter::Outliers), 10, 0.75);
-    assert_found(Planted::of(20, 10.0).under(Scatter::Outliers), 5, 0.85);
+    assert_found(Planted::new(20, 5.0).under(Scatter::HeavyTails), 5, 0.80);
+    assert_found(Planted::new(20, 5.0).under(Scatter::Outliers), 5, 0.50);
+    assert_found(Planted::new(20, 5.0).under(Scatter::Outliers), 10, 0.75);
+    assert_found(Planted::new(20, 10.0).under(Scatter::Outliers), 5, 0.85);
 }
 
 /// Whether an alarm is raised at or after the 21st run, which alone is off by `size`.
@@ -251,10 +251,10 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
 #[test]
 fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
     for (planted, after) in [
-        (Planted::of(20, 5.0), 5),
-        (Planted::of(20, 5.0), 15),
-        (Planted::of(20, 10.0), 5),
-        (Planted::of(10, 5.0), 15),
+        (Planted::new(20, 5.0), 5),
+        (Planted::new(20, 5.0), 15),
+        (Planted::new(20, 10.0), 5),
+        (Planted::new(10, 5.0), 15),
     ] {
         let mut chance = Chance::new(73);
         let found: Vec<Change> = (0..HISTORIES)

@@ -7,7 +7,7 @@ use crate::synthetic::{Chance, Noise, every_noise, tell};
 /// The interval of the differences of `blocks` blocks.
 fn found(blocks: u32, difference: impl FnMut(u32) -> f64) -> Interval {
     let differences: Vec<f64> = (0..blocks).map(difference).collect();
-    Interval::of_differences(&differences).expect("differences")
+    Interval::from_differences(&differences).expect("differences")
 }
 
 /// The start time of a variant in milliseconds, given how many times as long as usual it takes.

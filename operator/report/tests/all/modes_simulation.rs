@@ -68,7 +68,7 @@ fn an_interval_over_two_groups_holds_the_typical_ratio() {
                 .into_iter()
                 .map(|log| (log - 0.03 * chance.normal()).exp())
                 .collect();
-            let found = Interval::of(&ratios).expect("ratios");
+            let found = Interval::from_ratios(&ratios).expect("ratios");
             (found.estimate - 0.11).abs() <= found.half_width.expect("several blocks")
         });
         let name =

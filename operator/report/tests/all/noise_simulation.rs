@@ -24,7 +24,7 @@ fn missed(base: f64, variant: f64) -> f64 {
         let ratios: Vec<f64> = (0..BLOCKS)
             .map(|_| (trial(variant) - trial(base)).exp())
             .collect();
-        Interval::of(&ratios).expect("ratios").p_value <= 0.05
+        Interval::from_ratios(&ratios).expect("ratios").p_value <= 0.05
     });
     runs.count() as f64 / f64::from(RUNS)
 }

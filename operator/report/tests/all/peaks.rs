@@ -57,12 +57,17 @@ fn record(block: u32, peak: &Value) -> Record {
     .unwrap()
 }
 
-/// The summary if `with` is applied to the peak in the first `spoilt` of five blocks.
-fn with_peak(spoilt: u32, with: &Value) -> Summary {
+/// The summary if `with` is applied to the peak in the first `changed` of five blocks.
+fn with_peak(changed: u32, with: &Value) -> Summary {
     let record = |block| {
         let mut peak = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND, "failed": 0,
             "generatorCpuNanoseconds": 5 * SECOND, "othersCpuShare": 0.02, "stealShare": 0.0});
-        for (key, value) in with.as_object().unwrap().iter().filter(|_| block <= spoilt) {
+        for (key, value) in with
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|_| block <= changed)
+        {
             peak[key] = value.clone();
         }
         record(block, &peak)
@@ -70,8 +75,8 @@ fn with_peak(spoilt: u32, with: &Value) -> Summary {
     summarize(&run(), &(1..=5).map(record).collect::<Vec<_>>())
 }
 
-fn invalid_because(spoilt: u32, with: &Value) -> Vec<Reason> {
-    with_peak(spoilt, with).cells[0].invalid_because.clone()
+fn invalid_because(changed: u32, with: &Value) -> Vec<Reason> {
+    with_peak(changed, with).cells[0].invalid_because.clone()
 }
 
 #[test]

@@ -65,8 +65,8 @@ fn found_among(comparisons: usize, blocks: u32) -> f64 {
     let mut chance = Chance::new(41);
     let mut ratios = |truth: f64| chance.ratios(Noise::Normal(0.03), blocks, truth);
     let is_found = |_: &u32| {
-        let planted = Interval::of(&ratios(1.1_f64.ln())).expect("ratios");
-        let equals = (1..comparisons).map(|_| Interval::of(&ratios(0.0)).expect("ratios"));
+        let planted = Interval::from_ratios(&ratios(1.1_f64.ln())).expect("ratios");
+        let equals = (1..comparisons).map(|_| Interval::from_ratios(&ratios(0.0)).expect("ratios"));
         let p_values: Vec<f64> = std::iter::once(planted)
             .chain(equals)
             .map(|found| found.p_value)
@@ -134,7 +134,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
 
 #[test]
 fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
-    let run = SyntheticRun::of(10, 0.02, 1.05);
+    let run = SyntheticRun::new(10, 0.02, 1.05);
     let wrong = share(&run, 500, |comparisons| {
         comparisons.iter().any(|c| {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Equivalent
@@ -145,7 +145,7 @@ fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
 
 #[test]
 fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
-    let found = share(&SyntheticRun::of(10, 0.02, 1.05), 500, |comparisons| {
+    let found = share(&SyntheticRun::new(10, 0.02, 1.05), 500, |comparisons| {
         comparisons.iter().any(|c| {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
         })
@@ -199,7 +199,7 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
 fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
     let noise = 0.03;
     for blocks in [5, 10, 20] {
-        let run = |slower| SyntheticRun::of(blocks, noise, slower);
+        let run = |slower| SyntheticRun::new(blocks, noise, slower);
         // Two variants with two primary numbers each. A ratio has the scatter of two trials.
         let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 4, 1.05_f64.ln())
             .unwrap()
@@ -240,7 +240,7 @@ fn many_variants(truth: f64, chance: &mut Chance) -> usize {
             let variant = trials(truth.ln());
             let pairs = variant.iter().zip(&base);
             let ratios: Vec<f64> = pairs.map(|(value, base)| (value - base).exp()).collect();
-            Interval::of(&ratios).expect("ratios")
+            Interval::from_ratios(&ratios).expect("ratios")
         })
         .collect();
     let p_value = |interval: &Interval| {
@@ -279,7 +279,7 @@ fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
 #[test]
 fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     let found = |primary: &[&str]| {
-        let run = SyntheticRun::of(5, 0.03, 1.1);
+        let run = SyntheticRun::new(5, 0.03, 1.1);
         let mut chance = Chance::new(41);
         let is_found = |c: &Comparison| {
             c.variant == "one" && c.metric == Metric::CpuPerRequest && is_worse(c.verdict)
@@ -314,7 +314,7 @@ const POWER: [(f64, [f64; 3]); 3] = [
 fn planted_differences_are_found_as_often_as_the_docs_say() {
     for (slower, promised) in POWER {
         for (blocks, least) in [5, 10, 20].into_iter().zip(promised) {
-            let run = SyntheticRun::of(blocks, 0.03, slower);
+            let run = SyntheticRun::new(blocks, 0.03, slower);
             let finds = share(&run, 500, |comparisons| {
                 comparisons.iter().any(|c| {
                     c.variant == "one" && c.metric == Metric::CpuPerRequest && is_worse(c.verdict)

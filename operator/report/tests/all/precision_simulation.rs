@@ -87,7 +87,7 @@ fn is_equivalent(ratios: &[f64]) -> bool {
         minimum_effect: 1.05_f64.ln(),
         is_gate: false,
     };
-    let found = Interval::of(ratios).expect("ratios");
+    let found = Interval::from_ratios(ratios).expect("ratios");
     let verdict = judge(Metric::WarmP50, &found, found.p_value, thresholds);
     verdict == Verdict::Equivalent
 }
@@ -130,7 +130,7 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
     let (mut advised, mut after) = (0, 0);
     for _ in 0..RUNS {
         let ratios = chance.ratios(Noise::Normal(0.03), MOST, 0.0);
-        let first = Interval::of(&ratios[..5]).expect("ratios");
+        let first = Interval::from_ratios(&ratios[..5]).expect("ratios");
         let half = first.half_width.expect("five blocks");
         let needed = blocks_to_decide(half, 5, 1.05_f64.ln(), MOST);
         if let Some(blocks) = needed.filter(|blocks| *blocks > 5) {
@@ -211,7 +211,7 @@ impl Pairs {
         let intervals = self
             .compared
             .iter()
-            .map(|(.., ratios)| Interval::of(&ratios[..blocks as usize]).expect("ratios"));
+            .map(|(.., ratios)| Interval::from_ratios(&ratios[..blocks as usize]).expect("ratios"));
         let judged = found.into_iter().zip(intervals).zip(adjusted);
         judged
             .map(|((found, interval), adjusted)| Comparison {

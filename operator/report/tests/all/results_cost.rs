@@ -36,7 +36,7 @@ fn failing() -> Summary {
 #[test]
 fn what_is_invalid_has_no_cost_and_says_why() {
     let summary = failing();
-    let costs = Costs::of(&summary, node());
+    let costs = Costs::new(&summary, node());
     let of = |variant: &str| {
         let mut all = costs.million_requests.iter();
         let found = all.find(|cost| cost.variant == variant && cost.workload == "hello");
@@ -57,7 +57,7 @@ fn what_is_invalid_has_no_cost_and_says_why() {
 #[test]
 fn requests_cost_what_they_take_where_the_variants_are_compared() {
     let summary = summarize(&run(), &all_measured(&run()));
-    let costs = Costs::of(&summary, node());
+    let costs = Costs::new(&summary, node());
     for cost in &costs.million_requests {
         let compared = cost.versus_baseline.map(|compared| compared.point);
         let is_baseline = cost.variant == "native";
@@ -76,7 +76,7 @@ fn without_a_throughput_sweep_the_warm_pod_tells() {
         "sweeps": {"warmLatency": {}},
     }));
     let summary = summarize(&run, &all_measured(&run));
-    let costs = Costs::of(&summary, node());
+    let costs = Costs::new(&summary, node());
     assert_eq!(costs.million_requests[0].point, Some(Point::WarmLatency));
     assert!(costs.any());
 }
@@ -85,7 +85,7 @@ fn without_a_throughput_sweep_the_warm_pod_tells() {
 fn a_run_that_is_not_trusted_says_so_before_any_cost() {
     let mut summary = failing();
     summary.trustworthy = Some(false);
-    let text = cost_text(&summary, &Costs::of(&summary, node()));
+    let text = cost_text(&summary, &Costs::new(&summary, node()));
     let doubt = text.find("Trustworthy: NO").unwrap();
     assert!(doubt < text.find("A million requests").unwrap(), "{text}");
 }
@@ -98,8 +98,8 @@ proptest! {
     #[test]
     fn a_dearer_node_makes_all_dearer_alike_and_moves_no_ratio(factor in 1e-2..1e2) {
         let summary = summarize(&run(), &all_measured(&run()));
-        let cheap = Costs::of(&summary, node());
-        let dear = Costs::of(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });
+        let cheap = Costs::new(&summary, node());
+        let dear = Costs::new(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });
         for (one, other) in all(&cheap).zip(all(&dear)) {
             prop_assert_eq!(one.versus_baseline, other.versus_baseline);
             prop_assert_eq!(one.measured, other.measured);
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let summary = summarize(&run(), &all_measured(&run()));
         let node = NodePrice { per_hour, vcpus, memory_bytes, cpu_utilisation: share };
-        let costs = Costs::of(&summary, node);
+        let costs = Costs::new(&summary, node);
         for cost in all(&costs).filter_map(|cost| cost.cost) {
             prop_assert!(0.0 <= cost.low && cost.low <= cost.median && cost.median <= cost.high);
             prop_assert!(cost.high.is_finite());

@@ -30,7 +30,7 @@ fn status_after(
     let input = run();
     let mut records = all_measured(&input);
     records.truncate(recorded);
-    let conclusion = Conclusion::of(&summarize(&input, &records), vec![]);
+    let conclusion = Conclusion::from_summary(&summarize(&input, &records), vec![]);
     let mut run = BenchmarkRun::new(&input.name, input.spec);
     run.metadata.uid = Some(input.uid);
     run.status = earlier;

@@ -100,7 +100,7 @@ fn a_finished_run_tells_what_its_own_scatter_lets_it_find() {
         "sweeps": {"throughput": {"connections": [50]}},
     }));
     let summary = summarize(&input, &all_measured(&input));
-    let power = Conclusion::of(&summary, vec![]).power.unwrap();
+    let power = Conclusion::from_summary(&summary, vec![]).power.unwrap();
     assert_eq!(power.assumed_scatter, None);
     let primary = summary.comparisons.iter().filter(|one| one.primary);
     let found: Vec<f64> = primary.filter_map(|one| one.smallest_found).collect();

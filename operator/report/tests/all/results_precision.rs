@@ -170,7 +170,7 @@ fn a_run_without_precision_says_nothing_of_it() {
 /// is less than 1 %.
 fn starts_within(milliseconds: f64) -> Precision {
     let ratios = [1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999, 1.0];
-    let interval = Interval::of(&ratios).unwrap();
+    let interval = Interval::from_ratios(&ratios).unwrap();
     let difference = Difference {
         value: 0.0,
         low: Some(-milliseconds * 1e3),
@@ -185,7 +185,7 @@ fn starts_within(milliseconds: f64) -> Precision {
         metric: Metric::ColdStartListening,
         point: Point::ColdStart { concurrency: 1 },
         primary: true,
-        estimate: Estimate::of(&interval, &ratios),
+        estimate: Estimate::new(&interval, &ratios),
         difference: Some(difference),
         p_value: 1.0,
         adjusted_p_value: 1.0,

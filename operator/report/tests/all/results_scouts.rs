@@ -161,7 +161,7 @@ fn a_run_is_complete_when_all_was_measured_that_is_not_a_scout() {
     let run: BenchmarkRun = serde_yaml::from_str(RUN).unwrap();
     let valid = validate(&run, &config()).unwrap();
     let any = crate::results_support::run();
-    let mut conclusion = Conclusion::of(&summarize(&any, &all_measured(&any)), vec![]);
+    let mut conclusion = Conclusion::from_summary(&summarize(&any, &all_measured(&any)), vec![]);
     conclusion.measured = 36;
     let plan = Plan {
         steps: vec![],

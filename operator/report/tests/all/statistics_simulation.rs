@@ -14,7 +14,7 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(u64::from(blocks));
     let holds = |_: &u32| {
-        let interval = Interval::of(&chance.ratios(noise, blocks, truth)).expect("ratios");
+        let interval = Interval::from_ratios(&chance.ratios(noise, blocks, truth)).expect("ratios");
         (interval.estimate - truth).abs() <= interval.half_width.expect("several blocks")
     };
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
@@ -64,7 +64,7 @@ fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
         let ratios: Vec<f64> = (0..blocks)
             .map(|_| (trial(0.1) - trial(0.0)).exp())
             .collect();
-        let interval = Interval::of(&ratios).expect("ratios");
+        let interval = Interval::from_ratios(&ratios).expect("ratios");
         interval.estimate.abs() <= interval.half_width.expect("several blocks")
     };
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
@@ -89,7 +89,7 @@ fn median_coverage(noise: Noise, trials: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(trials));
     let holds = |_: &u32| {
         let values = (0..trials).map(|_| chance.trial(noise, 0.0, 0.0).exp());
-        let spread = Spread::of(values).expect("values");
+        let spread = Spread::from_values(values).expect("values");
         spread.low <= 1.0 && 1.0 <= spread.high
     };
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)

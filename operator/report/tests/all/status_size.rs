@@ -42,7 +42,7 @@ fn status_with(spec: Value, change: impl Fn(&mut Conclusion)) -> BenchmarkRunSta
         completed: valid.order.len(),
         wake: Wake::OnChange,
     };
-    let mut conclusion = Conclusion::of(&summary, record_names(&valid));
+    let mut conclusion = Conclusion::from_summary(&summary, record_names(&valid));
     change(&mut conclusion);
     let now = Timestamp::UNIX_EPOCH;
     status_of(

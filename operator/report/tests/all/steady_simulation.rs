@@ -27,7 +27,7 @@ fn trial(block: u32, shape: [f64; 4], chance: &mut Chance) -> Trial {
 }
 
 /// The share of runs in which windows of this shape are called unsteady.
-fn told(shape: [f64; 4]) -> f64 {
+fn share_called_unsteady(shape: [f64; 4]) -> f64 {
     let mut chance = Chance::new(71);
     let mut is_told = || {
         let trials: Vec<Trial> = (1..=BLOCKS).map(|b| trial(b, shape, &mut chance)).collect();
@@ -42,7 +42,7 @@ fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
     // The second shape is off by half of what matters, which is the limit.
     let limit = libm::exp(-EFFECT / 2.0);
     for (shape, at_most) in [([1.0; 4], 0.01), ([limit, limit, 1.0, 1.0], 0.04)] {
-        let told = told(shape);
+        let told = share_called_unsteady(shape);
         let name = format!("windows of rates {shape:.3?} called unsteady");
         tell(&name, told, &format!("at most {:.0} %", at_most * 100.0));
         assert!(told <= at_most, "{shape:?}: {told}");
@@ -55,7 +55,7 @@ fn a_start_that_is_a_third_slower_is_told_in_nearly_all_runs() {
     // The mean of the window is 6 and 12 % too low.
     for shape in [[slow, 1.0, 1.0, 1.0], [slow, slow, 1.0, 1.0]] {
         let bias = 100.0 * (1.0 - shape.iter().sum::<f64>() / 4.0);
-        let told = told(shape);
+        let told = share_called_unsteady(shape);
         let name = format!("windows off by {bias:.1} % called unsteady");
         tell(&name, told, "at least 99 %");
         assert!(told >= 0.99, "{shape:?}: {told}");

@@ -1,6 +1,6 @@
 //! The cells of all sweeps of a run: one variant under one workload at one point, over all blocks.
 //!
-//! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks against
+//! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks validity
 //! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`coldstart`] and
 //! [`density`], [`any`] (a cell of any of them).
 
@@ -43,17 +43,17 @@ pub struct Cells {
 
 impl Cells {
     /// The cells of a run with this spec, with the reasons why they are invalid.
-    pub fn of(
+    pub fn new(
         spec: &BenchmarkRunSpec,
         observations: &BTreeMap<TrialId, Observation>,
-        against: VariantValidity<'_>,
+        validity: VariantValidity<'_>,
     ) -> Self {
         let ceilings = load::ceilings(observations);
         let recorded = recorded::recorded(spec, observations);
         let each = || recorded.iter();
-        let loads = each().filter_map(|one| load::cell(spec, one, against, &ceilings));
-        let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, against));
-        let density = each().filter_map(|one| density::cell(spec, one, against));
+        let loads = each().filter_map(|one| load::cell(spec, one, validity, &ceilings));
+        let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, validity));
+        let density = each().filter_map(|one| density::cell(spec, one, validity));
         Self {
             loads: loads.collect(),
             cold_starts: cold_starts.collect(),

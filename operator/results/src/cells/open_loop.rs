@@ -59,7 +59,7 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
         .filter_map(|trial| trial.metrics.open_loop)
         .collect();
     let spread = |of: fn(&OpenLoopTrial) -> f64| {
-        let found = Spread::of(trials.iter().map(of))?;
+        let found = Spread::from_values(trials.iter().map(of))?;
         Some(found.map(round_number))
     };
     let p999: Option<Vec<f64>> = trials.iter().map(|trial| trial.p999_microseconds).collect();
@@ -72,7 +72,7 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
         p50_microseconds: spread(|trial| trial.p50_microseconds)?,
         p90_microseconds: spread(|trial| trial.p90_microseconds)?,
         p99_microseconds: spread(|trial| trial.p99_microseconds)?,
-        p999_microseconds: p999.and_then(Spread::of),
+        p999_microseconds: p999.and_then(Spread::from_values),
         generator_p50_microseconds: spread(|trial| trial.generator_p50_microseconds)?,
         generator_p99_microseconds: spread(|trial| trial.generator_p99_microseconds)?,
     })

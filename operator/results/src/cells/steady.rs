@@ -14,7 +14,7 @@ pub fn trend(trials: &[Trial]) -> Option<Interval> {
     let ratios: Vec<f64> = valid(trials)
         .filter_map(|trial| halves(&trial.metrics.rates))
         .collect();
-    (ratios.len() >= FEWEST).then(|| Interval::of(&ratios))?
+    (ratios.len() >= FEWEST).then(|| Interval::from_ratios(&ratios))?
 }
 
 /// Whether the trend is certainly larger than half of the minimum effect: the mean of a window is

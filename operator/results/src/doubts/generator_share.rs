@@ -44,5 +44,5 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 
 fn median_share(load: &LoadDetail) -> Option<f64> {
     let shares = valid(&load.trials).filter_map(|trial| trial.metrics.generator_work_share);
-    Spread::of(shares).map(|spread| spread.median)
+    Spread::from_values(shares).map(|spread| spread.median)
 }

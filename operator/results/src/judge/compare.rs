@@ -40,7 +40,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
         .into_iter()
         .partition(|found| found.variant == TWIN);
-    let primary = primary::of(spec, found.iter().map(Ratio::place));
+    let primary = primary::places(spec, found.iter().map(Ratio::place));
     let judged = judged(spec, &found, |one| primary.contains(&one.place()));
     let floors = floors(&twins);
     let beside_floor = |mut comparison: Comparison| {
@@ -129,7 +129,7 @@ impl Ratio<'_> {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
-            estimate: Estimate::of(&self.interval, &self.per_block),
+            estimate: Estimate::new(&self.interval, &self.per_block),
             p_value: round_significant(self.interval.p_value, P_DIGITS),
             differs,
             factor: self.interval.farthest().map(factor),
@@ -186,14 +186,14 @@ impl Ratio<'_> {
                 smallest_found: self
                     .smallest_found(interval, *smallest, family)
                     .map(round_number),
-                ..Difference::of(interval, *smallest)
+                ..Difference::new(interval, *smallest)
             });
         Comparison {
             variant: self.variant.to_owned(),
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
-            estimate: Estimate::of(&self.interval, &self.per_block),
+            estimate: Estimate::new(&self.interval, &self.per_block),
             difference,
             p_value: round_significant(self.judged_interval().p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),

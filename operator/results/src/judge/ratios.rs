@@ -168,10 +168,10 @@ fn ratio<'a>(
         workload: one.cell.workload,
         point: one.cell.point,
         metric: one.metric,
-        interval: Interval::of(&per_block)?,
+        interval: Interval::from_ratios(&per_block)?,
         difference: smallest.and_then(|smallest| {
             let differences = paired_differences(&one.by_block, &base.by_block);
-            Some((Interval::of_differences(&differences)?, smallest))
+            Some((Interval::from_differences(&differences)?, smallest))
         }),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
         per_block,

@@ -25,6 +25,6 @@ pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSize
             sizes.push(bytes as f64);
         }
     }
-    let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::of(sizes)?.median));
+    let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::from_values(sizes)?.median));
     seen.into_iter().filter_map(median).collect()
 }

@@ -20,7 +20,7 @@ pub enum CpuLimit {
 
 impl CpuLimit {
     /// The limit of the subjects of a run.
-    pub fn of(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> Self {
+    pub fn new(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> Self {
         if let Some(limit) = spec.cpu_limit() {
             return Self::Run(limit.to_owned());
         }

@@ -115,7 +115,7 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
     let is_unreadable = load.is_none();
     let faultless = load.filter(|load| load.failed == 0);
     let bytes = |value: u64| value as f64;
-    let noise = cpus.map(|cpus| Noise::of(&step.first, cpus));
+    let noise = cpus.map(|cpus| Noise::from_window(&step.first, cpus));
     let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,

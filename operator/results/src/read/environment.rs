@@ -53,7 +53,7 @@ pub struct Facts {
 
 impl Facts {
     /// The facts of `record`.
-    pub fn of(record: &Record) -> Self {
+    pub fn from_record(record: &Record) -> Self {
         let subject = record.subject.as_ref();
         let evidence = record.evidence.as_ref();
         let load = record.load();

@@ -165,7 +165,7 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         connections_busy,
         traffic: results
             .seen
-            .map(|seen| Traffic::of(seen, connections.unwrap_or_default().into()))
+            .map(|seen| Traffic::new(seen, connections.unwrap_or_default().into()))
             .unwrap_or_default(),
     })
 }

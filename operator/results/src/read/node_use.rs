@@ -26,7 +26,7 @@ pub struct NodeUse {
 impl NodeUse {
     /// The use during a sample on a node with `cpus` CPUs; `None` if the counters are too coarse
     /// for it.
-    pub fn of(span: &NodeSpan, cpus: u32) -> Option<Self> {
+    pub fn from_span(span: &NodeSpan, cpus: u32) -> Option<Self> {
         let available = span.duration_nanoseconds as f64 * f64::from(cpus);
         (available >= COARSE_NANOSECONDS).then_some(Self {
             available,
@@ -54,7 +54,7 @@ pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
         return vec![];
     };
     let counted = document.samples.iter().filter(|sample| sample.counts());
-    let of = |sample: &ColdSample| NodeUse::of(sample.node.as_ref()?, cpus);
+    let of = |sample: &ColdSample| NodeUse::from_span(sample.node.as_ref()?, cpus);
     counted.filter_map(of).collect()
 }
 
@@ -83,7 +83,7 @@ mod tests {
                 ..NodeCpu::default()
             },
         };
-        NodeUse::of(&span, 2)
+        NodeUse::from_span(&span, 2)
     }
 
     fn found(samples: &[[u64; 3]]) -> (u32, u32) {

@@ -86,7 +86,7 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
     let read = match record.trial.cell.point {
         Point::ColdStart { .. } => of_cold_start(record),
         Point::Density => of_density(record, expected_status),
-        Point::Scout => Read::of(None, None),
+        Point::Scout => Read::new(None, None),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
             of_load(record, expected_status)
         }
@@ -125,7 +125,7 @@ struct Read {
 
 impl Read {
     /// Numbers that can be used unless they are `lacking` something.
-    fn of(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
+    fn new(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
         let why = |lacking| format!("the record says Measured but holds no {lacking}");
         Self {
             numbers,
@@ -137,11 +137,11 @@ impl Read {
 fn of_load(record: &Record, expected_status: u16) -> Read {
     const LACKING: Option<&str> = Some("timed window");
     let Some(document) = record.load() else {
-        return Read::of(None, LACKING);
+        return Read::new(None, LACKING);
     };
     match trial::metrics(document, expected_status) {
-        Ok(Some(found)) => Read::of(Some(Numbers::Load(Box::new(found))), None),
-        Ok(None) => Read::of(None, LACKING),
+        Ok(Some(found)) => Read::new(Some(Numbers::Load(Box::new(found))), None),
+        Ok(None) => Read::new(None, LACKING),
         Err(error) => Read {
             numbers: None,
             unusable: Some(failed(FailureReason::UnreadableResult, &error.to_string())),
@@ -153,7 +153,7 @@ fn of_cold_start(record: &Record) -> Read {
     let found = record.cold_start().map(coldstart::of_document);
     let is_usable = found.as_ref().is_some_and(ColdTrial::is_measured);
     let numbers = found.map(|found| Numbers::ColdStart(Box::new(found)));
-    Read::of(numbers, (!is_usable).then_some("sample that counts"))
+    Read::new(numbers, (!is_usable).then_some("sample that counts"))
 }
 
 fn of_density(record: &Record, expected_status: u16) -> Read {
@@ -161,7 +161,7 @@ fn of_density(record: &Record, expected_status: u16) -> Read {
     let found = document.map(|document| density::of_document(document, expected_status));
     let is_usable = found.as_ref().is_some_and(|found| !found.steps.is_empty());
     let numbers = found.map(|found| Numbers::Density(Box::new(found)));
-    Read::of(numbers, (!is_usable).then_some("step"))
+    Read::new(numbers, (!is_usable).then_some("step"))
 }
 
 fn failed(reason: FailureReason, message: &str) -> Outcome {

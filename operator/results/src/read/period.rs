@@ -21,7 +21,9 @@ pub struct Period {
 
 impl Period {
     /// The period of all observations; `None` without a record.
-    pub fn of<'a>(observations: impl Iterator<Item = &'a Observation> + Clone) -> Option<Self> {
+    pub fn from_observations<'a>(
+        observations: impl Iterator<Item = &'a Observation> + Clone,
+    ) -> Option<Self> {
         let began = observations
             .clone()
             .map(|seen| seen.began_at.unwrap_or(seen.recorded_at));

@@ -93,7 +93,7 @@ pub fn of_record(record: &Record) -> Option<ScoutSummary> {
 
 fn noise(document: &ScoutDocument) -> Option<Noise> {
     let cpus = noise::cpus(document.environment.facts.get("cpus")?)?;
-    Some(Noise::of_idle(document.idle.as_ref()?, cpus))
+    Some(Noise::from_idle(document.idle.as_ref()?, cpus))
 }
 
 fn looked_at(scouted: &Scouted) -> LookedAt {

@@ -68,7 +68,7 @@ struct Bytes {
 
 impl Traffic {
     /// What the generator saw in one run, which began with so many connections.
-    pub fn of(seen: Seen, began_with: u64) -> Self {
+    pub fn new(seen: Seen, began_with: u64) -> Self {
         let Bytes { count, min, max } = seen.bytes;
         let mut failed_by_kind = seen.failures.unwrap_or_default();
         failed_by_kind.retain(|_, count| *count > 0);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn traffic(seen: serde_json::Value) -> Traffic {
-        Traffic::of(serde_json::from_value(seen).unwrap(), 4)
+        Traffic::new(serde_json::from_value(seen).unwrap(), 4)
     }
 
     #[test]

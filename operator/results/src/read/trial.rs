@@ -141,7 +141,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// The number of `metric`; `None` if loads do not have it.
-    pub fn of(&self, metric: Metric) -> Option<f64> {
+    pub fn value(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::ThroughputRps => self.rps,
             Metric::WarmP50 => self.p50,
@@ -172,7 +172,7 @@ pub struct Discarded {
 }
 
 impl Discarded {
-    fn of(window: DiscardedWindow, cpus: Option<u32>) -> Self {
+    fn from_window(window: DiscardedWindow, cpus: Option<u32>) -> Self {
         Self {
             rps: Some(round_number(window.rps)),
             noise: Noise {
@@ -228,7 +228,7 @@ pub fn metrics(
         .unwrap_or_default();
     // Noise during the peak also distorts the rate that follows from it.
     let noise = cpus
-        .map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)))
+        .map(|cpus| Noise::from_window(window, cpus).worst(Noise::from_peak(&peak, cpus)))
         .unwrap_or_default();
     let lists = document.cpus.as_ref();
     Ok(Some(Metrics {
@@ -271,7 +271,7 @@ pub fn metrics(
         connections_busy: load.connections_busy.map(round_time),
         discarded: window
             .discarded
-            .map(|discarded| Discarded::of(discarded, cpus)),
+            .map(|discarded| Discarded::from_window(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         throttled_share: pod_use::throttled_share(window).map(round_number),
         length_as_asked: window

@@ -30,7 +30,7 @@ pub struct BetweenRuns {
 impl BetweenRuns {
     /// The scatter of runs in groups, each about its own mean: those before a lasting change and
     /// those since. `None` with less information than from [`FEWEST_RUNS`] runs of one group.
-    pub fn of(groups: &[Vec<OfRun>]) -> Option<Self> {
+    pub fn from_groups(groups: &[Vec<OfRun>]) -> Option<Self> {
         let groups = groups.iter().filter(|group| !group.is_empty());
         let (mut squares, mut errors, mut runs, mut means) = (0.0, 0.0, 0, 0);
         for group in groups {
@@ -89,11 +89,14 @@ mod tests {
 
     #[test]
     fn four_runs_or_five_of_two_groups_know_too_little() {
-        assert_eq!(BetweenRuns::of(&[runs(&[0.0, 0.1, 0.2, 0.3])]), None);
+        assert_eq!(
+            BetweenRuns::from_groups(&[runs(&[0.0, 0.1, 0.2, 0.3])]),
+            None
+        );
         let two = [runs(&[0.0, 0.1, 0.2]), runs(&[1.0, 1.1])];
-        assert_eq!(BetweenRuns::of(&two), None);
-        assert_eq!(BetweenRuns::of(&[]), None);
-        assert_eq!(BetweenRuns::of(&[vec![], runs(&[1.0])]), None);
+        assert_eq!(BetweenRuns::from_groups(&two), None);
+        assert_eq!(BetweenRuns::from_groups(&[]), None);
+        assert_eq!(BetweenRuns::from_groups(&[vec![], runs(&[1.0])]), None);
     }
 
     proptest! {
@@ -103,8 +106,8 @@ mod tests {
         ) {
             let (one, other) = estimates.split_at(3);
             let moved: Vec<f64> = other.iter().map(|estimate: &f64| *estimate + change).collect();
-            let found = BetweenRuns::of(&[runs(one), runs(&moved)]).unwrap();
-            let still = BetweenRuns::of(&[runs(one), runs(other)]).unwrap();
+            let found = BetweenRuns::from_groups(&[runs(one), runs(&moved)]).unwrap();
+            let still = BetweenRuns::from_groups(&[runs(one), runs(other)]).unwrap();
             prop_assert!((found.variance - still.variance).abs() < 1e-12);
             prop_assert_eq!(found.runs as usize, estimates.len());
         }

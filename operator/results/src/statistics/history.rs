@@ -11,13 +11,13 @@ impl Interval {
     /// fewer than [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these, or without a number in
     /// `value`.
     pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
-        let value = Sample::of(value)?.as_run();
+        let value = Sample::from_ratios(value)?.as_run();
         let runs: Vec<OfRun> = earlier
             .iter()
-            .filter_map(|run| Sample::of(run))
+            .filter_map(|run| Sample::from_ratios(run))
             .map(|run| run.as_run())
             .collect();
-        let between = BetweenRuns::of(std::slice::from_ref(&runs))?;
+        let between = BetweenRuns::from_groups(std::slice::from_ref(&runs))?;
         let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
         let estimate = value.estimate - mean(&runs);
         let interval = Self::with_error(estimate, Some(variance.sqrt()), between.freedom);
@@ -26,8 +26,11 @@ impl Interval {
 
     /// `value`, the numbers of one run, as a multiple of `base`, those of another run; other runs
     /// of the same thing show how far runs scatter. `None` if one side has no number.
-    pub fn of_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
-        let (value, base) = (Sample::of(value)?.as_run(), Sample::of(base)?.as_run());
+    pub fn from_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
+        let (value, base) = (
+            Sample::from_ratios(value)?.as_run(),
+            Sample::from_ratios(base)?.as_run(),
+        );
         let variance = between.variance_of(value) + between.variance_of(base);
         let estimate = value.estimate - base.estimate;
         Some(Self::with_error(
@@ -90,11 +93,11 @@ mod tests {
             estimate: libm::log(run[0]),
             error: None,
         });
-        let between = BetweenRuns::of(&[runs.to_vec()]).unwrap();
-        let found = Interval::of_two_runs(&[0.1_f64.exp()], &[1.0], &between).unwrap();
+        let between = BetweenRuns::from_groups(&[runs.to_vec()]).unwrap();
+        let found = Interval::from_two_runs(&[0.1_f64.exp()], &[1.0], &between).unwrap();
         let half = 2.776_445 * (0.000_25_f64 * 2.0).sqrt();
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
-        assert_eq!(Interval::of_two_runs(&[], &[1.0], &between), None);
+        assert_eq!(Interval::from_two_runs(&[], &[1.0], &between), None);
     }
 }

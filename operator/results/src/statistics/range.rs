@@ -19,7 +19,7 @@ pub struct Range {
 
 impl Range {
     /// The range of `values`; `None` if there are none. Values that are not finite are left out.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         Some(Self {
             min: *sorted.first()?,
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn a_range_reaches_from_the_smallest_to_the_largest_value() {
-        let range = Range::of((1..=20).rev().map(f64::from)).unwrap();
+        let range = Range::from_values((1..=20).rev().map(f64::from)).unwrap();
         assert_eq!((range.min, range.median, range.max), (1.0, 10.5, 20.0));
-        assert_eq!(Range::of([f64::NAN]), None);
+        assert_eq!(Range::from_values([f64::NAN]), None);
     }
 }

@@ -26,14 +26,14 @@ pub struct Interval {
 impl Interval {
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
     /// out; `None` if none is left.
-    pub fn of(ratios: &[f64]) -> Option<Self> {
-        Some(Self::around(&Sample::of(ratios)?))
+    pub fn from_ratios(ratios: &[f64]) -> Option<Self> {
+        Some(Self::around(&Sample::from_ratios(ratios)?))
     }
 
     /// The interval of `differences`, one per block. Those that are not finite are left out; `None`
     /// if none is left.
-    pub fn of_differences(differences: &[f64]) -> Option<Self> {
-        Some(Self::around(&Sample::of_values(
+    pub fn from_differences(differences: &[f64]) -> Option<Self> {
+        Some(Self::around(&Sample::from_values(
             differences.iter().copied(),
         )?))
     }
@@ -224,7 +224,7 @@ mod tests {
     /// deviation 0.145327.
     #[test]
     fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
-        let found = Interval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
+        let found = Interval::from_ratios(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
         assert!((found.estimate - 0.086_927).abs() < 1e-6, "{found:?}");
         let half = 2.776_445 * 0.145_327 / 5.0_f64.sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-5, "{found:?}");
@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn one_wild_block_of_eight_moves_nothing() {
-        let calm = Interval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
-        let wild = Interval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
+        let calm = Interval::from_ratios(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
+        let wild = Interval::from_ratios(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
         assert_eq!(calm, wild);
     }
 
@@ -261,16 +261,19 @@ mod tests {
 
     #[test]
     fn one_block_has_an_estimate_and_decides_nothing() {
-        let one = Interval::of(&[2.0]).unwrap();
+        let one = Interval::from_ratios(&[2.0]).unwrap();
         assert_eq!((one.half_width, one.p_value), (None, 1.0));
-        assert_eq!(Interval::of(&[]), None);
-        assert_eq!(Interval::of(&[0.0, -1.0, f64::NAN, f64::INFINITY]), None);
+        assert_eq!(Interval::from_ratios(&[]), None);
+        assert_eq!(
+            Interval::from_ratios(&[0.0, -1.0, f64::NAN, f64::INFINITY]),
+            None
+        );
     }
 
     proptest! {
         #[test]
         fn an_interval_contains_its_estimate_and_is_never_nan(ratios in ratios()) {
-            let found = Interval::of(&ratios).unwrap();
+            let found = Interval::from_ratios(&ratios).unwrap();
             let (low, high) = (found.low().unwrap(), found.high().unwrap());
             prop_assert!(low <= found.estimate && found.estimate <= high);
             prop_assert!((0.0..=1.0).contains(&found.p_value));
@@ -278,7 +281,7 @@ mod tests {
 
         #[test]
         fn interval_and_p_value_agree(ratios in ratios()) {
-            let found = Interval::of(&ratios).unwrap();
+            let found = Interval::from_ratios(&ratios).unwrap();
             let half = found.half_width.unwrap();
             // The very edge is left to rounding.
             if (found.estimate.abs() - half).abs() > 1e-9 {
@@ -290,25 +293,25 @@ mod tests {
         fn the_order_of_blocks_does_not_matter(
             (one, other) in ratios().prop_flat_map(|r| (Just(r.clone()), Just(r).prop_shuffle()))
         ) {
-            prop_assert_eq!(Interval::of(&one), Interval::of(&other));
+            prop_assert_eq!(Interval::from_ratios(&one), Interval::from_ratios(&other));
         }
 
         #[test]
         fn a_factor_on_all_blocks_moves_the_estimate_and_nothing_else(
             ratios in ratios(), factor in 1e-3..1e3
         ) {
-            let before = Interval::of(&ratios).unwrap();
+            let before = Interval::from_ratios(&ratios).unwrap();
             let scaled: Vec<f64> = ratios.iter().map(|ratio| ratio * factor).collect();
-            let after = Interval::of(&scaled).unwrap();
+            let after = Interval::from_ratios(&scaled).unwrap();
             prop_assert!(close(after.estimate, before.estimate + libm::log(factor)));
             prop_assert!(close(after.half_width.unwrap(), before.half_width.unwrap()));
         }
 
         #[test]
         fn the_inverse_ratios_give_the_mirrored_interval(ratios in ratios()) {
-            let there = Interval::of(&ratios).unwrap();
+            let there = Interval::from_ratios(&ratios).unwrap();
             let inverse: Vec<f64> = ratios.iter().map(|ratio| 1.0 / ratio).collect();
-            let back = Interval::of(&inverse).unwrap();
+            let back = Interval::from_ratios(&inverse).unwrap();
             prop_assert!(close(there.estimate, -back.estimate));
             prop_assert!(close(there.half_width.unwrap(), back.half_width.unwrap()));
         }
@@ -317,7 +320,7 @@ mod tests {
         fn a_variant_compared_with_itself_is_exactly_one(
             values in prop::collection::btree_map(1u32..50, 1e-6..1e9, 2..20)
         ) {
-            let found = Interval::of(&paired_ratios(&values, &values)).unwrap();
+            let found = Interval::from_ratios(&paired_ratios(&values, &values)).unwrap();
             prop_assert_eq!(found, Interval { estimate: 0.0, half_width: Some(0.0), p_value: 1.0 });
         }
 
@@ -325,7 +328,7 @@ mod tests {
         fn hostile_numbers_give_no_nan(
             ratios in prop::collection::vec(prop::num::f64::ANY, 0..20)
         ) {
-            if let Some(found) = Interval::of(&ratios) {
+            if let Some(found) = Interval::from_ratios(&ratios) {
                 prop_assert!(found.estimate.is_finite());
                 prop_assert!(found.half_width.is_none_or(f64::is_finite));
                 prop_assert!((0.0..=1.0).contains(&found.p_value));

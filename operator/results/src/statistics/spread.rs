@@ -21,7 +21,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of `values`; `None` if there are none. Values that are not finite are left out.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         let (low, high) = interval(&sorted)?;
         Some(Self {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-        Spread::of(values).map(|spread| spread.median)
+        Spread::from_values(values).map(|spread| spread.median)
     }
 
     #[test]
@@ -150,13 +150,13 @@ mod tests {
 
     #[test]
     fn the_interval_of_five_trials_is_their_whole_range() {
-        let spread = Spread::of([1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let spread = Spread::from_values([1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!((spread.low, spread.high), (1.0, 5.0));
     }
 
     #[test]
     fn ten_trials_know_their_median_better_than_their_range() {
-        let spread = Spread::of((1..=10).map(f64::from)).unwrap();
+        let spread = Spread::from_values((1..=10).map(f64::from)).unwrap();
         assert!(1.0 < spread.low && spread.high < 10.0, "{spread:?}");
     }
 
@@ -188,7 +188,7 @@ mod tests {
     /// way from the first to the second.
     #[test]
     fn from_six_trials_on_the_ends_lie_between_two_trials() {
-        let spread = Spread::of((1..=6).map(f64::from)).unwrap();
+        let spread = Spread::from_values((1..=6).map(f64::from)).unwrap();
         assert!((spread.low - 1.357_143).abs() < 1e-6, "{spread:?}");
         assert!((spread.high - 5.642_857).abs() < 1e-6, "{spread:?}");
     }
@@ -200,7 +200,7 @@ mod tests {
         ) {
             let min = values.clone().into_iter().fold(f64::MAX, f64::min);
             let max = values.clone().into_iter().fold(f64::MIN, f64::max);
-            let Spread { median, low, high } = Spread::of(values).unwrap();
+            let Spread { median, low, high } = Spread::from_values(values).unwrap();
             prop_assert!(min <= low && low <= median && median <= high && high <= max);
         }
 
@@ -209,19 +209,19 @@ mod tests {
             (one, other) in prop::collection::vec(0.0..1e9, 1..20)
                 .prop_flat_map(|v| (Just(v.clone()), Just(v).prop_shuffle()))
         ) {
-            prop_assert_eq!(Spread::of(one), Spread::of(other));
+            prop_assert_eq!(Spread::from_values(one), Spread::from_values(other));
         }
 
         #[test]
         fn identical_values_have_no_spread(value in -1e9..1e9, count in 1_usize..50) {
-            let spread = Spread::of(vec![value; count]).unwrap();
+            let spread = Spread::from_values(vec![value; count]).unwrap();
             let all = [spread.median, spread.low, spread.high];
             prop_assert!(all.iter().all(|number| number.total_cmp(&value).is_eq()));
         }
 
         #[test]
         fn hostile_numbers_give_no_nan(values in prop::collection::vec(prop::num::f64::ANY, 0..20)) {
-            if let Some(spread) = Spread::of(values) {
+            if let Some(spread) = Spread::from_values(values) {
                 let all = [spread.median, spread.low, spread.high];
                 prop_assert!(all.iter().all(|number| number.is_finite()));
             }

@@ -27,7 +27,7 @@ impl Sample {
 
     /// Of the logarithms of `values`. Values that are not positive and finite are left out; `None`
     /// if none is left.
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
+    pub(super) fn from_ratios(values: &[f64]) -> Option<Self> {
         let positive = values.iter().filter(|value| **value > 0.0);
         Self::of_values(positive.map(|value| libm::log(*value)))
     }

@@ -11,7 +11,7 @@ impl Interval {
     /// positive and finite are left out; `None` if none is left on one side. A side with a single
     /// number shows no spread and decides nothing.
     pub fn unpaired(value: &[f64], base: &[f64]) -> Option<Self> {
-        let (value, base) = (Sample::of(value)?, Sample::of(base)?);
+        let (value, base) = (Sample::from_ratios(value)?, Sample::from_ratios(base)?);
         let estimate = value.estimate - base.estimate;
         let (error, freedom) = together(&value, &base).unzip();
         Some(Self::with_error(

@@ -133,7 +133,7 @@ impl Collector {
             return;
         }
         let status = workload.map_or_else(u16::default, |workload| workload.expect.status);
-        let facts = self.index_of(Facts::of(record));
+        let facts = self.index_of(Facts::from_record(record));
         let mut observation = observe(record, status, facts);
         let document = record.load();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
@@ -171,19 +171,19 @@ impl Collector {
         let environment = environment::environment(run.seed, &measured, observations, &self.facts);
 
         // Cells.
-        let against = VariantValidity {
+        let validity = VariantValidity {
             answers: &mismatches,
             engines: &wrong_engines(observations),
             drift: &environment.drift,
         };
-        let cells = Cells::of(&measured, observations, against);
+        let cells = Cells::new(&measured, observations, validity);
 
         // Judge.
         let compared = compare::comparisons(&measured, baseline, &cells);
-        let precision = self.precision(&measured, against);
+        let precision = self.precision(&measured, validity);
 
         // Doubts.
-        let mut doubts = self.doubts(&asked, against, &cells, &compared);
+        let mut doubts = self.doubts(&asked, validity, &cells, &compared);
 
         // Summary.
         trust::weigh(&mut doubts, &compared.with_baseline);
@@ -203,32 +203,32 @@ impl Collector {
     fn precision(
         &self,
         measured: &BenchmarkRunSpec,
-        against: VariantValidity<'_>,
+        validity: VariantValidity<'_>,
     ) -> Option<Precision> {
         let baseline = self.run.baseline();
         precision::reached(measured, baseline, &self.observations, |spec| {
-            let cells = Cells::of(spec, &self.observations, against);
+            let cells = Cells::new(spec, &self.observations, validity);
             let compared = compare::comparisons(spec, baseline, &cells);
             precision::widths(&compared.with_baseline)
         })
     }
 
-    /// What speaks against the numbers of the run with the spec that was `asked` for.
+    /// What speaks validity the numbers of the run with the spec that was `asked` for.
     fn doubts(
         &self,
         asked: &BenchmarkRunSpec,
-        against: VariantValidity<'_>,
+        validity: VariantValidity<'_>,
         cells: &Cells,
         compared: &Comparisons,
     ) -> Vec<Doubt> {
         doubts::doubts(&Evidence {
             spec: asked,
-            cpu_limit: &CpuLimit::of(asked, &self.observations),
+            cpu_limit: &CpuLimit::new(asked, &self.observations),
             cells,
-            mismatches: against.answers,
+            mismatches: validity.answers,
             answer_sizes: &answer_sizes(&self.observations),
-            engines: against.engines,
-            drift: against.drift,
+            engines: validity.engines,
+            drift: validity.drift,
             comparisons: &compared.with_baseline,
             noise_floors: &compared.noise_floors,
         })
@@ -260,7 +260,7 @@ impl Collector {
             trustworthy: trust::trustworthy(trials, &doubts),
             doubts,
             trials,
-            period: Period::of(measured_at(observations)),
+            period: Period::from_observations(measured_at(observations)),
             precision,
             expectations: expectations::decisions(measured, &compared.with_baseline),
             comparisons: compared.with_baseline,

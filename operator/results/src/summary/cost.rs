@@ -69,7 +69,7 @@ pub struct Cost<'a> {
 
 impl<'a> Costs<'a> {
     /// What the run of `summary` costs on `node`.
-    pub fn of(summary: &'a Summary, node: NodePrice) -> Self {
+    pub fn new(summary: &'a Summary, node: NodePrice) -> Self {
         let dense = !summary.density.is_empty();
         let memory = |variant: &'a str, workload: &'a str| {
             if dense {

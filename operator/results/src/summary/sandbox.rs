@@ -41,7 +41,7 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<SandboxSumm
         .map(|variant| {
             let used = of_variant(cells, variant, |trial| trial.metrics.sandbox);
             let range = |of: fn(&SandboxUse) -> Option<f64>| {
-                let range = Range::of(used.iter().filter_map(of))?;
+                let range = Range::from_values(used.iter().filter_map(of))?;
                 Some(range.map(round_number))
             };
             SandboxSummary {

@@ -33,7 +33,7 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<ShimSummary> {
         .filter_map(|variant| {
             let used = of_variant(cells, variant, |trial| trial.metrics.shim);
             let range = |of: fn(&ShimUse) -> f64| {
-                let range = Range::of(used.iter().map(of))?;
+                let range = Range::from_values(used.iter().map(of))?;
                 Some(range.map(round_number))
             };
             Some(ShimSummary {

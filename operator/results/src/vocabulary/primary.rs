@@ -14,7 +14,7 @@ use wasmbench_model::wire::record::Point;
 pub type Place<'a> = (&'a str, &'a str, Point, Metric);
 
 /// The primary ones among the places at which a run compares.
-pub fn of<'a>(
+pub fn places<'a>(
     spec: &BenchmarkRunSpec,
     places: impl Iterator<Item = Place<'a>>,
 ) -> BTreeSet<Place<'a>> {

@@ -7,7 +7,7 @@ use wasmbench_report::json::pretty;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
-use wasmbench_studies::beside::{Value, rows};
+use wasmbench_studies::compared::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::{self, Length, Measured};
 use wasmbench_studies::published::{self, Published};
@@ -31,7 +31,7 @@ fn starts() -> Summary {
 }
 
 fn measured() -> Measured {
-    measured::of(Length::Short, &[loads(), starts()])
+    measured::from_summaries(Length::Short, &[loads(), starts()])
 }
 
 fn published() -> Published {
@@ -93,7 +93,7 @@ fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_pla
     assert!(stopped.compared.blocks > 1);
     stopped.comparisons[0].estimate.blocks = 1;
     let blocks = |summary: Summary| {
-        let measured = measured::of(Length::Full, &[summary]);
+        let measured = measured::from_summaries(Length::Full, &[summary]);
         measured.runs.into_values().next().unwrap().blocks
     };
     assert_eq!(
@@ -104,7 +104,7 @@ fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_pla
 
 /// Whether the throughput and the memory of `embedded` are doubted, as multiples of native's.
 fn doubted(run: &Summary) -> [Option<bool>; 2] {
-    let measured = measured::of(Length::Full, std::slice::from_ref(run));
+    let measured = measured::from_summaries(Length::Full, std::slice::from_ref(run));
     [Figure::Throughput, Figure::Memory].map(|figure| {
         let values = Values::under("hello", figure, Some(&measured));
         let ratio = values.ratio("embedded", (&values, "native"), Some(50));

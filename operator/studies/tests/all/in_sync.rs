@@ -81,7 +81,7 @@ fn every_difference_has_a_reason() {
     let published = published();
     let mut compared = 0;
     for (study, (_, measured)) in published.studies.iter().zip(measured(&published)) {
-        for row in beside::rows(study, measured.as_ref()) {
+        for row in compared::rows(study, measured.as_ref()) {
             compared += usize::from(row.factor().is_some());
             let unexplained = row.there.is_some() && row.differs() && row.why.is_empty();
             assert!(

@@ -34,6 +34,6 @@ pub async fn change(
             (cluster.delete(&name, &uid).await, "")
         }
     };
-    done.map_err(|error| Failure::of(&dashboard, &error))?;
+    done.map_err(|error| Failure::new(&dashboard, &error))?;
     Ok(Redirect::to(&dashboard.access.path(then)))
 }

@@ -70,6 +70,6 @@ pub async fn scheduled(
         return Err(Failure::not_found(&dashboard, &what));
     }
     let found = history::read(&dashboard.cluster.at(&namespace), &name).await;
-    let history = found.map_err(|error| Failure::of(&dashboard, &error))?;
+    let history = found.map_err(|error| Failure::new(&dashboard, &error))?;
     Ok(schedule::page(&dashboard, &namespace, &name, &history))
 }

@@ -14,7 +14,7 @@ pub struct Failure(Arc<Dashboard>, StatusCode, String);
 
 impl Failure {
     /// The cluster did not carry out a request.
-    pub fn of(dashboard: &Arc<Dashboard>, error: &Error) -> Self {
+    pub fn new(dashboard: &Arc<Dashboard>, error: &Error) -> Self {
         Self(
             dashboard.clone(),
             StatusCode::BAD_GATEWAY,

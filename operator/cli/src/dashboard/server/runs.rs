@@ -25,7 +25,7 @@ pub async fn all(State(dashboard): Shared) -> Markup {
 }
 
 pub async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {
-    stream::of(
+    stream::events(
         dashboard,
         |seen| Some(seen.heard.to_string()),
         |dashboard| async move { list::regions(&dashboard) },
@@ -47,7 +47,7 @@ pub async fn one_events(
 ) -> Sse<impl Stream<Item = Event>> {
     let place = (namespace.clone(), name.clone());
     let version = move |seen: &Seen| seen.runs.get(&place)?.resource_version();
-    stream::of(dashboard, version, move |dashboard| {
+    stream::events(dashboard, version, move |dashboard| {
         let run = dashboard.run(&namespace, &name);
         async move {
             let Some(run) = run else {
@@ -78,8 +78,8 @@ pub async fn file(
     let recorded = dashboard.recorded(&run).await;
     let what = || Failure::not_found(&dashboard, &format!("file {file} of {namespace}/{name}"));
     let summary = recorded.summary.as_ref().ok_or_else(what)?;
-    let mut files =
-        report_files_of(summary).map_err(|error| Failure::of(&dashboard, &Error::Report(error)))?;
+    let mut files = report_files_of(summary)
+        .map_err(|error| Failure::new(&dashboard, &Error::Report(error)))?;
     let content = files.remove(&file).ok_or_else(what)?;
     let attached = format!("attachment; filename=\"{name}-{file}\"");
     let headers = [

@@ -38,7 +38,7 @@ pub async fn plan(Sent(form): Sent<Form>) -> Markup {
 
 /// The manifest that the fields produce, for the text area below them.
 pub async fn manifest(State(dashboard): Shared, Sent(form): Sent<Form>) -> Response {
-    match form.manifest_of_fields(dashboard.told().await) {
+    match form.manifest_of_fields(dashboard.cluster_view().await) {
         Ok(manifest) => ([(CONTENT_TYPE, "text/yaml; charset=utf-8")], manifest).into_response(),
         // Not a failure: the user is still typing.
         Err(error) => error.into_response(),

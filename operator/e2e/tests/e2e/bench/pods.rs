@@ -64,7 +64,7 @@ async fn measured(
 }
 
 /// The time from the last scout, before the first trial's preparation, to the report, without windows that a noisy node
-/// spoilt and that were measured again: their cost is not the harness's.
+/// disturbed and that were measured again: their cost is not the harness's.
 fn seconds(run: &BenchmarkRun, records: &[Record]) -> f64 {
     let status = run.status.as_ref().expect("a status");
     let scouts = records.iter().filter(|record| record.trial.is_scout());
@@ -74,10 +74,10 @@ fn seconds(run: &BenchmarkRun, records: &[Record]) -> f64 {
     let timed = records
         .iter()
         .filter_map(|record| record.load()?.timed.as_ref());
-    let spoilt: u64 = timed
+    let repeated: u64 = timed
         .filter_map(|timed| Some(timed.discarded?.duration_nanoseconds))
         .sum();
-    end.0.duration_since(start).as_secs_f64() - spoilt as f64 / 1e9
+    end.0.duration_since(start).as_secs_f64() - repeated as f64 / 1e9
 }
 
 fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> Option<&'a SummaryRow> {

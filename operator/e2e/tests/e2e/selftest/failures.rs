@@ -26,7 +26,7 @@ sweeps:
 }
 
 /// The comparison of the share of a variant's requests that succeed.
-fn of<'a>(summary: &'a Value, variant: &str) -> &'a Value {
+fn row_of<'a>(summary: &'a Value, variant: &str) -> &'a Value {
     let all = summary["comparisons"].as_array().expect("comparisons");
     let mut shares = all.iter().filter(|one| one["metric"] == "succeeded");
     let one = shares.find(|one| one["variant"] == variant);
@@ -51,7 +51,7 @@ async fn a_share_of_failures_that_is_allowed_is_found_and_costs_no_trial() {
         ])
         .await;
         let summary: Value = serde_json::from_str(&report.stdout).expect("a summary");
-        let failing = of(&summary, "failing");
+        let failing = row_of(&summary, "failing");
         let points = |end: &str| 100.0 * failing["difference"][end].as_f64().expect("a number");
         let (value, low, high) = (points("value"), points("low"), points("high"));
         let figure = format!("{value:.3} points ({low:.3} to {high:.3})");
@@ -65,7 +65,7 @@ async fn a_share_of_failures_that_is_allowed_is_found_and_costs_no_trial() {
             (value + 0.2).abs() < 0.01 && low <= value && value <= high,
             "{failing}"
         );
-        assert_eq!(of(&summary, "equal")["verdict"], "Equivalent");
+        assert_eq!(row_of(&summary, "equal")["verdict"], "Equivalent");
         let cells = summary["cells"].as_array().expect("cells");
         for cell in cells {
             assert_eq!(cell["counts"]["valid"], 5, "{cell}");

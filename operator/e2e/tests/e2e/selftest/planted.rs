@@ -314,7 +314,7 @@ async fn a_neighbour_that_leaves_costs_a_repeat_and_its_window_does_not_count() 
             .expect("the noisy window was measured again");
         let environment = &records[0].load().expect("measured").environment;
         let cpus = noise::cpus(&environment.facts["cpus"]).expect("a number of CPUs");
-        let kept = Noise::of(timed, cpus).others.expect("known");
+        let kept = Noise::from_window(timed, cpus).others.expect("known");
         let (load, _) = fortio::of_window(timed, 200).expect("fortio's result");
         let rps = load.succeeded as f64 / load.seconds;
         let noisy = thrown.others_cpu_share.expect("known");

@@ -17,7 +17,7 @@ use crate::results_support::cold_starts;
 type Change = fn(&mut TimedWindow);
 
 /// The `records` of climbs, with `change` applied to the second step of `embedded` in these blocks.
-fn spoilt(mut records: Vec<Record>, blocks: &[u32], change: Change) -> Vec<Record> {
+fn with_change(mut records: Vec<Record>, blocks: &[u32], change: Change) -> Vec<Record> {
     let of_embedded = |trial: &TrialId| {
         let is_meant = trial.cell.variant == "embedded";
         is_meant && blocks.contains(&trial.block)
@@ -55,13 +55,13 @@ fn an_invalid_density_of_either_run_is_not_compared() {
     let both = "native embedded".to_owned();
     assert_eq!(found(&light, &heavy), (both.clone(), 1, 0));
     // One climb under a CPU limit.
-    let spoil = |records: &[Record]| spoilt(records.to_vec(), &[2], throttled);
+    let changed = |records: &[Record]| with_change(records.to_vec(), &[2], throttled);
     let native = |only_in_one: u32| ("native".to_owned(), 0, only_in_one);
-    assert_eq!(found(&light, &spoil(&heavy)), native(1));
-    assert_eq!(found(&spoil(&light), &heavy), native(1));
-    assert_eq!(found(&spoil(&light), &spoil(&heavy)), native(0));
+    assert_eq!(found(&light, &changed(&heavy)), native(1));
+    assert_eq!(found(&changed(&light), &heavy), native(1));
+    assert_eq!(found(&changed(&light), &changed(&heavy)), native(0));
     // Climbs on a noisy node are judged like others.
-    let always_noisy = spoilt(heavy, &[1, 2, 3, 4, 5], noisy);
+    let always_noisy = with_change(heavy, &[1, 2, 3, 4, 5], noisy);
     assert_eq!(found(&light, &always_noisy), (both, 1, 0));
 }
 
@@ -72,13 +72,13 @@ fn an_invalid_density_is_not_worse_than_that_of_a_named_run() {
     let one = summarize(&before, &climbing(&before, 20));
     let worse = |records: &[Record]| {
         let other = summarize(&after, records);
-        let versus = Versus::of("before", Ok((&before.spec, &one)), (&after.spec, &other));
+        let versus = Versus::new("before", Ok((&before.spec, &one)), (&after.spec, &other));
         let status = versus.status();
         (status.compared, status.worse)
     };
     let heavy = climbing(&after, 40);
     assert_eq!(worse(&heavy), (true, 1));
-    assert_eq!(worse(&spoilt(heavy, &[2], throttled)), (true, 0));
+    assert_eq!(worse(&with_change(heavy, &[2], throttled)), (true, 0));
 }
 
 /// A run of cold starts. Of the 15 pods of `hare` started one at a time, `at_first_attempt` are

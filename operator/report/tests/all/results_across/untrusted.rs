@@ -117,7 +117,7 @@ fn an_untrusted_slower_point_is_not_worse_than_in_a_named_run() {
     let one = summarize(&before, &all_measured(&before));
     let worse = |records: &[Record]| {
         let other = summarize(&after, records);
-        let versus = Versus::of("before", Ok((&before.spec, &one)), (&after.spec, &other));
+        let versus = Versus::new("before", Ok((&before.spec, &one)), (&after.spec, &other));
         let status = versus.status();
         (status.compared, status.worse)
     };

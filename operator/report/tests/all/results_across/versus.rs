@@ -36,7 +36,7 @@ fn a_named_run_that_cannot_be_compared_with_is_a_reason() {
     assert!(reason(Some(&run)).contains("was not finished"));
     let (after, records) = (named("after"), all_measured(&named("after")));
     let summary = summarize(&after, &records);
-    let versus = Versus::of(
+    let versus = Versus::new(
         "before",
         Err("it is gone".to_owned()),
         (&after.spec, &summary),
@@ -59,7 +59,7 @@ fn a_named_run_is_compared_with_and_the_status_counts_what_is_worse() {
     let mut spec = after.spec.clone();
     spec.noise_floor = Some(true);
     let spec = with_twin(&spec);
-    let versus = Versus::of("before", Ok((&before.spec, &one)), (&spec, &other));
+    let versus = Versus::new("before", Ok((&before.spec, &one)), (&spec, &other));
     let status = versus.status();
     assert!(status.compared, "{status:?}");
     assert_eq!((status.worse, status.better), (6, 0), "{status:?}");

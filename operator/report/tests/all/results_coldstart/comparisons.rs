@@ -83,7 +83,7 @@ fn a_cold_start_half_as_long_again_is_slower() {
     let summary = summary_of(&records());
     assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
     assert!(summary.verdict.contains(" later"), "{}", summary.verdict);
-    let rows = Conclusion::of(&summary, vec![]).rows;
+    let rows = Conclusion::from_summary(&summary, vec![]).rows;
     let time = rows[1].cold_start[0].listening.as_ref().unwrap();
     assert_eq!(
         time.versus_baseline.as_ref().unwrap().judged.verdict,

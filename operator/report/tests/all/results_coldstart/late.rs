@@ -152,7 +152,7 @@ fn late_starts_are_shown_where_there_are_any_and_nowhere_else() {
     let files = report_files(&input(), &records()).unwrap();
     assert!(!shown(&whole).contains("LATE"));
     assert!(!files["report.md"].contains(" Late |") && !files["summary.json"].contains("late\""));
-    let point = &Conclusion::of(&whole, vec![]).rows[0].cold_start[0];
+    let point = &Conclusion::from_summary(&whole, vec![]).rows[0].cold_start[0];
     assert_eq!(point.late, None);
 }
 

@@ -39,7 +39,7 @@ fn the_harness_floor_is_shown_in_report_status_and_terminal() {
     assert_eq!(points, [(1, 5, 5), (4, 5, 20)]);
     let listening = summary.harness_floors[0].listening_microseconds.unwrap();
     assert!((listening.median - 150_000.0).abs() < 1.0, "{listening:?}");
-    let status = Conclusion::of(&summary, vec![]).harness_floor;
+    let status = Conclusion::from_summary(&summary, vec![]).harness_floor;
     let answer = status[1].answer.as_ref().unwrap().p50_microseconds;
     assert!((answer - 160_500.0).abs() < 100.0, "{answer}");
     assert!(shown(&summary).contains("harness floor"));
@@ -121,7 +121,7 @@ fn failed_and_missing_trials_are_doubted_and_counted() {
         (18, 1, 1, 20)
     );
     assert_eq!(summary.trustworthy, Some(false));
-    let rows = Conclusion::of(&summary, vec![]).rows;
+    let rows = Conclusion::from_summary(&summary, vec![]).rows;
     assert_eq!(rows[0].cold_start[0].failed_trials, 1);
 }
 

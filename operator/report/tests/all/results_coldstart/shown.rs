@@ -78,7 +78,7 @@ fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
     let only_four = verdict.contains("(4 pods at once)") && !verdict.contains("; ");
     assert!(only_four, "{verdict}");
 
-    let rows = Conclusion::of(&summary, vec![]).rows;
+    let rows = Conclusion::from_summary(&summary, vec![]).rows;
     let point = rows.iter().find(|row| row.variant == "hare").unwrap();
     let point = &point.cold_start[0];
     assert_eq!(

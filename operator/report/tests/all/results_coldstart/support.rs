@@ -17,7 +17,7 @@ pub fn summary_of(records: &[Record]) -> Summary {
 }
 
 pub fn shown(summary: &Summary) -> String {
-    let conclusion = Conclusion::of(summary, vec![]);
+    let conclusion = Conclusion::from_summary(summary, vec![]);
     let mut run = run();
     run.status = Some(wasmbench_api::BenchmarkRunStatus {
         baseline: Some("tortoise".into()),

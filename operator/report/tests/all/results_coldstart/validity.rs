@@ -55,7 +55,7 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
     assert_eq!(summary.trustworthy, Some(true), "what stands is sound");
     let doubts = doubts_of(&summary, Reason::CacheClassViolated);
     assert!(doubts[0].1.contains("hare on greet"), "{doubts:?}");
-    let rows = Conclusion::of(&summary, vec![]).rows;
+    let rows = Conclusion::from_summary(&summary, vec![]).rows;
     let points = rows.iter().flat_map(|row| &row.cold_start);
     let invalid: Vec<&str> = points.filter_map(|p| p.invalid.as_deref()).collect();
     assert_eq!(invalid, ["CacheClassViolated"]);
@@ -182,7 +182,7 @@ fn answers_less_sure_than_half_of_what_matters_are_not_compared() {
 }
 
 #[test]
-fn a_clock_that_was_set_during_a_sample_spoils_the_point() {
+fn a_clock_that_was_set_during_a_sample_invalidates_the_point() {
     let mut all = records();
     let document = hares(&mut all).next().unwrap();
     document.samples[1].clock_shift_nanoseconds = -40_000_000;
@@ -258,7 +258,7 @@ fn untrusted(summary: &Summary) -> Vec<Reason> {
 
 /// The reason as shown in the run's status.
 fn untrusted_in_status(summary: &Summary) -> Option<String> {
-    let rows = Conclusion::of(summary, vec![]).rows;
+    let rows = Conclusion::from_summary(summary, vec![]).rows;
     let hare = rows.iter().find(|row| row.variant == "hare").unwrap();
     let listening = hare.cold_start[0].listening.as_ref().unwrap();
     listening

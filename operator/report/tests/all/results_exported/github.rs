@@ -32,7 +32,7 @@ fn github_of_a_run_that_is_compared_with_an_earlier_one() {
         (trial.cell.variant == "embedded").then_some(1.3)
     });
     let after = summarize(&run, &records);
-    let versus = Versus::of("before", Ok((&run.spec, &before)), (&run.spec, &after));
+    let versus = Versus::new("before", Ok((&run.spec, &before)), (&run.spec, &after));
     insta::assert_snapshot!(github(&after, Some(&versus)));
 }
 
@@ -40,7 +40,7 @@ fn github_of_a_run_that_is_compared_with_an_earlier_one() {
 fn a_run_that_could_not_be_compared_says_why() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
-    let versus = Versus::of(
+    let versus = Versus::new(
         "before",
         Err("it is gone".to_owned()),
         (&run.spec, &summary),

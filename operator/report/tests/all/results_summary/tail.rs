@@ -31,11 +31,11 @@ fn a_tail_of_one_trial_in_five_is_in_the_p999_and_in_no_median() {
         window.fortio = slower(fortio("ok"), 20.0);
         record
     });
-    let spoilt = summarize(&run, &records);
+    let changed = summarize(&run, &records);
     let median = |summary: &Summary| loaded(summary).detail.p99_microseconds.unwrap().median;
-    assert!(median(&spoilt) < 1.1 * median(&usual));
+    assert!(median(&changed) < 1.1 * median(&usual));
     let tail = |summary: &Summary| loaded(summary).detail.p999_microseconds.unwrap();
-    assert!(tail(&spoilt) > 3.0 * tail(&usual));
+    assert!(tail(&changed) > 3.0 * tail(&usual));
 }
 
 #[test]

@@ -141,7 +141,7 @@ impl SyntheticCells {
 
 impl SyntheticRun {
     /// A run without a twin, with normal noise, in which `one` is slower by the factor `slower`.
-    pub fn of(blocks: u32, noise: f64, slower: f64) -> Self {
+    pub fn new(blocks: u32, noise: f64, slower: f64) -> Self {
         Self {
             blocks,
             noise: Noise::Normal(noise),
@@ -299,14 +299,14 @@ pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool
 /// A primary comparison of latencies on `hello` with these ratios, one per block, without a verdict
 /// yet.
 pub fn primary(variant: &str, metric: Metric, ratios: &[f64]) -> Comparison {
-    let found = Interval::of(ratios).expect("ratios");
+    let found = Interval::from_ratios(ratios).expect("ratios");
     Comparison {
         variant: variant.to_owned(),
         workload: "hello".into(),
         metric,
         point: Point::WarmLatency,
         primary: true,
-        estimate: Estimate::of(&found, ratios),
+        estimate: Estimate::new(&found, ratios),
         difference: None,
         p_value: found.p_value,
         adjusted_p_value: found.p_value,

@@ -31,21 +31,21 @@ type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,
-    against: VariantValidity<'_>,
+    validity: VariantValidity<'_>,
 ) -> Option<ColdStartCell> {
     let Point::ColdStart { concurrency } = recorded.cell.point else {
         return None;
     };
     let sweep = spec.sweeps.cold_start.as_ref()?;
     let cell = recorded.cell.clone();
-    let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
+    let wrong = validity.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::cold_start);
     let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= sweep.samples;
     let (counts, shown) = recorded.shown(&all, is_valid);
     let lost = all
         .values()
         .filter(|trial| trial.lost_its_class(sweep.samples));
-    let told: u32 = shown.values().map(|trial| told(trial)).sum();
+    let told: u32 = shown.values().map(|trial| with_known_cache(trial)).sum();
     let samples: u32 = shown.values().map(|trial| trial.samples).sum();
     // An image that is pulled anew is compiled anew.
     let is_pulled = sweep.class == ColdStartClass::NodeCold;
@@ -62,12 +62,12 @@ pub fn cell(
         ..summarise(concurrency, &shown)
     };
     let own = validity::reasons(&detail, smallest_start(spec));
-    let invalid = against.invalid_because(&cell, counts, own);
+    let invalid = validity.invalid_because(&cell, counts, own);
     Some(CellSummary::new(cell, counts, detail, invalid))
 }
 
 /// The number of samples for which it is known whether a compiled form of the image was kept.
-fn told(trial: &ColdTrial) -> u32 {
+fn with_known_cache(trial: &ColdTrial) -> u32 {
     trial.compiled_before.values().sum()
 }
 
@@ -102,7 +102,7 @@ fn summarise(concurrency: u32, blocks: &Blocks<'_>) -> ColdStartDetail {
             .sum(),
         create_to_listening: time(ColdStep::Listening, blocks),
         create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks),
-        makespan_microseconds: Spread::of(makespans)
+        makespan_microseconds: Spread::from_values(makespans)
             .filter(|_| concurrency > 1)
             .map(|spread| spread.map(round_number)),
         steps: ColdStep::iter()
@@ -132,7 +132,7 @@ fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
     let given_up = blocks.values().map(|trial| trial.given_up_before(step));
     let pods = reached.len() + given_up.sum::<usize>();
     Some(ColdTime {
-        p50_microseconds: Spread::of(own.values().copied())?.map(round_number),
+        p50_microseconds: Spread::from_values(own.values().copied())?.map(round_number),
         p90_microseconds: late::percentile(&reached, pods, 90).map(round_number),
         p90_carried: carries(pods as u64, 10),
     })

@@ -52,7 +52,7 @@ fn floor(concurrency: u32, blocks: &BTreeMap<u32, Vec<&ColdTrial>>) -> HarnessFl
         let of_block = |trials: &Vec<&ColdTrial>| {
             median(trials.iter().filter_map(|trial| trial.floor_median(step)))
         };
-        let spread = Spread::of(blocks.values().filter_map(of_block))?;
+        let spread = Spread::from_values(blocks.values().filter_map(of_block))?;
         Some(spread.map(round_number))
     };
     HarnessFloor {

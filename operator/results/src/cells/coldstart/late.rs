@@ -74,7 +74,7 @@ pub fn starts<'a>(
         samples: trials.map(|trial| trial.late_samples).sum(),
         limit_seconds,
         last_seen: seen.next().map(|seen| cut(seen, MAX_SEEN_CHARS)),
-        in_time: InTime::of(&answers),
+        in_time: InTime::from_sorted(&answers),
     })
 }
 
@@ -91,7 +91,7 @@ impl LateStarts {
 }
 
 impl InTime {
-    fn of(sorted: &[f64]) -> Option<Self> {
+    fn from_sorted(sorted: &[f64]) -> Option<Self> {
         let at = |percent| percentile(sorted, sorted.len(), percent).map(round_number);
         Some(Self {
             min: round_number(*sorted.first()?),

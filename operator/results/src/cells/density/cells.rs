@@ -5,7 +5,7 @@ use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
 
 use crate::cells::density::blocks::{Blocks, by_instances};
-use crate::cells::density::disturbed_steps::spoilt;
+use crate::cells::density::disturbed_steps::disturbed_steps;
 use crate::cells::density::{
     DensityBlock, DensityCell, DensityDetail, DensityEnd, DensityStepSummary, validity,
 };
@@ -22,21 +22,21 @@ use crate::vocabulary::cell::CellSummary;
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,
-    against: VariantValidity<'_>,
+    validity: VariantValidity<'_>,
 ) -> Option<DensityCell> {
     if recorded.cell.point != Point::Density {
         return None;
     }
     let ladder = spec.sweeps.density.as_ref()?.ladder();
     let cell = recorded.cell.clone();
-    let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
+    let wrong = validity.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::density);
     let (counts, shown) = recorded.shown(&all, |_| !wrong);
     let detail = DensityDetail {
-        spoilt: spoilt(&all),
+        disturbed_steps: disturbed_steps(&all),
         ..summarise(&shown, ladder.last().copied().unwrap_or_default())
     };
-    let invalid = against.invalid_because(
+    let invalid = validity.invalid_because(
         &cell,
         counts,
         validity::reasons(&detail, spec.cpu_limit().is_some()),
@@ -46,11 +46,11 @@ pub fn cell(
 
 fn summarise(blocks: &Blocks<'_>, planned: u32) -> DensityDetail {
     let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
-        Spread::of(blocks.values().filter_map(|trial| of(trial)))
+        Spread::from_values(blocks.values().filter_map(|trial| of(trial)))
             .map(|spread| spread.map(round_number))
     };
     DensityDetail {
-        spoilt: vec![],
+        disturbed_steps: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),
         steps: steps(blocks),
@@ -69,7 +69,7 @@ fn summarise(blocks: &Blocks<'_>, planned: u32) -> DensityDetail {
 fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
         let spread = |of: fn(&Reached) -> Option<f64>| {
-            Spread::of(steps.iter().filter_map(|step| of(step)))
+            Spread::from_values(steps.iter().filter_map(|step| of(step)))
                 .map(|spread| spread.map(round_number))
         };
         Some(DensityStepSummary {

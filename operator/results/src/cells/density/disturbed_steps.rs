@@ -5,14 +5,14 @@ use wasmbench_model::noise::Noise;
 use wasmbench_model::units;
 
 use crate::cells::density::blocks::{Blocks, by_instances};
-use crate::cells::density::{DensityCell, SpoiltStep};
+use crate::cells::density::{DensityCell, DisturbedStep};
 use crate::cells::load::saturation;
 use crate::read::density_trial::Reached;
 use crate::read::pod_use::throttled_words;
 use crate::vocabulary::doubt::Reason;
 
 /// The disturbed steps of the measured climbs of a cell, by instances.
-pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
+pub fn disturbed_steps(blocks: &Blocks<'_>) -> Vec<DisturbedStep> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
         let noises: Vec<Noise> = steps
             .iter()
@@ -49,7 +49,7 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
         ]
         .into_iter()
         .filter(|(_, trials, _)| *trials > 0)
-        .map(move |(reason, trials, message)| SpoiltStep {
+        .map(move |(reason, trials, message)| DisturbedStep {
             instances,
             reason,
             trials: u32::try_from(trials).unwrap_or(u32::MAX),
@@ -75,10 +75,10 @@ fn errors(steps: &[&Reached]) -> String {
 pub fn words(cell: &DensityCell, reason: Reason) -> String {
     let steps = cell
         .detail
-        .spoilt
+        .disturbed_steps
         .iter()
         .filter(|step| step.reason == reason);
-    let step = |step: &SpoiltStep| {
+    let step = |step: &DisturbedStep| {
         let (instances, trials, message) = (step.instances, step.trials, &step.message);
         format!("at {instances} instances in {trials} block(s), {message}")
     };

@@ -33,7 +33,7 @@ pub struct DensityDetail {
     /// Steps at which requests failed or something other than the variant was measured too, over
     /// all measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spoilt: Vec<SpoiltStep>,
+    pub disturbed_steps: Vec<DisturbedStep>,
     /// Memory of one more instance, in bytes: the slopes of the blocks. Absent unless memory was
     /// read at two steps or more.
     pub bytes_per_instance: Option<Spread>,
@@ -80,7 +80,7 @@ pub struct DensityStepSummary {
 /// A step at which requests failed or something other than the variant was measured too.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-pub struct SpoiltStep {
+pub struct DisturbedStep {
     /// Instances that ran.
     pub instances: u32,
     /// `ErrorsInLoad`, `LoadGeneratorSaturated`, `NodeNoisy` or `Throttled`.

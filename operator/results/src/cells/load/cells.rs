@@ -33,7 +33,7 @@ pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,
-    against: VariantValidity<'_>,
+    validity: VariantValidity<'_>,
     ceilings: &Ceilings<'_>,
 ) -> Option<LoadCell> {
     let Cell {
@@ -48,7 +48,7 @@ pub fn cell(
         Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
     };
     let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
-    let wrong = against.of_every_trial(variant, workload);
+    let wrong = validity.of_every_trial(variant, workload);
     let mut workloads = spec.workloads.iter();
     let asked = workloads.find(|one| one.name == *workload);
     let max_error_share = asked.and_then(Workload::max_error_share);
@@ -86,7 +86,7 @@ pub fn cell(
         ..summarise(sweep, connections, trials)
     };
     let own = validity::reasons(counts, &detail, wrong, spec.cpu_limit().is_some());
-    let invalid = against.invalid_because(&recorded.cell, counts, own);
+    let invalid = validity.invalid_because(&recorded.cell, counts, own);
     if !invalid.is_empty() {
         detail.p999_microseconds = None;
     }
@@ -134,7 +134,7 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     };
     let spread = |of: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
+        Spread::from_values(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(round_number))
     };
     let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
@@ -183,7 +183,8 @@ fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
         .filter_map(|trial| trial.metrics.traffic.requests_per_connection);
     let found = TrafficSummary {
         failed_by_kind: sum.failed_by_kind,
-        requests_per_connection: Spread::of(per_connection).map(|spread| spread.map(round_number)),
+        requests_per_connection: Spread::from_values(per_connection)
+            .map(|spread| spread.map(round_number)),
         resent: (sum.resent > 0).then_some(sum.resent),
         answer_bytes: sum.answer_bytes,
         answer_bytes_before: trials

@@ -191,7 +191,7 @@ impl LoadDetail {
         };
         let by_block = |metric: &Metric| {
             let numbers =
-                valid(&self.trials).filter_map(|t| Some((t.block, t.metrics.of(*metric)?)));
+                valid(&self.trials).filter_map(|t| Some((t.block, t.metrics.value(*metric)?)));
             (*metric, numbers.collect())
         };
         metrics.iter().filter(is_carried).map(by_block).collect()

@@ -32,7 +32,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// The estimate from `ratios`, one per block.
-    pub fn of(interval: &Interval, ratios: &[f64]) -> Self {
+    pub fn new(interval: &Interval, ratios: &[f64]) -> Self {
         Self {
             ratio: factor(interval.estimate),
             low: interval.low().map(factor),
@@ -85,7 +85,7 @@ pub struct Difference {
 
 impl Difference {
     /// The difference from its interval.
-    pub fn of(interval: &Interval, smallest: f64) -> Self {
+    pub fn new(interval: &Interval, smallest: f64) -> Self {
         Self {
             value: round_number(interval.estimate),
             low: interval.low().map(round_number),

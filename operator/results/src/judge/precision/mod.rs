@@ -78,7 +78,7 @@ impl Ending {
 /// pods scatters by up to about 15 % between blocks, and would use up the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
     let primary = compared.iter().filter(|one| one.primary);
-    primary.map(Width::of).collect()
+    primary.map(Width::from_comparison).collect()
 }
 
 /// The number of blocks of a run: at least those with which it begins, and all that have a record.

@@ -39,7 +39,7 @@ pub struct DifferenceWidth {
 
 impl Width {
     /// The width of a comparison.
-    pub fn of(comparison: &Comparison) -> Self {
+    pub fn from_comparison(comparison: &Comparison) -> Self {
         let metric = comparison.metric;
         let difference = comparison.judged_difference();
         Self {

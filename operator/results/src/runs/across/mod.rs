@@ -4,7 +4,7 @@
 //! judged only against five or more earlier runs, or where the history of their schedule shows how
 //! far runs scatter ([`scatter`]). Blocks of different runs are not paired: the intervals are
 //! [`Interval::unpaired`](crate::statistics::Interval::unpaired),
-//! [`Interval::of_two_runs`](crate::statistics::Interval::of_two_runs) and
+//! [`Interval::from_two_runs`](crate::statistics::Interval::from_two_runs) and
 //! [`Interval::among`](crate::statistics::Interval::among).
 //!
 //! Reading order: [`differences`] with [`variant_facts`] (whether the runs may be compared at all,

@@ -186,12 +186,13 @@ fn with_last(
         scatter.value
     };
     let between = between.ok_or(Unjudged::NotFollowed)?;
-    let interval = Interval::of_two_runs(value, base, &between).ok_or(Unjudged::TooFewRuns)?;
+    let interval = Interval::from_two_runs(value, base, &between).ok_or(Unjudged::TooFewRuns)?;
     Ok((interval, Some(between.runs)))
 }
 
 fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> CellRatio {
-    let middle = |values: &[f64]| Interval::of(values).map_or(0.0, |found| factor(found.estimate));
+    let middle =
+        |values: &[f64]| Interval::from_ratios(values).map_or(0.0, |found| factor(found.estimate));
     let count = |samples: usize| u32::try_from(samples).unwrap_or(u32::MAX);
     let all = |numbers: fn(&Sample) -> &[f64]| -> Vec<f64> {
         let runs = pair.earlier.iter();

@@ -161,15 +161,15 @@ pub struct Ends(pub f64, pub f64, pub f64);
 
 impl Ends {
     /// A number with the ends of its interval, if it has one.
-    pub fn of(value: f64, ends: Option<(f64, f64)>) -> Self {
+    pub fn new(value: f64, ends: Option<(f64, f64)>) -> Self {
         let (low, high) = ends.unwrap_or((value, value));
         Self(value, low, high)
     }
 
     /// The same from an interval of logarithms.
-    pub fn of_logarithms(interval: &Interval) -> Self {
+    pub fn from_logarithms(interval: &Interval) -> Self {
         let ends = interval.low().zip(interval.high());
-        Self::of(
+        Self::new(
             factor(interval.estimate),
             ends.map(|(low, high)| (factor(low), factor(high))),
         )

@@ -65,9 +65,9 @@ impl History {
             .filter(|compared| compared.primary)
         {
             let estimate = &compared.estimate;
-            let ratio = Ends::of(estimate.ratio, estimate.ends());
+            let ratio = Ends::new(estimate.ratio, estimate.ends());
             for (variant, ratio) in [(&compared.variant, Some(ratio)), (&summary.baseline, None)] {
-                let series = Series::of(variant, compared);
+                let series = Series::new(variant, compared);
                 let value = value_of(summary, &series);
                 let trusted = match ratio {
                     Some(_) => compared.untrusted.is_empty(),
@@ -93,7 +93,7 @@ fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
     let mut measures = cell.detail.series().into_iter();
     let (_, blocks) = measures.find(|(metric, _)| *metric == series.metric)?;
     let blocks: Vec<f64> = blocks.into_values().collect();
-    Interval::of(&blocks).map(|interval| Ends::of_logarithms(&interval))
+    Interval::from_ratios(&blocks).map(|interval| Ends::from_logarithms(&interval))
 }
 
 fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {
@@ -147,7 +147,7 @@ fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
 }
 
 impl Series {
-    fn of(variant: &str, compared: &Comparison) -> Self {
+    fn new(variant: &str, compared: &Comparison) -> Self {
         Self {
             variant: variant.to_owned(),
             workload: compared.workload.clone(),

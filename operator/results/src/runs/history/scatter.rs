@@ -21,7 +21,7 @@ impl History {
     pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
         let known = self.series.iter().position(|known| known == series);
         let of = |number: fn(&Number) -> Option<Ends>| {
-            BetweenRuns::of(&self.groups(known?, stratum, without, number))
+            BetweenRuns::from_groups(&self.groups(known?, stratum, without, number))
         };
         Scatter {
             ratio: of(|number| number.ratio),

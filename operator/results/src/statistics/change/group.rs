@@ -12,7 +12,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn of(stratum: usize, before: &[Entry], after: &[Entry]) -> Self {
+    pub(super) fn new(stratum: usize, before: &[Entry], after: &[Entry]) -> Self {
         let (before, error_before) = side(stratum, before);
         let (after, error_after) = side(stratum, after);
         Self {

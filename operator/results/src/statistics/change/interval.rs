@@ -11,7 +11,7 @@ const WITHIN: f64 = 1.96;
 
 /// The size of the change, and the ends of its interval, as logarithms. With very few pairs the
 /// ends are the outermost differences.
-pub(super) fn of(groups: &[Group]) -> (f64, (f64, f64)) {
+pub(super) fn estimate(groups: &[Group]) -> (f64, (f64, f64)) {
     let differences = differences(groups);
     let count = differences.len();
     let size = f64::midpoint(differences[(count - 1) / 2], differences[count / 2]);

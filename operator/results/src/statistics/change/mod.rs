@@ -84,7 +84,7 @@ pub fn size_of(history: &[Observed<'_>], first: u64) -> Option<(f64, (f64, f64))
     let runs = runs(history);
     let at = runs.iter().position(|run| run.run >= first)?;
     let lasting = &runs[at..runs.len().min(at + WINDOW)];
-    Some(Split::of(before(&runs, 0, at), lasting)?.size())
+    Some(Split::new(before(&runs, 0, at), lasting)?.size())
 }
 
 /// A change when it was found.
@@ -112,7 +112,7 @@ fn look(runs: &[Entry], start: usize, level: f64) -> Option<Alarm> {
     let last = runs.len().checked_sub(FEWEST_AFTER)?;
     let first = (start + FEWEST_BEFORE).max(runs.len().saturating_sub(WINDOW));
     let divided = (first..=last).filter_map(|at| {
-        let p_value = Split::of(before(runs, start, at), &runs[at..])?.p_value();
+        let p_value = Split::new(before(runs, start, at), &runs[at..])?.p_value();
         let found = runs.len() - 1;
         Some(Alarm { at, found, p_value })
     });
@@ -130,8 +130,8 @@ fn change(runs: &[Entry], alarm: &Alarm, start: usize, end: usize) -> Option<Cha
     let lasting = &runs[alarm.at..end.min(alarm.at + WINDOW)];
     // The next change may lie among the runs with which this one was found, and leave too few runs
     // of a common stratum.
-    let split =
-        Split::of(before, lasting).or_else(|| Split::of(before, &runs[alarm.at..=alarm.found]))?;
+    let split = Split::new(before, lasting)
+        .or_else(|| Split::new(before, &runs[alarm.at..=alarm.found]))?;
     let (size, (low, high)) = split.size();
     Some(Change {
         first: runs[alarm.at].run,

@@ -27,7 +27,7 @@ pub(super) struct Split {
 impl Split {
     /// Splits a history. `None` if too few runs can be compared, or if the first run after cannot:
     /// a change begins with a run that shows it.
-    pub(super) fn of(before: &[Entry], after: &[Entry]) -> Option<Self> {
+    pub(super) fn new(before: &[Entry], after: &[Entry]) -> Option<Self> {
         let run = after.first()?;
         let (like_first, _) = side(run.stratum, before);
         if like_first.is_empty() {
@@ -39,7 +39,7 @@ impl Split {
         strata.dedup();
         let groups: Vec<Group> = strata
             .into_iter()
-            .map(|stratum| Group::of(stratum, before, after))
+            .map(|stratum| Group::new(stratum, before, after))
             .filter(|group| !group.before.is_empty())
             .collect();
         let before: usize = groups.iter().map(|group| group.before.len()).sum();
@@ -65,6 +65,6 @@ impl Split {
 
     /// The logarithm of the ratio of the level after to the level before, and its 95 % interval.
     pub(super) fn size(&self) -> (f64, (f64, f64)) {
-        interval::of(&self.groups)
+        interval::estimate(&self.groups)
     }
 }

@@ -31,7 +31,7 @@ async fn confirmed(stage: &Stage, link: &str, words: &str) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: make test-surface"]
+#[ignore = "needs Chromium: make test-ui"]
 async fn a_run_is_suspended_and_goes_on_by_the_pages() {
     with_dashboard("paused", async |stage| {
         let (browser, namespace) = (&stage.browser, &stage.namespace);

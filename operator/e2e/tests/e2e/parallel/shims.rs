@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_e2e::engines::{self, told};
+use wasmbench_e2e::engines::{self, reported};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 use wasmbench_model::wire::record::Record;
@@ -102,7 +102,7 @@ async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled(
         let (run, records) = measured(&client, &namespace, &spec, 26).await;
         check_not_applicable(&run);
         for record in &records {
-            let says = told(record);
+            let says = reported(record);
             if record.trial.cell.variant != "native" {
                 assert_eq!(
                     (&*says["engine"], &*says["guest"]),
@@ -143,7 +143,7 @@ async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
         let (run, records) = measured(&client, &namespace, &spec, 27).await;
         engines::assert_told_apart(&run, &records, "compiled", "interpreted");
         for record in &records {
-            let says = told(record);
+            let says = reported(record);
             let mode = match &*record.trial.cell.variant {
                 "compiled" => "Aot",
                 "interpreted" => "Interpreter",

@@ -68,7 +68,7 @@ async fn report(namespace: &str) -> String {
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus: make test-surface"]
+#[ignore = "needs Prometheus: make test-ui"]
 async fn an_upgrade_and_an_uninstall_leave_runs_and_their_results() {
     let saved = tempfile::NamedTempFile::new().expect("a file");
     let values = helm(&["get", "values", "wasmbench", "--output", "yaml"]).await;

@@ -116,7 +116,7 @@ async fn dashboard_shows(namespace: &str) {
                 .replace("$schedule", "watch")
                 .replace("$__rate_interval", "1m");
             let series = eventually(PATIENCE, &chosen, || query(&chosen)).await;
-            println!("surface: {}: {} series", panel["title"], series.len());
+            println!("ui: {}: {} series", panel["title"], series.len());
             // An operator that never failed has no such series.
             let may_be_empty = written.contains("wasmbench_reconcile_failures_total");
             assert!(may_be_empty || !series.is_empty(), "{chosen}");
@@ -151,19 +151,19 @@ async fn look(page: &Page) -> String {
     let (before, since) = both_sides(&told.stdout);
     let names = [("watch-BEFORE", &*before), ("watch-SINCE", &*since)];
     let compared = page.carry_out(&with(compared, &names)).await;
-    println!("surface: {}", compared.stdout);
+    println!("ui: {}", compared.stdout);
     let by_history = "other runs of the schedule watch scatter";
     assert!(compared.stdout.contains(by_history), "{compared:?}");
     told.stdout
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus and a quiet node: make test-surface"]
+#[ignore = "needs Prometheus and a quiet node: make test-ui"]
 async fn the_page_about_regressions_finds_the_image_that_costs_more() {
     with_namespace("regressed", |client, namespace| async move {
         let page = Page::open(PAGE, &namespace).await;
         let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), &namespace);
-        let slower = std::env::var("WASMBENCH_SLOWER_IMAGE").expect("make test-surface sets it");
+        let slower = std::env::var("WASMBENCH_SLOWER_IMAGE").expect("make test-ui sets it");
         let installed = [("wasmbench-system", &*operator_namespace())];
         step(&page, "1. Let Prometheus read results", &installed).await;
         page.save(
@@ -190,7 +190,7 @@ async fn the_page_about_regressions_finds_the_image_that_costs_more() {
             finished(count).await;
             found = regressed(&api).await.or(found);
             println!(
-                "surface: {count} runs, {}",
+                "ui: {count} runs, {}",
                 found.as_deref().unwrap_or("no change")
             );
         }

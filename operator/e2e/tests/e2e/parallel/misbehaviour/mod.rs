@@ -170,7 +170,7 @@ async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
         let run = ("faults", &*spec);
         let (_, records) = runs::measured(&client, &namespace, run, 600, 2 * ROWS.len()).await;
         let summary = summary(&namespace, "faults").await;
-        let cell = |workload| Cell::of(&summary, "service", workload);
+        let cell = |workload| Cell::find(&summary, "service", workload);
         for row in &ROWS {
             check(row, cell(row.workload), &records);
         }
@@ -222,7 +222,7 @@ async fn what_makes_two_sides_unequal_is_said() {
         let spec = unequal(&test_image(&client, "misbehave").await);
         runs::measured(&client, &namespace, ("unequal", &spec), 300, 16).await;
         let summary = summary(&namespace, "unequal").await;
-        let cell = |variant, workload| Cell::of(&summary, variant, workload);
+        let cell = |variant, workload| Cell::find(&summary, variant, workload);
 
         assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
         assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
@@ -285,7 +285,7 @@ sweeps:
 async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
     with_namespace("tight", |client, namespace| async move {
         let (summary, records) = measured_tightly(&client, &namespace).await;
-        let limited = Cell::of(&summary, "service", "limited");
+        let limited = Cell::find(&summary, "service", "limited");
         assert!(
             !limited.invalid_because().contains(&"Throttled"),
             "{limited:?}"
@@ -294,7 +294,7 @@ async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
         assert!(share > 0.0, "{limited:?}");
         assert!(!said(&summary, "Throttled", "limited").is_empty());
 
-        let sheds = Cell::of(&summary, "service", "sheds");
+        let sheds = Cell::find(&summary, "service", "sheds");
         let percent = sheds.failed_percent();
         // Each window has some hundred requests, and one of them may be cut off at either end.
         assert!((percent - 30.0).abs() < 2.0, "{sheds:?}");

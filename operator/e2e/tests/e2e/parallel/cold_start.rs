@@ -169,9 +169,12 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
     let mut floors = status.harness_floor.iter();
     assert!(floors.all(|floor| floor.listening.is_some()), "{status:#?}");
     // If a busy node has invalidated all points, there is nothing to report.
-    let is_spoilt = all().all(|point| point.invalid.is_some());
+    let is_invalid = all().all(|point| point.invalid.is_some());
     let verdict = status.verdict.as_deref().unwrap_or_default();
-    assert!(is_spoilt || verdict.contains("cold start to "), "{verdict}");
+    assert!(
+        is_invalid || verdict.contains("cold start to "),
+        "{verdict}"
+    );
 }
 
 async fn check_report(namespace: &str) {

@@ -27,7 +27,7 @@ return events !== null;
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: make test-surface"]
+#[ignore = "needs Chromium: make test-ui"]
 async fn a_hidden_page_gives_its_connection_back_and_catches_up_when_it_is_seen() {
     with_dashboard("hidden", async |stage| {
         let (browser, namespace) = (&stage.browser, &stage.namespace);

@@ -31,7 +31,7 @@ studies:
 }
 
 fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
-    let mut found = measured::of(Length::Short, &[]);
+    let mut found = measured::from_summaries(Length::Short, &[]);
     let point = |(variant, at, values): &(&str, u32, &[f64])| measured::Point {
         figure: Figure::Throughput,
         workload: "hello".into(),

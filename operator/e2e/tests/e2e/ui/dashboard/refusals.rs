@@ -87,7 +87,7 @@ async fn all_runs(stage: &Stage) -> Vec<(String, Value, bool)> {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: make test-surface"]
+#[ignore = "needs Chromium: make test-ui"]
 async fn strangers_are_refused_and_change_nothing() {
     with_dashboard("refused", async |stage| {
         runs::create(&stage.admin.0, &stage.namespace, "asleep", ASLEEP).await;
@@ -267,7 +267,7 @@ async fn assert_only_text(stage: &Stage) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: make test-surface"]
+#[ignore = "needs Chromium: make test-ui"]
 async fn markup_in_a_run_is_shown_as_text() {
     with_dashboard("markup", async |stage| {
         let (browser, namespace) = (&stage.browser, &stage.namespace);

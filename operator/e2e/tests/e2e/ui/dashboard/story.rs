@@ -24,7 +24,7 @@ const LARGEST: usize = 150_000;
 const WIDTH: u32 = 1200;
 
 #[tokio::test]
-#[ignore = "needs Chromium and an audit log: make test-surface"]
+#[ignore = "needs Chromium and an audit log: make test-ui"]
 async fn a_run_is_started_followed_compared_and_deleted_in_the_browser() {
     with_dashboard("dashboard", async |stage| {
         start(stage).await;
@@ -201,7 +201,7 @@ async fn assert_unheard(stage: &Stage, name: &str) {
     let end = windows.iter().map(|(_, end)| *end).max().expect("one");
     let between = audit::within(&calls, begin, end);
     println!(
-        "surface: requests of the dashboard in {} timed windows: {}; {} outside of them",
+        "ui: requests of the dashboard in {} timed windows: {}; {} outside of them",
         windows.len(),
         asked.len(),
         between.len()
@@ -295,7 +295,7 @@ async fn gone(stage: &Stage, name: &str) {
 async fn picture(stage: &Stage, name: &str) {
     let picture = stage.browser.picture().await;
     let size = picture.len();
-    println!("surface: {name}.png has {size} bytes");
+    println!("ui: {name}.png has {size} bytes");
     assert!(size <= LARGEST, "{name}.png has {size} bytes");
     if let Some(folder) = std::env::var_os("WASMBENCH_PICTURES") {
         let path = Path::new(&folder).join(format!("{name}.png"));

@@ -58,14 +58,14 @@ if (!document.documentElement.lang) wrong.push('no language');
 if (all('h1').length !== 1) wrong.push(all('h1').length + ' headings of the first level');
 if (all('main').length !== 1) wrong.push(all('main').length + ' main parts');
 for (const e of all('input:not([type=hidden]), select, textarea'))
-  if (!named(e) && ![...e.labels].some(label => label.textContent.trim())) wrong.push('no label: ' + told(e));
+  if (!named(e) && ![...e.labels].some(label => label.textContent.trim())) wrong.push('no label: ' + name_of(e));
 for (const e of all('a[href], button, summary'))
-  if (!named(e) && !e.textContent.trim()) wrong.push('no text: ' + told(e));
+  if (!named(e) && !e.textContent.trim()) wrong.push('no text: ' + name_of(e));
 for (const e of all('svg'))
   if (e.ariaHidden !== 'true' && !(e.role === 'img' && (named(e) || e.querySelector(':scope > title')))
-      && !e.closest('[aria-hidden=true]') && e.checkVisibility()) wrong.push('no name: ' + told(e));
+      && !e.closest('[aria-hidden=true]') && e.checkVisibility()) wrong.push('no name: ' + name_of(e));
 for (const e of all('table'))
-  if (!e.querySelector('th')) wrong.push('no heading: ' + told(e));
+  if (!e.querySelector('th')) wrong.push('no heading: ' + name_of(e));
 const ids = all('[id]').map(e => e.id);
 for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) wrong.push('twice: #' + id);
 return wrong;
@@ -182,7 +182,7 @@ async fn assert_legible(browser: &Browser, page: &str) {
 }
 
 #[tokio::test]
-#[ignore = "needs Chromium: make test-surface"]
+#[ignore = "needs Chromium: make test-ui"]
 async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
     with_dashboard("pages", async |stage| {
         let (browser, namespace) = (&stage.browser, &stage.namespace);

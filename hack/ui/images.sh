@@ -5,7 +5,7 @@
 #   and references for the manifests.
 # Why not in hack/images: any change there gives all images of the product another tag.
 
-store=$cache/surface
+store=$cache/ui
 # buildah, with its storage in $store.
 # shellcheck source=hack/images.d/archive.sh
 source "$hack/images.d/archive.sh"
@@ -18,7 +18,7 @@ folder_with() { go_tools_dir "$(go_module "$1")"; } # PROGRAM
 reference() { # IMAGE
   local folder
   folder=$(folder_with "$1")
-  echo "localhost/wasmbench-surface/$1:$(fingerprint "$hack/surface/Containerfile" <<<"${folder##*/}")"
+  echo "localhost/wasmbench-ui/$1:$(fingerprint "$hack/ui/Containerfile" <<<"${folder##*/}")"
 }
 
 archive() { # IMAGE
@@ -50,7 +50,7 @@ build_images() {
 
 make_surface_image() { # IMAGE
   install_buildah
-  logged "$cache/log/surface-$1.log" "make the image '$1'" assemble_program "$1"
+  logged "$cache/log/ui-$1.log" "make the image '$1'" assemble_program "$1"
 }
 
 assemble_program() { # IMAGE
@@ -59,7 +59,7 @@ assemble_program() { # IMAGE
   archive=$(archive "$1")
   # Timestamps are fixed, so that the same content gives the same image.
   in_store bud --isolation chroot --timestamp 0 --target "$1" --tag "$image" \
-    --file "$hack/surface/Containerfile" "$(folder_with "$1")"
+    --file "$hack/ui/Containerfile" "$(folder_with "$1")"
   # Only the newest archive is kept, and nothing in buildah's storage.
   rm -f "$store/$1"-????????????????.tar "$archive.partial"
   in_store push --quiet "$image" "oci-archive:$archive.partial:$image"
@@ -72,7 +72,7 @@ native_archive() { "$hack/images" list | awk '$1 == "native" { print $3 }'; }
 slower_reference() {
   local native
   native=$(native_archive)
-  echo "localhost/wasmbench-surface/slower:$(fingerprint "$hack/surface/Containerfile" <<<"$native")"
+  echo "localhost/wasmbench-ui/slower:$(fingerprint "$hack/ui/Containerfile" <<<"$native")"
 }
 slower_archive() {
   local reference
@@ -88,7 +88,7 @@ make_slower() {
   [ ! -e "$archive" ] || return 0
   mkdir -p "$store/empty"
   in_store bud --isolation chroot --timestamp 0 --target slower --tag "$image" --build-arg "NATIVE=oci-archive:$native" \
-    --file "$hack/surface/Containerfile" "$store/empty"
+    --file "$hack/ui/Containerfile" "$store/empty"
   rm -f "$store"/slower-????????????????.tar "$archive.partial"
   in_store push --quiet "$image" "oci-archive:$archive.partial:$image"
   in_store rmi --force "$image"
@@ -98,7 +98,7 @@ make_slower() {
 # Goes out: the reference, for the tests.
 load_slower() {
   install_buildah
-  logged "$cache/log/surface-slower.log" "make the image 'slower'" make_slower
+  logged "$cache/log/ui-slower.log" "make the image 'slower'" make_slower
   "$hack/cluster" load "$(slower_archive)" >&2
   slower_reference
 }

@@ -33,7 +33,7 @@ async fn groups_of_chart() -> Vec<Value> {
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus: make test-surface"]
+#[ignore = "needs Prometheus: make test-ui"]
 async fn the_service_monitor_is_picked_up_and_its_target_is_up() {
     let expression = format!("up{{namespace=\"{}\"}}", operator_namespace());
     let what = "the operator is a target of Prometheus, and up";
@@ -48,7 +48,7 @@ async fn the_service_monitor_is_picked_up_and_its_target_is_up() {
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus: make test-surface"]
+#[ignore = "needs Prometheus: make test-ui"]
 async fn every_alert_rule_of_the_chart_is_loaded_and_evaluated_without_an_error() {
     let groups = groups_of_chart().await;
     let written = alerts(&groups, "alert");
@@ -69,13 +69,13 @@ async fn every_alert_rule_of_the_chart_is_loaded_and_evaluated_without_an_error(
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus: make test-surface"]
+#[ignore = "needs Prometheus: make test-ui"]
 async fn promtool_finds_nothing_wrong_with_the_metrics() {
     metrics_are_clean().await;
 }
 
 #[tokio::test]
-#[ignore = "needs Prometheus: make test-surface"]
+#[ignore = "needs Prometheus: make test-ui"]
 async fn prometheus_finds_the_alertmanager() {
     eventually(PATIENCE, "an Alertmanager takes alerts", || async {
         let found = asked("alertmanagers").await?;

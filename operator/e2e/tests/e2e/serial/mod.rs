@@ -5,6 +5,6 @@ mod forged_history;
 mod large_runs;
 mod listed_namespaces;
 mod operator_killed;
-mod parallel;
 mod precision;
+mod several_nodes;
 mod undecodable;

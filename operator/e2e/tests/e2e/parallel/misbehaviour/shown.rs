@@ -10,7 +10,7 @@ use wasmbench_model::wire::record::Record;
 pub struct Cell<'a>(&'a Value);
 
 impl<'a> Cell<'a> {
-    pub fn of(summary: &'a Value, variant: &str, workload: &str) -> Self {
+    pub fn find(summary: &'a Value, variant: &str, workload: &str) -> Self {
         let mut cells = summary["cells"].as_array().expect("cells").iter();
         let cell = cells.find(|cell| {
             cell["variant"] == variant
