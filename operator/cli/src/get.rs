@@ -196,6 +196,8 @@ struct Screen {
     /// The format of the final document, for programs; standard output then holds nothing else.
     format: Option<Format>,
     shown: String,
+    /// The [`live::milestone`] of the last line of a log.
+    milestone: String,
 }
 
 impl Screen {
@@ -204,26 +206,31 @@ impl Screen {
             is_terminal: format.is_none() && io::stdout().is_terminal(),
             format,
             shown: String::new(),
+            milestone: String::new(),
         }
     }
 
     fn show(&mut self, run: &BenchmarkRun, now: Timestamp) -> Result<(), Error> {
-        let text = if self.is_terminal {
-            live::frame(run, now)
-        } else {
-            live::line(run)
-        };
-        if text == self.shown {
+        if self.is_terminal {
+            return self.show_frame(live::frame(run, now));
+        }
+        let milestone = live::milestone(run);
+        if milestone == self.milestone {
             return Ok(());
         }
+        self.milestone = milestone;
         if self.format.is_some() {
-            note(&text);
-        } else if self.is_terminal {
-            print(&self.replace(&text))?;
-        } else {
-            print(&text)?;
+            note(&live::line(run));
+            return Ok(());
         }
-        self.shown = text;
+        print(&live::line(run))
+    }
+
+    fn show_frame(&mut self, frame: String) -> Result<(), Error> {
+        if frame != self.shown {
+            print(&self.replace(&frame))?;
+            self.shown = frame;
+        }
         Ok(())
     }
 
@@ -258,8 +265,7 @@ mod tests {
     fn a_frame_replaces_the_one_before_and_leaves_line_wrap_on() {
         let mut screen = Screen {
             is_terminal: true,
-            format: None,
-            shown: String::new(),
+            ..Screen::new(None)
         };
         assert_eq!(screen.replace("a\nb\n"), "\x1b[?7la\nb\n\x1b[?7h");
         screen.shown = "a\nb\n".to_owned();

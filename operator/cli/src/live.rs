@@ -119,3 +119,19 @@ pub fn line(run: &BenchmarkRun) -> String {
         ),
     }
 }
+
+/// Changes when a log is worth another line: with every change but those of a measurement, which
+/// gets one line for each tenth of its trials.
+pub fn milestone(run: &BenchmarkRun) -> String {
+    let progress = run
+        .status
+        .as_ref()
+        .and_then(|status| status.progress.as_ref());
+    match (state(run), progress) {
+        (state @ "Measuring", Some(progress)) => {
+            let tenth = 10 * progress.completed_trials / progress.total_trials.max(1);
+            format!("{state} {tenth}")
+        }
+        _ => line(run),
+    }
+}

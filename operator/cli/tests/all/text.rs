@@ -86,6 +86,28 @@ fn a_log_line_has_the_operators_estimate() {
 }
 
 #[test]
+fn a_log_has_a_line_for_each_tenth_of_the_trials_and_one_for_every_other_change() {
+    let mut milestones: Vec<String> = vec![];
+    for completed in 0..60 {
+        let mut run = measuring();
+        let progress = run.status.as_mut().unwrap().progress.as_mut().unwrap();
+        progress.completed_trials = completed;
+        progress.text = format!("{completed}/60");
+        milestones.push(live::milestone(&run));
+    }
+    milestones.dedup();
+    assert_eq!(milestones.len(), 10);
+
+    let mut queued = measuring();
+    let conditions = &mut queued.status.as_mut().unwrap().conditions;
+    conditions[1].reason = "Queued".into();
+    let before = live::milestone(&queued);
+    let progress = queued.status.as_mut().unwrap().progress.as_mut().unwrap();
+    progress.message = "waiting for default/other".into();
+    assert_ne!(live::milestone(&queued), before);
+}
+
+#[test]
 fn a_run_that_the_operator_has_not_seen_says_so() {
     let mut run = measuring();
     run.status = None;

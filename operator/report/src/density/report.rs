@@ -33,7 +33,7 @@ pub fn section(summary: &Summary) -> Option<Section> {
     for workload in &summary.compared.workloads {
         let cells = under(&summary.density, &workload.name);
         let ends = cells.iter().flat_map(|cell| ended(cell));
-        let disturbed = cells.iter().flat_map(lines);
+        let disturbed = cells.iter().flat_map(|cell| lines(cell));
         section = section
             .heading(&workload.name)
             .table(slopes(&cells))
