@@ -9,7 +9,7 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | alertmanager | nats-server) echo "$1" ;;
+    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | krew | alertmanager | nats-server) echo "$1" ;;
     prometheus | promtool) echo prometheus ;;
     prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;

@@ -9,10 +9,7 @@ import (
 )
 
 const usage = `Usage: packaging argocd CONFIGMAP EXAMPLE...    run the health checks of the ConfigMap on examples
-       packaging krew MANIFEST FOLDER           check a krew manifest and the archives in the folder
-       packaging artifacthub CHART RENDERED SAMPLE...
-                                                compare the annotations of Chart.yaml with the rendered chart
-       packaging helmtest RENDERED              check the pod of 'helm test' in the rendered chart
+       packaging artifacthub CHART SAMPLE...    read the annotations of Chart.yaml, and compare its examples with samples
        packaging action ACTION FOLDER           write the scripts of an action's steps into the folder`
 
 func main() {
@@ -26,12 +23,8 @@ func run(arguments []string) error {
 	switch {
 	case len(arguments) >= 3 && arguments[0] == "argocd":
 		return argocd(arguments[1], arguments[2:])
-	case len(arguments) == 3 && arguments[0] == "krew":
-		return krew(arguments[1], arguments[2])
-	case len(arguments) >= 4 && arguments[0] == "artifacthub":
-		return artifactHub(arguments[1], arguments[2], arguments[3:])
-	case len(arguments) == 2 && arguments[0] == "helmtest":
-		return helmTest(arguments[1])
+	case len(arguments) >= 3 && arguments[0] == "artifacthub":
+		return artifactHub(arguments[1], arguments[2:])
 	case len(arguments) == 3 && arguments[0] == "action":
 		return actionScripts(arguments[1], arguments[2])
 	}

@@ -107,36 +107,45 @@ fn a_changed_configuration_replaces_the_operator_s_pod() {
 }
 
 #[test]
-fn the_operator_s_pod_passes_the_restricted_standard() {
+fn the_pods_of_operator_and_helm_test_pass_the_restricted_standard() {
     for (file, objects) in renderings() {
         let deployment = of_kind(&objects, "Deployment")[0];
         assert_eq!(deployment["spec"]["replicas"], 1, "{file}");
         assert_eq!(deployment["spec"]["strategy"]["type"], "Recreate", "{file}");
-        let pod = &deployment["spec"]["template"]["spec"];
-        assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
-        assert!(
-            pod["securityContext"]["runAsUser"].as_i64().unwrap() > 0,
-            "{file}"
-        );
-        assert_eq!(
-            pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault",
-            "{file}"
-        );
-        let containers = pod["containers"].as_array().unwrap();
-        assert_eq!(containers.len(), 1, "{file}");
-        for container in containers {
-            let security = &container["securityContext"];
-            assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
-            assert_eq!(security["readOnlyRootFilesystem"], true, "{file}");
-            assert_eq!(
-                strings(&security["capabilities"]["drop"]),
-                BTreeSet::from(["ALL"])
-            );
-            assert!(
-                container["resources"]["limits"]["memory"].is_string(),
-                "{file}"
-            );
+        assert_restricted(&deployment["spec"]["template"]["spec"], &file);
+        // The pod of `helm test` asks the Service, which not every values file has.
+        let tests = of_kind(&objects, "Pod");
+        assert_eq!(tests.len(), of_kind(&objects, "Service").len(), "{file}");
+        for test in tests {
+            assert_restricted(&test["spec"], &file);
         }
+    }
+}
+
+fn assert_restricted(pod: &Value, file: &str) {
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
+    assert!(
+        pod["securityContext"]["runAsUser"].as_i64().unwrap() > 0,
+        "{file}"
+    );
+    assert_eq!(
+        pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault",
+        "{file}"
+    );
+    let containers = pod["containers"].as_array().unwrap();
+    assert_eq!(containers.len(), 1, "{file}");
+    for container in containers {
+        let security = &container["securityContext"];
+        assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
+        assert_eq!(security["readOnlyRootFilesystem"], true, "{file}");
+        assert_eq!(
+            strings(&security["capabilities"]["drop"]),
+            BTreeSet::from(["ALL"])
+        );
+        assert!(
+            container["resources"]["limits"]["memory"].is_string(),
+            "{file}"
+        );
     }
 }
 

@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+go_build sigs.k8s.io/krew/cmd/krew
