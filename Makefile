@@ -2,9 +2,13 @@
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
+# Plain cargo builds there, too.
+ifeq (,$(wildcard .cargo/config.toml))
+$(shell mkdir -p .cargo && printf '[build]\ntarget-dir = "%s"\n' '$(CARGO_TARGET_DIR)' >.cargo/config.toml)
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e test-systems test-ipv6 test-ui pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
+.PHONY: help demo demo-studies test lint unit test-page e2e e2e-quick test-systems test-ipv6 test-ui pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,14 +37,17 @@ lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 lint-workflows: ## The workflows of .github, with actionlint
 	@hack/lint-workflows
 
-unit: ## All tests that need no cluster
-	@hack/test/unit
+unit: ## All tests that need no cluster; FILTER=name runs some of the Rust tests
+	@hack/test/unit $(FILTER)
 
 test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 	@hack/test/adding-a-variant
 
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
+
+e2e-quick: ## Of these, the main job, hostile tenants and lifecycles, without Wasm shims
+	@hack/e2e/run --quick
 
 test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; gunicorn
 	@hack/e2e/run --systems

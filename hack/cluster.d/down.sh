@@ -1,26 +1,30 @@
 # shellcheck shell=bash
 # `down`: removes what `up` made, even if only half of it is there.
-# Comes in: $run. Goes out: the machine as it was before, except for the caches.
+# Comes in: $run, $here. Goes out: the machine as it was before, except for the caches.
 
 cluster_down() {
   take_lock
-  [ -d "$run" ] || {
+  if [ ! -d "$here" ] && { [ ! -d "$run" ] || has_others; }; then
     echo 'No cluster is up.'
     return
-  }
+  fi
   step 'Remove the cluster' remove_cluster
 }
 
+# With the last one goes what all of them share.
 remove_cluster() {
-  if [ "$(setting docker)" = host ]; then
+  if [ "$(setting docker)" = host ] || has_others; then
+    [ "$(setting docker)" = host ] || use_private_docker
     remove_registry
     "$(go_tools_dir kind)/kind" delete cluster --name "$cluster_name" --kubeconfig "$kubeconfig" >/dev/null 2>&1 ||
-      die "kind could not delete the cluster; is the machine's Docker daemon running?"
+      die "kind could not delete the cluster; is its Docker daemon running?"
   else
     remove_private_docker
   fi
+  rm -rf "$here" "$kubeconfig" "$kubeconfig.lock"
+  has_others && return
   restore_kernel_settings
-  rm -rf "$run" "$kubeconfig" "$kubeconfig.lock"
+  rm -rf "$run" "$state"/kubeconfig-*
 }
 
 # The kubelet sets some values that belong to the kernel, not to the node; their

@@ -21,16 +21,15 @@ YAML
   [ "$docker" = host ] || cat <<YAML
   kubeProxyMode: nftables
   apiServerAddress: $inner_address
-  apiServerPort: 6443
 YAML
   echo 'nodes:'
   echo '- role: control-plane'
   [ "$audit" = off ] || cat <<YAML
   extraMounts:
-  - hostPath: $run/audit-policy.yaml
+  - hostPath: $here/audit-policy.yaml
     containerPath: /etc/kubernetes/audit/policy.yaml
     readOnly: true
-  - hostPath: $state/audit
+  - hostPath: $audit_folder
     containerPath: /var/log/kubernetes
 YAML
   for ((i = 1; i < nodes; i++)); do echo '- role: worker'; done
@@ -120,10 +119,10 @@ YAML
 create_cluster() { # DOCKER NODES AUDIT FAMILY
   local text='Start one node'
   [ "$2" = 1 ] || text="Start $2 nodes"
-  kind_config "$@" >"$run/kind.yaml"
+  kind_config "$@" >"$here/kind.yaml"
   if [ "$3" = on ]; then
-    rm -rf "$state/audit" && mkdir -p "$state/audit"
-    cp "$hack/cluster.d/audit-policy.yaml" "$run/"
+    rm -rf "$audit_folder" && mkdir -p "$audit_folder"
+    cp "$hack/cluster.d/audit-policy.yaml" "$here/"
   fi
   step "$text with kubeadm" logged "$log/kind.log" 'create the cluster' run_kind "$1"
   local node
@@ -145,7 +144,7 @@ run_kind() { # DOCKER
   [ "$1" = host ] || within=(nsenter "--net=/proc/$(holder)/ns/net")
   rm -f "$kubeconfig"
   "${within[@]}" "$(go_tools_dir kind)/kind" create cluster --image "$node_image" \
-    --config "$run/kind.yaml" --kubeconfig "$kubeconfig" --wait 180s 8>&-
+    --config "$here/kind.yaml" --kubeconfig "$kubeconfig" --wait 180s 8>&-
 }
 
 wait_ready() {

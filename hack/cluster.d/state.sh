@@ -2,12 +2,15 @@
 # Where a cluster's state lives.
 # Comes in: $cache. Goes out: paths, addresses, and functions that read the state.
 
-cluster_name=wasmbench
-state=$cache/cluster        # all that the cluster keeps
-run=$state/run              # all that must not outlive it
-kubeconfig=$state/kubeconfig
-settings=$run/settings      # written last by `up`: its presence means "complete"
+cluster_name=${WASMBENCH_CLUSTER:-wasmbench}
+state=$cache/cluster        # all that clusters keep
+run=$state/run              # all that must not outlive them
 substrate=$run/substrate    # written first: whose Docker daemon it is, ours or the host's
+here=$run/clusters/$cluster_name  # all that must not outlive this one
+settings=$here/settings           # written last by `up`: its presence means "complete"
+audit_folder=$state/audit/$cluster_name
+kubeconfig=$state/kubeconfig
+[ "$cluster_name" = wasmbench ] || kubeconfig+=-$cluster_name
 docker_root=$state/docker   # data of the private Docker daemon, with the node image
 docker_socket=$run/docker.sock
 log=$state/log
@@ -35,6 +38,9 @@ take_lock() {
   echo 'Waiting for another hack/cluster to finish...'
   flock -w 1800 8 || die 'another hack/cluster has been busy for half an hour; look at it with: ps -ef | grep hack/cluster'
 }
+
+# Whether another cluster is up, or half of it.
+has_others() { [ -n "$(find "$run/clusters" -mindepth 1 -maxdepth 1 ! -name "$cluster_name" 2>/dev/null)" ]; }
 
 setting() { sed -n "s/^$1=//p" "$substrate" "$settings" 2>/dev/null || true; }
 

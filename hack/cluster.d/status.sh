@@ -41,5 +41,5 @@ cluster_audit_log() {
   require_cluster
   [ "$(setting audit)" = on ] ||
     die "the cluster that is up writes no audit log; run 'hack/cluster down', then 'hack/cluster up --audit'"
-  echo "$state/audit/audit.log"
+  echo "$audit_folder/audit.log"
 }

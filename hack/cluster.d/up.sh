@@ -3,7 +3,7 @@
 # Comes in: flags. Goes out: a cluster, described by $substrate and $settings.
 
 cluster_up() {
-  local nodes='' audit='' shims='' with_registry='' family='' docker=host
+  local nodes='' audit='' shims='' with_registry='' family='' docker
   parse_up_flags "$@"
   preflight
   take_lock
@@ -15,18 +15,22 @@ cluster_up() {
   clear_remains
 
   nodes=${nodes:-1} audit=${audit:-off} family=${family:-ipv4}
+  ! has_others || [ "$family" = ipv4 ] ||
+    die "the network of the other cluster has ipv4 addresses only; run 'hack/cluster down' first"
   node_image=$KIND_NODE_IMAGE
-  official_image || docker=own
-  [ "$docker" = host ] || preflight_private
+  docker=$(setting docker)
+  [ -n "$docker" ] || choose_docker
   echo 'Starting a Kubernetes cluster (the first time on a machine about 10 minutes, later 30 seconds)'
-  mkdir -p "$run" "$log"
-  echo "docker=$docker" >"$substrate"
-  save_kernel_settings
+  mkdir -p "$here" "$log"
+  if ! has_others; then
+    echo "docker=$docker" >"$substrate"
+    save_kernel_settings
+  fi
   build_tools kind kubectl
   if [ "$docker" = own ]; then
     install_packages
     build_tools kubernetes containerd etcd coredns
-    start_docker
+    if has_others; then use_private_docker; else start_docker; fi
     make_node_image
     [ "$family" = ipv4 ] || logged "$log/network.log" 'make the network of the nodes' make_network
   fi
@@ -98,9 +102,18 @@ all_ready() { # NODES SECONDS
     [ "$(kube get nodes --no-headers | wc -l)" = "$1" ]
 }
 
-# A reboot, a kill or an interrupted `up` leaves parts behind.
+choose_docker() {
+  docker=host
+  official_image && return
+  docker=own
+  preflight_private
+}
+
+# A reboot, a kill or an interrupted `up` leaves parts behind. Where the Docker daemon is gone, so are all its clusters.
 clear_remains() {
+  [ "$(setting docker)" != own ] || holder >/dev/null || rm -rf "$run/clusters"
   [ -d "$run" ] || return 0
+  [ -d "$here" ] || ! has_others || return 0
   step 'Clear the remains of a cluster that ended halfway' remove_cluster
 }
 

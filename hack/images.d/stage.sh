@@ -161,7 +161,9 @@ compile() { # DIRECTORY NAME...
   for name in "$@"; do
     [ -z "${binary_of[$name]:-}" ] || put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
-  put 755 "$built/kubectl-wasmbench" "$directory/kubectl-wasmbench"
+  rm -rf "$store/plugin"
+  mkdir -p "$store/plugin/$digits"
+  put 755 "$built/kubectl-wasmbench" "$store/plugin/$digits/kubectl-wasmbench"
   for name in wasm-guest-action wasm-guest-action-large; do
     [[ " $* " != *" probe "* ]] || put 755 "$built/$name" "$directory/$name"
   done

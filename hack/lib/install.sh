@@ -18,11 +18,11 @@ prepare_cluster() {
   PATH=$(dirname "$KUBECTL"):$PATH
   # Computed once, because the tree may be edited meanwhile.
   IMAGE_TAG=$(hack/images tag)
-  hack/images load usual "${further_images[@]}"
+  hack/images load "${images[@]}"
 }
 
-# Images that not every script needs.
-further_images=()
+# The images that the script needs: names, or groups of them.
+images=(usual)
 
 # The namespaces where runs may have cold starts. They must exist.
 cold_start_namespaces=default

@@ -111,3 +111,28 @@ fn every_preset_has_a_row_that_links_to_a_page_with_its_heading() {
         assert!(headings.any(|line| line.contains(&heading)), "{heading}");
     }
 }
+
+/// What `hack/images needed` prints for these manifests.
+fn needed(manifests: &[&str]) -> Vec<String> {
+    let mut command = std::process::Command::new(repository().join("hack/images"));
+    let command = command.current_dir(repository()).arg("needed");
+    let output = command.args(manifests).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let names = String::from_utf8(output.stdout).unwrap();
+    names.lines().map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn the_demo_builds_the_images_of_its_sample_and_no_others() {
+    let demo = std::fs::read_to_string(repository().join("hack/demo")).unwrap();
+    let sample = "manifests/samples/quickstart.yaml";
+    assert!(demo.contains(&format!("sample={sample}")));
+    assert!(demo.contains(r#"mapfile -t images < <(hack/images needed "$sample")"#));
+    assert_eq!(
+        needed(&[sample]),
+        ["operator", "probe", "embedded", "native"]
+    );
+    // The echo server belongs to no preset.
+    let with_upstream = needed(&["manifests/samples/gateway-overhead.yaml"]);
+    assert_eq!(with_upstream.last().unwrap(), "upstream");
+}
