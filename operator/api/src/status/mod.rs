@@ -18,7 +18,7 @@ pub use cold_start::{
 pub use density::DensityStatus;
 pub use judged_ratio::JudgedRatio;
 pub use open_loop::OpenLoopPoint;
-pub use rows::{Knee, Omitted, PointSummary, Ratio, SummaryRow, ThroughputSummary};
+pub use rows::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 
 /// How far the run has progressed and what it found.
 #[serde_with::skip_serializing_none]
@@ -83,6 +83,11 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "workload".into()]))]
     pub summary: Vec<SummaryRow>,
 
+    /// Number of further rows of a very large run, left out of `summary` to keep the status small.
+    /// The report has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub summary_rows_omitted: u32,
+
     /// Cold starts of a pod that only listens, one entry per number of pods at once: the time that
     /// cluster and harness take before any service begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,8 +95,6 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
     pub harness_floor: Vec<HarnessFloor>,
 
-    /// What `summary` leaves out of a very large run, to keep the status small. The report has all.
-    pub summary_omitted: Option<Omitted>,
     /// How the run compares with `spec.baselineRunName`.
     pub versus_run: Option<VersusRun>,
 

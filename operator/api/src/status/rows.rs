@@ -67,7 +67,8 @@ pub struct ThroughputSummary {
     /// connections would mostly queue. Variants are compared at the baseline's knee.
     pub knee: Option<Knee>,
 
-    /// One entry per number of connections.
+    /// The peak, the knee, the baseline's knee, and invalid points, each with its number of
+    /// connections. The report has the whole curve.
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["connections".into()]))]
     pub points: Vec<PointSummary>,
@@ -139,21 +140,4 @@ pub struct Ratio {
     /// The ratio and its verdict.
     #[serde(flatten)]
     pub judged: JudgedRatio,
-}
-
-/// How many numbers only the report has.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct Omitted {
-    /// Sweep points.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub points: u32,
-
-    /// Ratios to the baseline.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub ratios: u32,
-
-    /// Whole rows.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub rows: u32,
 }

@@ -227,14 +227,13 @@ pub fn status_of(
     };
     if let Some(conclusion) = conclusion {
         let free = STATUS_BYTES.saturating_sub(size::json_bytes(&status));
-        (status.summary, status.summary_omitted) =
-            size::fitted(conclusion.rows.clone(), &valid.baseline, free);
+        (status.summary, status.summary_rows_omitted) = size::fitting(&conclusion.rows, free);
     }
     status
 }
 
 fn results(run: &str, records: &[String]) -> Results {
-    let (records, records_omitted) = size::names(records, RECORD_NAMES_BYTES);
+    let (records, records_omitted) = size::fitting(records, RECORD_NAMES_BYTES);
     Results {
         report: names::report(run),
         records,

@@ -69,18 +69,24 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     })
 }
 
+/// The peak, the knee, the point at which variants are compared, and invalid points. The report has
+/// the whole curve.
 fn throughput(summary: &Summary, cells: &[&LoadCell]) -> Option<ThroughputSummary> {
-    let points = cells
-        .iter()
-        .filter(|cell| cell.detail.sweep == Sweep::Throughput);
-    let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
     let first = cells.first()?;
     let (variant, workload) = (&first.variant, &first.workload);
     let best = peak(&summary.cells, variant, workload);
+    let bend = knee(&summary.cells, variant, workload);
+    let compared = knee(&summary.cells, &summary.baseline, workload);
+    let kept = [best, bend, compared].map(|cell| Some(cell?.detail.connections));
+    let points = cells
+        .iter()
+        .filter(|cell| cell.detail.sweep == Sweep::Throughput)
+        .filter(|cell| !cell.ranked || kept.contains(&Some(cell.detail.connections)));
+    let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
     (!points.is_empty()).then(|| ThroughputSummary {
         peak_rps: best.and_then(|best| Some(best.detail.rps?.median)),
         at_connections: best.map(|best| best.detail.connections),
-        knee: knee(&summary.cells, variant, workload).and_then(|cell| {
+        knee: bend.and_then(|cell| {
             Some(Knee {
                 connections: cell.detail.connections,
                 rps: cell.detail.rps?.median,

@@ -32,7 +32,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
         all_tables.push_str(&tables);
     }
     text.push_str(&legend(&all_tables, &status.summary));
-    text.push_str(&remarks(&status));
+    text.push_str(&remarks(run, &status));
     text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }
@@ -56,13 +56,8 @@ fn tables(
 }
 
 /// The remarks below the tables, on what they leave out.
-fn remarks(status: &BenchmarkRunStatus) -> String {
-    let omitted = status.summary_omitted.iter().map(|omitted| {
-        format!(
-            "Only in the report: {} point(s), {} ratio(s), {} row(s)",
-            omitted.points, omitted.ratios, omitted.rows
-        )
-    });
+fn remarks(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
+    let in_report = in_report(run, status).into_iter();
     let skipped = status.skipped.iter().map(|skipped| {
         let (variant, reason) = (&skipped.variant, &skipped.reason);
         format!("Not measured: {variant} ({reason}): {}", skipped.message)
@@ -83,14 +78,35 @@ fn remarks(status: &BenchmarkRunStatus) -> String {
         .versus_run
         .iter()
         .map(|run| format!("Versus run {}: {}", run.name, run.message));
-    let about_trials = omitted.chain(skipped).chain(left_out);
+    let about_trials = in_report.chain(skipped).chain(left_out);
     let all = about_trials.chain(precision).chain(power).chain(versus);
     lines("\n", all.map(|remark| ascii(&remark)))
 }
 
-fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
-    let name = run.metadata.name.as_deref().unwrap_or_default();
+/// Where to find what the status leaves to the report: points of a curve, and rows without room.
+fn in_report(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> Option<String> {
+    let sweep = run.spec.sweeps.throughput.as_ref();
+    let planned = sweep.map_or(0, |sweep| sweep.connections.len());
+    let mut curves = status.summary.iter().flat_map(|row| &row.throughput);
+    let has_more_points = curves.any(|curve| curve.points.len() < planned);
+    let more = match status.summary_rows_omitted {
+        0 => String::new(),
+        rows => format!(" and {rows} more row(s)"),
+    };
+    let (namespace, name) = names(run);
+    (has_more_points || !more.is_empty()).then(|| {
+        format!("The report has all points{more}: kubectl wasmbench report {name} -n {namespace}")
+    })
+}
+
+/// The run's namespace and name.
+fn names(run: &BenchmarkRun) -> (&str, &str) {
     let namespace = run.metadata.namespace.as_deref().unwrap_or_default();
+    (namespace, run.metadata.name.as_deref().unwrap_or_default())
+}
+
+fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
+    let (namespace, name) = names(run);
     let mut text = format!("{namespace}/{name}");
     if let Some(verdict) = &status.verdict {
         let _ = write!(text, ": {}", ascii(verdict));

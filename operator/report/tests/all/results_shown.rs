@@ -330,3 +330,16 @@ fn one_table_of_a_terminal_has_the_ratios_of_all_sweeps() {
         .collect();
     insta::assert_snapshot!(table.join("\n"));
 }
+
+#[test]
+fn the_terminal_counts_the_rows_that_only_the_report_has() {
+    let mut run = BenchmarkRun::new("all", run().spec);
+    run.metadata.namespace = Some("bench".into());
+    run.status = Some(serde_json::from_value(status_of_all_sweeps()).unwrap());
+    assert!(!status_text(&run).contains("The report has"));
+    run.status.as_mut().unwrap().summary_rows_omitted = 3;
+    let text = status_text(&run);
+    let remark =
+        "The report has all points and 3 more row(s): kubectl wasmbench report all -n bench\n";
+    assert!(text.contains(remark), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
-use wasmbench_model::wire::record::{Outcome, Point};
+use wasmbench_model::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::Fulfilment;
@@ -73,7 +73,7 @@ fn status_rows_carry_five_digits_and_no_ratio_for_the_baseline() {
     let throughput = rows[0].throughput.as_ref().unwrap();
     assert_eq!(
         (throughput.at_connections, throughput.points.len()),
-        (Some(50), 2)
+        (Some(50), 1)
     );
     assert_eq!(
         format!("{:.4e}", throughput.peak_rps.unwrap()).parse(),
@@ -221,6 +221,31 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
         .map(|c| c.point)
         .collect();
     assert_eq!(compared, [Point::Throughput { connections: 50 }; 2]);
+}
+
+#[test]
+fn the_status_has_the_points_of_a_curve_that_are_compared_or_invalid() {
+    let mut run = run();
+    run.spec.workloads.truncate(1);
+    run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100, 200];
+    let mut records = all_measured(&run);
+    let is_at = |trial: &TrialId, connections| {
+        let point = Point::Throughput { connections };
+        trial.cell.variant == "embedded" && trial.cell.point == point
+    };
+    // The baseline's knee is at 50 connections, that of the other variant at 100.
+    slow(&mut records, |trial| is_at(trial, 50).then_some(2.0));
+    let has_errors = |trial: &TrialId| is_at(trial, 200) && trial.block == 3;
+    replace(&mut records, has_errors, |trial, position| {
+        record(trial, position, Outcome::Measured, Some(fortio("errors")))
+    });
+    let rows = status_rows(&summarize(&run, &records));
+    let points = |row: usize| -> Vec<u32> {
+        let curve = rows[row].throughput.as_ref().unwrap();
+        curve.points.iter().map(|point| point.connections).collect()
+    };
+    assert_eq!(points(0), [50]);
+    assert_eq!(points(1), [50, 100, 200]);
 }
 
 /// A run in which this variant takes longer by the given factor in each block.
