@@ -126,7 +126,7 @@ impl Context {
         let known: BTreeSet<String> = self
             .known_runs()
             .iter()
-            .filter_map(|r| namespace(r))
+            .filter_map(|run| namespace_of(run))
             .collect();
         let mut served = self.served_mut();
         served.retain(|namespace, _| known.contains(namespace));
@@ -173,6 +173,6 @@ fn uid(run: &GuardedRun) -> Option<String> {
     run.0.as_ref().ok()?.metadata.uid.clone()
 }
 
-fn namespace(run: &GuardedRun) -> Option<String> {
+fn namespace_of(run: &GuardedRun) -> Option<String> {
     run.0.as_ref().ok()?.metadata.namespace.clone()
 }

@@ -53,7 +53,7 @@ fn refused() -> (u16, Value) {
 }
 
 fn policies(of: impl Fn(&str) -> Value) -> Value {
-    let names = POLICIES.map(|policy| finding(&format!("wasmbench-{policy}")));
+    let names = POLICIES.map(|policy| of(&format!("wasmbench-{policy}")));
     json!(names)
 }
 

@@ -55,7 +55,7 @@ pub async fn pods(context: &Context, run_uid: &str) -> Result<Vec<Occupant>, Err
         let found = api.list(&params).await;
         pods.extend(found.map_err(failed("pods of runs"))?.items);
     }
-    Ok(of(&[], &pods, run_uid))
+    Ok(list(&[], &pods, run_uid))
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
         let pod = |pod: &Value| serde_json::from_value::<Pod>(pod.clone()).unwrap();
         let jobs: Vec<Job> = jobs.iter().map(job).collect();
         let pods: Vec<Pod> = pods.iter().map(pod).collect();
-        let all = of(&jobs, &pods, "mine").into_iter();
+        let all = list(&jobs, &pods, "mine").into_iter();
         all.map(|occupant| format!("{} on {}", occupant.what, occupant.node))
             .collect()
     }

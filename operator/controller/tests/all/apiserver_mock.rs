@@ -370,7 +370,7 @@ async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
     let annotations = &bodies[1]["metadata"]["annotations"];
     assert_eq!(annotations[labels::RECORD_SCHEMA], RECORD_SCHEMA);
     let index = annotations[labels::RECORD_INDEX].as_str().unwrap();
-    assert_eq!(index, "warm/b1 Failed SubjectCrashed\n");
+    assert_eq!(index, "scout/b0 Failed SubjectCrashed\n");
     let note = bodies[2]["note"].as_str().unwrap();
     for expected in [other, RECORD_SCHEMA, "measured again"] {
         assert!(note.contains(expected), "{expected}: {note}");

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_model::wire::cold_start::{CompileCache, EVENT_SECONDS, ImagePull};
 
-use super::pull::{PullEvents, told};
+use super::pull::{PullEvents, parse_message};
 use super::sample::{Course, Pods};
 use crate::output::progress;
 
@@ -123,7 +123,7 @@ fn said(message: &str) -> Option<Said> {
     if let Some(rest) = message.strip_prefix(PULLED) {
         return Some(Said {
             class: ColdStartClass::NodeCold,
-            pull: told(rest),
+            pull: parse_message(rest),
         });
     }
     let is_present = message.starts_with(PRESENT) && message.contains(PRESENT_TOO);
