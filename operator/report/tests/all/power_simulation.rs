@@ -301,9 +301,9 @@ fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     assert!(alone >= 0.85 && alone > all, "{alone} and {all}");
 }
 
-/// The promise of docs/methodology/statistics.md for two variants at 3 % noise: the minimum share
-/// of runs that find the primary measure of one of them larger by the given factor, with 5, 10 and
-/// 20 blocks.
+/// The promise of docs/methodology.md, and for 3 % of docs/methodology/statistics.md, for two
+/// variants at 3 % noise: the minimum share of runs that find the primary measure of one of them
+/// larger by the given factor, with 5, 10 and 20 blocks.
 const POWER: [(f64, [f64; 3]); 3] = [
     (1.03, [0.05, 0.15, 0.40]),
     (1.05, [0.20, 0.55, 0.90]),
