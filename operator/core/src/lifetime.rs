@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_counts_from_when_it_said_that_no_node_fits() {
+    fn the_time_without_a_node_counts_from_the_condition() {
         let since = |status, reason| unmatched_since(&run((status, reason), 0));
         let seven = Timestamp::from_second(7).unwrap();
         assert_eq!(since("Unknown", conditions::NO_MATCHING_NODE), Some(seven));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_bound_to_the_node_of_its_records_and_not_to_one_that_it_waits_for() {
+    fn a_run_is_bound_to_a_node_only_once_it_has_records() {
         assert_eq!(recorded_node(&run(("Unknown", "Queued"), 0)), None);
         let bound = recorded_node(&run(("Unknown", "Queued"), 1));
         assert_eq!(bound.as_deref(), Some("bench-1"));

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_image_under_a_runtime_class_may_be_an_ordinary_one() {
+    fn a_users_image_under_a_runtime_class_may_be_an_ordinary_one() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server-wasm:1", "runtimeClassName": "wasmtime"}},
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_of_a_container_is_no_webassembly_beside_it() {
+    fn an_image_shared_with_an_ordinary_container_is_no_webassembly() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server:1", "runtimeClassName": "wasmtime"}},
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_and_ordinary_containers_leave_nothing_open() {
+    fn presets_and_ordinary_containers_get_no_note() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "preset": "wasmtime-shim"},

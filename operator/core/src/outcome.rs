@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_that_comes_late_into_the_log_does_not_hide_the_document() {
+    fn late_progress_lines_do_not_hide_the_document() {
         let json = serde_json::to_string(&document(None)).unwrap();
         assert!(
             read(
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scout_has_seen_something_when_a_workload_was_answered() {
+    fn a_scout_is_measured_once_a_workload_was_answered() {
         let scout = |failure: &str, workloads: &str| {
             format!(
                 "{{\"schema\":\"{SCOUT_SCHEMA}\",\"probeVersion\":\"0\",{failure}\"workloads\":[{workloads}],\

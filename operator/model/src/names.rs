@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn two_long_names_with_a_common_beginning_stay_apart() {
+    fn long_names_with_a_common_prefix_stay_distinct() {
         let words = "x".repeat(200);
         assert_ne!(fit(&words, POD, "one"), fit(&words, POD, "two"));
     }
 
     #[test]
-    fn a_cut_never_leaves_two_dashes() {
+    fn truncation_never_leaves_two_dashes() {
         let words = format!("{}-----", "x".repeat(50));
         assert!(!fit(&words, POD, "identity").contains("--"));
     }

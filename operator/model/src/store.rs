@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_comes_back_as_it_was() {
+    fn a_record_survives_a_round_trip() {
         let record = record(trial(10, 1), "nothing there".into());
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
     }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_tells_how_many_bytes_its_records_take() {
+    fn a_chunk_reports_how_many_bytes_its_records_take() {
         let mut chunk = ConfigMap::default();
         for (block, bytes) in [(1, &b"first"[..]), (2, b"second")] {
             let trial = trial(10, block);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_another_schema_do_not_count_and_go_when_a_trial_is_measured_again() {
+    fn records_of_another_schema_are_ignored_and_replaced_by_new_ones() {
         let mut chunk = ConfigMap::default();
         let own = [(labels::VARIANT, "tortoise"), (labels::WORKLOAD, "greet")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()));
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scout_saw_is_known_from_metadata_alone() {
+    fn scout_results_are_readable_from_metadata_only() {
         let record = scout("hello");
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
         let mut chunk = ConfigMap::default();
@@ -500,14 +500,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_an_annotation_is_not_noted() {
+    fn text_too_long_for_an_annotation_is_not_noted() {
         let mut chunk = ConfigMap::default();
         note_scouted(&mut chunk, &scout(&"x".repeat(MAX_SCOUTED_BYTES)));
         assert_eq!(chunk, ConfigMap::default());
     }
 
     #[test]
-    fn a_full_chunk_says_so_and_keeps_what_it_has() {
+    fn a_full_chunk_refuses_a_record_and_keeps_its_own() {
         let mut chunk = ConfigMap::default();
         let half = vec![7; MAX_CHUNK_BYTES / 2 + 1];
         let (one, two) = (trial(10, 1), trial(10, 2));
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_record_are_refused() {
+    fn bytes_that_are_not_a_record_are_refused() {
         assert!(matches!(decode(b"plain text"), Err(Error::Unpack(_))));
     }
 
@@ -562,7 +562,7 @@ mod tests {
         }
 
         #[test]
-        fn an_index_of_any_text_never_panics(text in "\\PC{0,200}") {
+        fn parsing_an_index_never_panics(text in "\\PC{0,200}") {
             let _ = parse_index("tortoise", "greet", &text);
         }
     }

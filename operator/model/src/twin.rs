@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spec_has_the_last_word() {
+    fn the_spec_overrides_the_default() {
         assert!(!has_twin(&json!({"noiseFloor": false})));
         assert!(has_twin(&json!({"noiseFloor": true, "blocks": 2})));
         assert!(has_twin(

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_without_a_tag_says_so() {
+    fn a_build_without_a_tag_is_marked() {
         assert_eq!(words("0.1.0", Some("3f2a")), "0.1.0 (build 3f2a)");
         for none in [None, Some("")] {
             assert_eq!(words("0.1.0", none), "0.1.0 (build without a tag)");

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_container_with_an_error_is_given_up_and_a_slow_runtime_waited_for() {
+    fn container_errors_are_final_but_a_slow_runtime_is_waited_for() {
         let found = |reason, message| hopeless(reason, message).map(|(what, _)| what);
         assert_eq!(found("ImagePullBackOff", ""), Some(Hopeless::Image));
         let refused = found("CreateContainerError", "no command specified");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_for_another_processor_is_told_with_what_to_do() {
+    fn a_program_for_another_processor_is_reported_with_a_remedy() {
         let said = "failed to start: exec /app: exec format error";
         let (_, text) = hopeless("RunContainerError", said).unwrap();
         assert!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_image_lacks_is_remedied_by_a_field_of_the_run() {
+    fn missing_image_settings_are_remedied_by_fields_of_the_run() {
         for (reason, message, remedy) in [
             (
                 "CreateContainerConfigError",

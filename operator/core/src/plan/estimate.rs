@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_record_takes_no_more_time() {
+    fn recorded_trials_take_no_more_time() {
         assert_eq!(left_after(5, Ended::Measured), 5);
     }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_makes_no_run_fast() {
+    fn a_clock_set_back_does_not_make_a_run_look_fast() {
         let is_as_expected = |pace: f64| (pace - 1.0).abs() < 1e-9;
         assert!(is_as_expected(pace(600, 0)));
         assert!(!is_as_expected(pace(600, 900)));

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_lack_a_sandbox_has_its_remedy() {
+    fn every_sandbox_failure_has_a_remedy() {
         for (event, remedy) in [
             (
                 "unable to get OCI runtime for sandbox: no runtime for \"wasmtime\" is configured",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_ran_needs_no_event() {
+    fn no_event_is_needed_for_a_pod_that_ran() {
         let of = |reason| wants_event(&Failure::new(reason, ""));
         assert!(of(FailureReason::StartTimedOut));
         assert!(!of(FailureReason::SubjectCrashed));

@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_run_waits_for_those_whose_turn_is_before_its_own(seen in worlds()) {
+        fn each_run_waits_for_the_runs_before_it_in_the_queue(seen in worlds()) {
             let queue = Queue::new(&seen);
             let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(&seen, run);
             for run in seen.runs.iter().filter(waits) {

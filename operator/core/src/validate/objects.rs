@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_values_are_those_of_kubernetes() {
+    fn keys_and_values_follow_the_rules_of_kubernetes() {
         for key in ["disk", "kubernetes.io/hostname", "example.com/My_Disk.1"] {
             assert!(is_key(key), "{key}");
         }

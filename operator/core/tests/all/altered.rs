@@ -91,14 +91,14 @@ fn message(found: &Pod) -> String {
 }
 
 #[test]
-fn what_every_api_server_adds_is_no_alteration() {
+fn defaults_of_the_api_server_are_no_alteration() {
     let found = served(&asked());
     assert_eq!(compare(asked().spec.as_ref().unwrap(), &found), Ok(vec![]));
     assert_eq!(likeness(&asked(), &found), Likeness::AsAsked);
 }
 
 #[test]
-fn an_injected_container_is_named_wherever_it_stands_and_so_is_the_remedy() {
+fn an_injected_container_is_named_with_its_remedy_wherever_it_is() {
     let proxy = json!({"name": "istio-proxy", "image": "istio/proxyv2:1.27"});
     let mine = served(&asked()).spec.unwrap().containers.remove(0);
     for containers in [json!([mine, proxy]), json!([proxy, mine])] {
@@ -118,7 +118,7 @@ fn an_injected_container_is_named_wherever_it_stands_and_so_is_the_remedy() {
 }
 
 #[test]
-fn every_other_way_to_change_what_is_measured_is_named() {
+fn every_other_alteration_of_a_subject_is_named() {
     let one = |name: &str| json!([{"name": name, "image": "a"}]);
     for (pointer, value, words) in [
         (
@@ -208,7 +208,7 @@ fn every_other_way_to_change_what_is_measured_is_named() {
 }
 
 #[test]
-fn many_differences_are_counted_after_the_first() {
+fn only_the_first_differences_are_named_and_the_rest_counted() {
     let many: Vec<Value> = (0..9).map(|n| json!({"name": format!("C{n}")})).collect();
     let text = message(&changed(
         &served(&asked()),
@@ -221,7 +221,7 @@ fn many_differences_are_counted_after_the_first() {
 }
 
 #[test]
-fn what_a_limit_range_a_runtime_class_and_a_service_account_add_is_named_and_no_alteration() {
+fn additions_by_cluster_rules_are_named_but_are_no_alteration() {
     let said = "LimitRanger plugin set: cpu limit for container subject; \
                 ephemeral-storage request for container subject";
     let found = changed(
@@ -267,7 +267,7 @@ fn what_a_limit_range_a_runtime_class_and_a_service_account_add_is_named_and_no_
 }
 
 #[test]
-fn a_limit_that_no_limit_range_set_for_our_container_is_an_alteration() {
+fn a_limit_from_elsewhere_than_a_limit_range_is_an_alteration() {
     for said in [
         "LimitRanger plugin set: memory limit for container subject",
         "LimitRanger plugin set: cpu request for container subject",
@@ -294,7 +294,7 @@ fn a_limit_that_no_limit_range_set_for_our_container_is_an_alteration() {
 }
 
 #[test]
-fn amounts_that_the_api_server_writes_otherwise_are_the_same() {
+fn amounts_rewritten_by_the_api_server_are_the_same() {
     let mut run = common::parse(common::RUN);
     let text = "limits: {cpu: 1000m, memory: 2048Gi}\nrequests: {memory: 0.5Gi}";
     run.spec.resources = Some(serde_yaml::from_str(text).unwrap());
@@ -313,7 +313,7 @@ fn amounts_that_the_api_server_writes_otherwise_are_the_same() {
 }
 
 #[test]
-fn the_address_of_the_echo_server_is_no_difference_and_another_image_was_asked_for_otherwise() {
+fn the_echo_servers_address_is_no_difference_but_an_updated_image_is() {
     let run = common::validated();
     let trial = trial("hare", "relay");
     let asked = asked_subject(&run, &trial, "bench-1").unwrap();
@@ -330,7 +330,7 @@ fn the_address_of_the_echo_server_is_no_difference_and_another_image_was_asked_f
 }
 
 #[test]
-fn the_subject_of_a_scout_is_compared_as_any_other() {
+fn the_subject_of_a_scout_is_compared_like_any_other() {
     let run = common::validated();
     let scouts: Vec<&TrialId> = run.order.iter().filter(|trial| trial.is_scout()).collect();
     assert!(!scouts.is_empty());
@@ -347,7 +347,7 @@ fn the_subject_of_a_scout_is_compared_as_any_other() {
 }
 
 #[test]
-fn probes_and_echo_servers_are_compared_as_subjects_are() {
+fn probes_and_echo_servers_are_compared_like_subjects() {
     let (run, config) = (common::validated(), common::config());
     let upstream = upstream_pod(&run, &config.images, "bench-1", 0);
     let sidecar = [("/spec/containers/-", json!({"name": "linkerd-proxy"}))];

@@ -393,7 +393,7 @@ fn simulate(seed: u64) {
 /// `WASMBENCH_FLEETS` sets how many fleets there are, and `WASMBENCH_FLEET` names one alone, by the
 /// seed that a failure printed.
 #[test]
-fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
+fn every_run_ends_and_loses_no_record_whatever_happens_to_nodes() {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let seeds = match number("WASMBENCH_FLEET") {
         Some(seed) => seed..seed + 1,
@@ -411,7 +411,7 @@ fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
 /// Cold starts create pods themselves, and what a node does to them may fail a trial; but the run
 /// goes on.
 #[test]
-fn cold_starts_on_nodes_that_come_and_go_end_like_others() {
+fn cold_start_runs_end_like_others_on_unstable_nodes() {
     for seed in 0..50 {
         let mut run = common::validated_cold();
         let mut world = World::new(&run, seed, FRIENDLY);

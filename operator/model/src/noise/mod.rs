@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_subject_nor_shim_nor_generator_used_is_the_others() {
+    fn cpu_time_not_used_by_the_run_counts_as_others() {
         let noise = Noise::from_window(&window(0.6, 0.01), 2);
         assert!((noise.others.unwrap() - 0.1).abs() < 1e-9, "{noise:?}");
         assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_echo_server_of_a_workload_is_no_neighbour() {
+    fn the_echo_server_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
         let noise = Noise::from_window(&window, 2);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_containerd_and_the_kubelet_do_for_the_subjects_log_is_no_neighbour() {
+    fn work_of_containerd_and_kubelet_for_the_subjects_log_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
         let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         let mut with_services = |idle_cpu_nanoseconds| {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_that_are_charged_to_nobody_are_no_neighbour() {
+    fn interrupts_charged_to_nobody_are_no_neighbour() {
         let mut window = window(0.75, 0.0);
         let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         assert!((others(&window) - 0.25).abs() < 1e-9);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_over_its_limit_is_noise_and_said() {
+    fn a_share_over_its_limit_is_noise_and_reported() {
         for (busy, steal, words) in [
             (0.68, 0.0, "18 % used by others"),
             (0.5, 0.06, "6 % stolen"),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_window_and_a_node_that_nobody_read_say_nothing() {
+    fn a_short_window_and_an_unread_node_give_no_noise() {
         let mut short = window(1.0, 1.0);
         short.duration_nanoseconds = COARSE_NANOSECONDS - 1;
         let mut unread = window(1.0, 1.0);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_subjects_share_only_stolen_time_is_known() {
+    fn only_stolen_time_is_known_without_the_subjects_share() {
         let mut window = window(1.0, 0.1);
         window.subject = None;
         let noise = Noise::from_window(&window, 2);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_itself_uses_while_nothing_is_asked_is_no_noise() {
+    fn the_runs_own_use_of_an_idle_node_is_no_noise() {
         let idle = |own_nanoseconds| IdleNode {
             duration_nanoseconds: SECOND,
             node: NodeCpu {

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_image_is_run_by_a_preset_or_says_what_it_is_for() {
+    fn every_image_is_run_by_a_preset_or_has_a_stated_purpose() {
         let catalogue = catalogue().unwrap();
         let run: BTreeSet<&str> = catalogue
             .presets

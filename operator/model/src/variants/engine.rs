@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_is_what_was_asked_for_contradicts_nothing() {
+    fn the_requested_engine_contradicts_nothing() {
         assert_eq!(contradiction(&pooling(), &says(("version", None))), None);
         let native = variant(json!({"name": "n", "preset": "native"}));
         let none = [("engine", "none"), ("profile", "release")]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn code_from_the_image_is_told_from_code_of_the_start() {
+    fn code_compiled_at_start_contradicts_ahead_of_time_code() {
         let aot = variant(json!({
             "name": "e", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling", "compile": "Aot"},
         }));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wasmer_per_answer_tells_when_it_compiled() {
+    fn wasmer_cli_reports_when_it_compiled() {
         let facts = |mode: &str| {
             let facts = [
                 ("engine", "wasmer"),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_claim_that_does_not_hold_is_told() {
+    fn every_false_claim_is_reported() {
         for (change, told) in [
             (
                 ("allocator", Some("OnDemand")),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_of_the_shim_that_is_interpreted_contradicts_its_variant() {
+    fn an_interpreted_guest_of_the_shim_contradicts_its_variant() {
         let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
         let says = |ratio: &str| {
             let facts = [
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_the_wasmedge_shim_shows_in_its_speed_and_its_words() {
+    fn the_mode_of_the_wasmedge_shim_is_checked_by_speed_and_statement() {
         let contradiction = |compile: &str, told: Option<&str>, ratio: &str| {
             let engine = json!({"compile": compile});
             let variant = json!({"name": "s", "preset": "wasmedge-shim", "engine": engine});
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_under_another_shim_is_told_from_its_own() {
+    fn a_guest_under_another_shim_contradicts_its_variant() {
         let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
         let says = [
             ("guest", "wasm32-wasi"),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_server_is_told_from_one_compiled_before() {
+    fn a_command_line_server_compiled_ahead_of_time_contradicts_its_variant() {
         let serve = variant(json!({"name": "s", "preset": "wasmtime-serve"}));
         let says = |mode: &str| {
             let facts = [
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_v8_that_is_not_optimised_yet_is_told_from_its_interpreter() {
+    fn unoptimised_code_of_v8_is_distinguished_from_its_interpreter() {
         let v8 = variant(json!({"name": "v", "preset": "v8"}));
         let says = |ratio: &str| {
             let facts = [
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_of_the_users_own_claims_nothing() {
+    fn a_users_container_claims_nothing() {
         let own = variant(json!({"name": "own", "container": {"image": "a:1", "port": 80}}));
         assert_eq!(contradiction(&own, &EngineFacts::new()), None);
     }

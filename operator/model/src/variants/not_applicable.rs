@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_nodes_network_there_is_one_pod_at_a_time() {
+    fn only_one_pod_at_a_time_is_on_the_nodes_network() {
         let list = list(&spec());
         assert_eq!(list.len(), 1, "{list:?}");
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_with_a_fresh_instance_per_request_counts_nothing() {
+    fn a_handler_with_a_fresh_instance_per_request_keeps_no_state() {
         for preset in [Preset::WasmtimeShimHttp, Preset::WasmtimeServe] {
             let mut spec = spec();
             spec.variants[1].preset = Some(preset);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_called_by_their_protocol_and_services_are_not() {
+    fn functions_and_services_each_need_their_own_protocol() {
         let mut spec = spec();
         spec.variants[1].preset = Some(Preset::ActionWasmtime);
         spec.workloads[1].action = Some(wasmbench_api::run::Action::default());
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_without_a_reason_can_do_everything() {
+    fn every_point_applies_to_an_unrestricted_variant() {
         let spec = spec();
         let points = points_of(&spec);
         assert_eq!(points.len(), 4);

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_read_back_and_one_of_another_version_is_kept() {
+    fn reasons_parse_back_and_unknown_ones_are_kept() {
         for (word, reason) in [
             ("WrongAnswer", FailureReason::WrongAnswer),
             ("Unknown", FailureReason::Unknown("Unknown".into())),
