@@ -19,7 +19,7 @@ pub fn notes(spec: &BenchmarkRunSpec) -> Vec<String> {
             let same = own(false).find(|(_, other)| other.image == container.image);
             same.map_or_else(
                 || unknown(name, container),
-                |(other, _)| of_both(name, container, other),
+                |(other, _)| shared_image(name, container, other),
             )
         })
         .collect()
@@ -38,7 +38,7 @@ fn unknown(name: &str, container: &OwnContainer) -> String {
     )
 }
 
-fn of_both(name: &str, container: &OwnContainer, other: &str) -> String {
+fn shared_image(name: &str, container: &OwnContainer, other: &str) -> String {
     let class = class(container);
     format!(
         "{name}: it has the image of {other}, which runs without a RuntimeClass. An image for which that works is an ordinary one: \

@@ -166,8 +166,8 @@ pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
     for (trial, ended) in index {
         let (outcome, reason) = match ended {
             Ended::Measured => ("Measured", ""),
-            Ended::Failed(reason) => ("Failed", reason.word()),
-            Ended::Skipped(reason) => ("Skipped", reason.word()),
+            Ended::Failed(reason) => ("Failed", reason.as_str()),
+            Ended::Skipped(reason) => ("Skipped", reason.as_str()),
         };
         let line = format!("{}/b{} {outcome} {reason}", trial.cell.point, trial.block);
         let _ = writeln!(text, "{}", line.trim_end());

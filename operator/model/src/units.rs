@@ -133,7 +133,7 @@ pub fn short_digests(text: &str) -> String {
 }
 
 /// A text cut to at most `limit` characters, with dots at the end if something is missing.
-pub fn cut(text: &str, limit: usize) -> String {
+pub fn truncate(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }

@@ -6,7 +6,7 @@
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A version with the tag of its build: `0.1.0 (build 3f2a91c05d7e)`.
-pub fn words(version: &str, build: Option<&str>) -> String {
+pub fn describe(version: &str, build: Option<&str>) -> String {
     match tag(build) {
         Some(tag) => format!("{version} (build {tag})"),
         None => format!("{version} (build without a tag)"),
@@ -24,9 +24,9 @@ mod tests {
 
     #[test]
     fn a_build_without_a_tag_is_marked() {
-        assert_eq!(words("0.1.0", Some("3f2a")), "0.1.0 (build 3f2a)");
+        assert_eq!(describe("0.1.0", Some("3f2a")), "0.1.0 (build 3f2a)");
         for none in [None, Some("")] {
-            assert_eq!(words("0.1.0", none), "0.1.0 (build without a tag)");
+            assert_eq!(describe("0.1.0", none), "0.1.0 (build without a tag)");
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let known = REMEDIES.iter().find(|(said, _)| message.contains(said));
+            let known = REMEDIES.iter().find(|(text, _)| message.contains(text));
             let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
             Some((
                 Hopeless::Container,
@@ -84,11 +84,11 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     }
 }
 
-/// What to do if a container `said` that the node cannot execute its program; `None` if it said
-/// something else.
-pub fn not_executable(said: &str) -> Option<&'static str> {
-    let (words, remedy) = NOT_EXECUTABLE;
-    said.contains(words).then_some(remedy)
+/// What to do if the `output` of a container shows that the node cannot execute its program; `None`
+/// if it shows something else.
+pub fn not_executable(output: &str) -> Option<&'static str> {
+    let (text, remedy) = NOT_EXECUTABLE;
+    output.contains(text).then_some(remedy)
 }
 
 /// The message for an image that cannot be obtained.

@@ -39,7 +39,7 @@ const STAYS: [(&str, &str); 3] = [
 ];
 
 /// Metadata of a pod that is in no service mesh, and that nothing moves elsewhere.
-pub(super) fn left_alone(mut meta: ObjectMeta) -> ObjectMeta {
+pub(super) fn undisturbed(mut meta: ObjectMeta) -> ObjectMeta {
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     let labels = meta.labels.get_or_insert_default();
     labels.extend(OUT_OF_ISTIO.map(owned));
@@ -124,7 +124,7 @@ fn on_node(node: &str) -> Affinity {
 
 /// The node that a pod is on or asks for.
 pub fn node_of(spec: &PodSpec) -> Option<&str> {
-    let asked = || {
+    let requested = || {
         let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
         let required = affinity
             .required_during_scheduling_ignored_during_execution
@@ -133,7 +133,7 @@ pub fn node_of(spec: &PodSpec) -> Option<&str> {
         let fields = term.match_fields.as_ref()?;
         fields.first()?.values.as_ref()?.first().map(String::as_str)
     };
-    spec.node_name.as_deref().or_else(asked)
+    spec.node_name.as_deref().or_else(requested)
 }
 
 fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {

@@ -8,7 +8,7 @@ use wasmbench_model::wire::record::TrialId;
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
 use crate::plan::fit::Obstacle;
 use crate::plan::{
-    NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, pods_of, remove_everything,
+    NODE_CHECK, Stage, Step, Wake, again, pods, pods_of, releasing, remove_everything,
 };
 use crate::validate::ValidatedRun;
 
@@ -32,7 +32,7 @@ pub fn interrupted(
     let steps = if seen.demands.node.is_some() || has_left {
         remove_everything(seen)
     } else {
-        giving_back(run, seen)
+        releasing(run, seen)
     };
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }

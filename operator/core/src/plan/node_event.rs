@@ -46,7 +46,7 @@ pub fn wants_event(failure: &Failure) -> bool {
 /// `failure`, explained by what the kubelet said (`event`). If the event names a known cause, no
 /// pod of the variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
-    let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
+    let Some((_, remedy)) = REMEDIES.iter().find(|(text, _)| event.contains(text)) else {
         let message = format!("{}; the node said: {event}", failure.message);
         return Failure { message, ..failure };
     };
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn no_event_is_needed_for_a_pod_that_ran() {
-        let of = |reason| wants_event(&Failure::new(reason, ""));
-        assert!(of(FailureReason::StartTimedOut));
-        assert!(!of(FailureReason::SubjectCrashed));
+        let wants = |reason| wants_event(&Failure::new(reason, ""));
+        assert!(wants(FailureReason::StartTimedOut));
+        assert!(!wants(FailureReason::SubjectCrashed));
     }
 }

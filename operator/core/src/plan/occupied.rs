@@ -39,7 +39,7 @@ pub(super) fn wait(seen: &Observed, node: &str, occupants: &[Occupant]) -> (Vec<
 
 /// The `plan` of a run that holds its node, without what would start beside something of another
 /// run.
-pub(super) fn held_back(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan {
+pub(super) fn without_starts(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan {
     let node = plan.node.clone().unwrap_or_default();
     let occupants: Vec<Occupant> = on(seen, &node).cloned().collect();
     if occupants.is_empty() || !plan.steps.iter().any(Step::starts) {
@@ -51,11 +51,11 @@ pub(super) fn held_back(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan
     plan.wake = Wake::At(later(now, OCCUPANT_CHECK));
     if let Stage::Measuring {
         phase,
-        message: said,
+        message: current,
         ..
     } = &mut plan.stage
     {
-        (*phase, *said) = (TrialPhase::Preparing, message);
+        (*phase, *current) = (TrialPhase::Preparing, message);
     }
     plan
 }

@@ -4,7 +4,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::{asked_subject, subject_pod};
+use wasmbench_core::build::subject_pod::{desired_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_model::altered::{Likeness, compare, compare_pod, likeness};
 use wasmbench_model::wire::record::{Cell, Point, SubjectFacts, TrialId};
@@ -24,7 +24,7 @@ fn trial(variant: &str, workload: &str) -> TrialId {
 
 /// The subject of a container of its own, which runs on a RuntimeClass and has a variable.
 fn asked() -> Pod {
-    asked_subject(&common::validated(), &trial("mine", "greet"), "bench-1").unwrap()
+    desired_subject(&common::validated(), &trial("mine", "greet"), "bench-1").unwrap()
 }
 
 /// The pod as an API server returns it after `changes`, each a value at a pointer into the pod.
@@ -94,7 +94,7 @@ fn message(found: &Pod) -> String {
 fn defaults_of_the_api_server_are_no_alteration() {
     let found = served(&asked());
     assert_eq!(compare(asked().spec.as_ref().unwrap(), &found), Ok(vec![]));
-    assert_eq!(likeness(&asked(), &found), Likeness::AsAsked);
+    assert_eq!(likeness(&asked(), &found), Likeness::Unaltered);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn amounts_rewritten_by_the_api_server_are_the_same() {
     let text = "limits: {cpu: 1000m, memory: 2048Gi}\nrequests: {memory: 0.5Gi}";
     run.spec.resources = Some(serde_yaml::from_str(text).unwrap());
     let run = wasmbench_core::validate::validate(&run, &common::config()).unwrap();
-    let asked = asked_subject(&run, &trial("mine", "greet"), "bench-1").unwrap();
+    let asked = desired_subject(&run, &trial("mine", "greet"), "bench-1").unwrap();
     let resources = json!({
         "limits": {"cpu": "1", "memory": "2Ti"},
         // The API server takes a limit for a request that is not set.
@@ -316,17 +316,17 @@ fn amounts_rewritten_by_the_api_server_are_the_same() {
 fn the_echo_servers_address_is_no_difference_but_an_updated_image_is() {
     let run = common::validated();
     let trial = trial("hare", "relay");
-    let asked = asked_subject(&run, &trial, "bench-1").unwrap();
+    let asked = desired_subject(&run, &trial, "bench-1").unwrap();
     let variant = run.variant(&trial).unwrap();
     let there = subject_pod(&run, variant, &trial, "bench-1", Some("10.0.0.9:8080"));
-    assert_eq!(likeness(&asked, &served(&there)), Likeness::AsAsked);
+    assert_eq!(likeness(&asked, &served(&there)), Likeness::Unaltered);
     // As after an update of the operator: the preset has another image now.
     let mut config = common::config();
     let newer = "example.com/embedded:2".to_owned();
     config.images.references.insert("embedded".into(), newer);
     let updated = wasmbench_core::validate::validate(&common::parse(common::RUN), &config).unwrap();
-    let asked = asked_subject(&updated, &trial, "bench-1").unwrap();
-    assert_eq!(likeness(&asked, &served(&there)), Likeness::AskedOtherwise);
+    let asked = desired_subject(&updated, &trial, "bench-1").unwrap();
+    assert_eq!(likeness(&asked, &served(&there)), Likeness::Outdated);
 }
 
 #[test]
@@ -335,8 +335,8 @@ fn the_subject_of_a_scout_is_compared_like_any_other() {
     let scouts: Vec<&TrialId> = run.order.iter().filter(|trial| trial.is_scout()).collect();
     assert!(!scouts.is_empty());
     for scout in scouts {
-        let asked = asked_subject(&run, scout, "bench-1").expect("a subject");
-        assert_eq!(likeness(&asked, &served(&asked)), Likeness::AsAsked);
+        let asked = desired_subject(&run, scout, "bench-1").expect("a subject");
+        assert_eq!(likeness(&asked, &served(&asked)), Likeness::Unaltered);
         let added = json!([{"name": "proxy"}]);
         let found = changed(&served(&asked), &[("/spec/initContainers", added)]);
         assert!(
@@ -354,7 +354,7 @@ fn probes_and_echo_servers_are_compared_like_subjects() {
     let found = changed(&upstream, &sidecar);
     let is_altered = |found: &Likeness| matches!(found, Likeness::Altered(text) if text.contains("'linkerd-proxy' was added"));
     assert!(is_altered(&likeness(&upstream, &found)));
-    assert_eq!(likeness(&upstream, &upstream), Likeness::AsAsked);
+    assert_eq!(likeness(&upstream, &upstream), Likeness::Unaltered);
 
     let trial = trial("hare", "greet");
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
@@ -372,7 +372,7 @@ fn probes_and_echo_servers_are_compared_like_subjects() {
         status: None,
     };
     let asked = template.spec.unwrap();
-    assert_eq!(compare_pod(&asked, &pod), Likeness::AsAsked);
+    assert_eq!(compare_pod(&asked, &pod), Likeness::Unaltered);
     assert!(is_altered(&compare_pod(&asked, &changed(&pod, &sidecar))));
 }
 

@@ -32,7 +32,7 @@ fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
         created,
         deleting: None,
         node: Some("bench-1".into()),
-        likeness: Likeness::AsAsked,
+        likeness: Likeness::Unaltered,
         ip: Some([10, 0, 0, 8].into()),
         state,
     }

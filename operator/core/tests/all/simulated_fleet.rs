@@ -318,7 +318,7 @@ impl Fleet {
                     continue;
                 };
                 assert!(
-                    world.has_caused(reason.word()),
+                    world.has_caused(reason.as_str()),
                     "{}: {trial} {ended:?}",
                     run.uid
                 );

@@ -262,7 +262,7 @@ fn an_update_of_the_operator_costs_at_most_a_trial_and_no_variant() {
         world.pass_time();
     }
     for subject in &mut world.seen.subjects {
-        subject.pod.likeness = Likeness::AskedOtherwise;
+        subject.pod.likeness = Likeness::Outdated;
     }
     simulate(&mut run, &mut world);
     check_end(&run, &world);

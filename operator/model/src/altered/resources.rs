@@ -14,22 +14,22 @@ use wasmbench_api::quantity::thousandths;
 /// `LimitRanger plugin set: cpu, memory request for container a; cpu limit for container a`.
 const LIMIT_RANGE: &str = "kubernetes.io/limit-ranger";
 /// What its text begins with.
-const SAYS: &str = "LimitRanger plugin set: ";
+const LIMIT_RANGE_PREFIX: &str = "LimitRanger plugin set: ";
 
 type Amounts = BTreeMap<String, Quantity>;
 
 /// The differences, for people, and the defaults of a `LimitRange`.
-pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>, Vec<Addition>) {
+pub fn differences(desired: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>, Vec<Addition>) {
     let (mut all, mut added) = (vec![], vec![]);
-    if found.resources != asked.resources {
+    if found.resources != desired.resources {
         all.push("resources of the whole pod were set".to_owned());
     }
-    for container in &asked.containers {
+    for container in &desired.containers {
         let Some(there) = containers::named(found, &container.name) else {
             continue;
         };
         let defaults = set_by_limit_range(pod, &container.name);
-        let (was, is) = (asked_amounts(container), amounts(there));
+        let (was, is) = (desired_amounts(container), amounts(there));
         let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
         for key in keys {
             let (was, is) = (was.get(key), is.get(key));
@@ -43,7 +43,11 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
                     value: is.0.clone(),
                 }),
                 Some(_) | None => {
-                    all.push(format!("{key} is {} instead of {}", word(is), word(was)));
+                    all.push(format!(
+                        "{key} is {} instead of {}",
+                        amount_text(is),
+                        amount_text(was)
+                    ));
                 }
             }
         }
@@ -51,7 +55,7 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
     (all, added)
 }
 
-fn word(amount: Option<&Quantity>) -> &str {
+fn amount_text(amount: Option<&Quantity>) -> &str {
     amount.map_or("nothing", |amount| &amount.0)
 }
 
@@ -72,7 +76,7 @@ fn amounts(container: &Container) -> Amounts {
 
 /// The same for a container that is asked for: where only a limit is set, the API server takes it
 /// for the request, too.
-fn asked_amounts(container: &Container) -> Amounts {
+fn desired_amounts(container: &Container) -> Amounts {
     let limits = container
         .resources
         .as_ref()
@@ -98,9 +102,9 @@ fn same(a: Option<&Quantity>, b: Option<&Quantity>) -> bool {
 /// The keys of [`amounts`] that the API server says it took from a `LimitRange` for `container`.
 fn set_by_limit_range(pod: &Pod, container: &str) -> BTreeSet<String> {
     let annotations = pod.metadata.annotations.as_ref();
-    let said = annotations.and_then(|all| all.get(LIMIT_RANGE)?.strip_prefix(SAYS));
+    let text = annotations.and_then(|all| all.get(LIMIT_RANGE)?.strip_prefix(LIMIT_RANGE_PREFIX));
     let mut keys = BTreeSet::new();
-    for part in said.unwrap_or_default().split("; ") {
+    for part in text.unwrap_or_default().split("; ") {
         let Some((what, name)) = part.split_once(" for container ") else {
             continue;
         };

@@ -109,7 +109,7 @@ impl Noise {
 
     /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 %
     /// (1.0 CPUs) used by others`. Empty when nothing is.
-    pub fn words(self) -> String {
+    pub fn message(self) -> String {
         let over = |share: Option<f64>, limit: f64, what: &str| {
             let share = share.filter(|share| *share > limit)?;
             Some(format!("{:.0} % {what}", share * 100.0))
@@ -125,8 +125,8 @@ impl Noise {
         let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
         let waiting = "of the time with tasks that waited for memory";
         let waits = over(self.memory_waits, MEMORY_WAIT_LIMIT, waiting);
-        let said: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
-        said.join(", ")
+        let all: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
+        all.join(", ")
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
         assert!((noise.others.unwrap() - 0.1).abs() < 1e-9, "{noise:?}");
         assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
         assert!(!noise.is_over_limit());
-        assert_eq!(noise.words(), "");
+        assert_eq!(noise.message(), "");
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         ] {
             let noise = Noise::from_window(&window(busy, steal), 2);
             assert!(noise.is_over_limit(), "{noise:?}");
-            assert_eq!(noise.words(), words);
+            assert_eq!(noise.message(), words);
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
                 ..NodeCpu::default()
             });
             let noise = Noise::from_window(&window, cpus);
-            assert_eq!(noise.words(), words, "{burnt} of {cpus}");
+            assert_eq!(noise.message(), words, "{burnt} of {cpus}");
             assert_eq!(noise.is_over_limit(), !words.is_empty());
         }
     }
@@ -316,10 +316,14 @@ mod tests {
         };
         assert!(!noise(1, Some(0)).is_over_limit(), "1 % is the limit");
         let words = "3 % of the time with tasks that waited for memory";
-        assert_eq!(noise(3, Some(0)).words(), words);
+        assert_eq!(noise(3, Some(0)).message(), words);
         assert!(noise(3, Some(0)).is_over_limit());
         assert_eq!(noise(30, None).memory_waits, None, "perhaps the subject");
-        assert_eq!(noise(30, Some(29)).words(), "", "a limit of the pod's own");
+        assert_eq!(
+            noise(30, Some(29)).message(),
+            "",
+            "a limit of the pod's own"
+        );
         assert!(noise(30, Some(20)).is_over_limit());
     }
 
@@ -349,7 +353,10 @@ mod tests {
         let mut window = window(1.0, 0.1);
         window.subject = None;
         let noise = Noise::from_window(&window, 2);
-        assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
+        assert_eq!(
+            (noise.others, noise.message()),
+            (None, "10 % stolen".into())
+        );
     }
 
     #[test]
@@ -366,7 +373,7 @@ mod tests {
         };
         let noise = Noise::from_idle(&idle(Some(SECOND / 5)), 2);
         assert_eq!((noise.others, noise.stolen), (Some(0.1), Some(0.1)));
-        assert_eq!(noise.words(), "10 % stolen");
+        assert_eq!(noise.message(), "10 % stolen");
         assert_eq!(Noise::from_idle(&idle(None), 2).others, None);
     }
 }

@@ -84,7 +84,7 @@ pub fn definition(preset: Preset) -> Option<&'static Definition> {
 }
 
 /// The row of a variant's preset; `None` for the user's own container.
-pub fn of_variant(variant: &Variant) -> Option<&'static Definition> {
+pub fn definition_of(variant: &Variant) -> Option<&'static Definition> {
     variant.preset.and_then(definition)
 }
 

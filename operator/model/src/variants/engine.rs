@@ -3,7 +3,7 @@
 
 use wasmbench_api::run::{Compile, Variant};
 
-use crate::variants::catalogue::of_variant;
+use crate::variants::catalogue::definition_of;
 use crate::variants::presets::{Definition, Front, Mode};
 use crate::wire::instrument::EngineFacts;
 
@@ -59,7 +59,7 @@ const fn is_told_by_shim(definition: &Definition) -> bool {
 /// How the process's statement contradicts the variant's claims; `None` if it does not, and for the
 /// user's own container, which claims nothing.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
-    let definition = of_variant(variant)?;
+    let definition = definition_of(variant)?;
     let may_lack = is_told_by_shim(definition);
     let stated = statements(definition, variant)
         .into_iter()
@@ -86,7 +86,7 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
 pub fn may_keep_compiled_images(variant: &Variant) -> bool {
     let own = variant.container.as_ref();
     let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
-    let preset = of_variant(variant);
+    let preset = definition_of(variant);
     has_class || preset.is_some_and(|preset| preset.mode == Mode::CompiledByShim)
 }
 

@@ -8,8 +8,8 @@ use wasmbench_api::run::{TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::units::cut;
-use crate::variants::catalogue::of_variant;
+use crate::units::truncate;
+use crate::variants::catalogue::definition_of;
 use crate::variants::presets::Cannot;
 use crate::wire::record::Point;
 
@@ -18,13 +18,13 @@ const MAX_WHAT_CHARS: usize = 256;
 
 /// Why `variant` cannot do `workload` at `point`; `None` when it can.
 pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'static str> {
-    of_workload(variant, workload).or_else(|| of_point(variant, point))
+    workload_obstacle(variant, workload).or_else(|| point_obstacle(variant, point))
 }
 
-fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
-    let preset = of_variant(variant);
+fn workload_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static str> {
+    let preset = definition_of(variant);
     let speaks_actions = preset.is_some_and(|preset| preset.actions.is_some());
-    let of_protocol = match (speaks_actions, workload.action.is_some()) {
+    let by_protocol = match (speaks_actions, workload.action.is_some()) {
         (true, true) | (false, false) => None,
         (true, false) => {
             Some("it is called by the action protocol only: give the workload an action")
@@ -34,11 +34,11 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         }
     };
     let cannot = preset.map_or(&[][..], |preset| &preset.cannot).iter();
-    let of_service = cannot.filter_map(|cannot| of_service(*cannot, workload));
-    of_protocol.into_iter().chain(of_service).next()
+    let by_service = cannot.filter_map(|cannot| service_obstacle(*cannot, workload));
+    by_protocol.into_iter().chain(by_service).next()
 }
 
-fn of_service(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
+fn service_obstacle(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
     match cannot {
         Cannot::KeepState => (workload.path.split('?').next() == Some("/state")).then_some(
             "an instance answers one request only, so that no state is kept from one to the next",
@@ -50,7 +50,7 @@ fn of_service(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
 }
 
 /// All pods of one trial on the node's network would listen on the same port.
-fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
+fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
     let has_many_pods = match point {
         Point::WarmLatency
         | Point::Throughput { .. }
@@ -59,7 +59,7 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,
     };
-    (has_many_pods && of_variant(variant)?.host_network).then_some(
+    (has_many_pods && definition_of(variant)?.host_network).then_some(
         "pods on the node's network share its ports, so that only one of them can listen at a time",
     )
 }
@@ -69,13 +69,15 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
     let points = points_of(spec);
     let mut found = vec![];
     for variant in spec.variants.iter().filter(|variant| variant.name != TWIN) {
-        let workloads = spec
-            .workloads
-            .iter()
-            .map(|w| (format!("workload {}", w.name), of_workload(variant, w)));
+        let workloads = spec.workloads.iter().map(|w| {
+            (
+                format!("workload {}", w.name),
+                workload_obstacle(variant, w),
+            )
+        });
         let points = points
             .iter()
-            .map(|point| (point.to_string(), of_point(variant, *point)));
+            .map(|point| (point.to_string(), point_obstacle(variant, *point)));
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (what, reason) in workloads.chain(points) {
             if let Some(reason) = reason {
@@ -84,7 +86,7 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
         }
         found.extend(by_reason.into_iter().map(|(reason, what)| NotApplicable {
             variant: variant.name.clone(),
-            what: cut(&what.join(", "), MAX_WHAT_CHARS),
+            what: truncate(&what.join(", "), MAX_WHAT_CHARS),
             reason: reason.to_owned(),
         }));
     }

@@ -100,7 +100,7 @@ pub enum FailureReason {
 
 impl FailureReason {
     /// The word, as it stands in records.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         if let Self::Unknown(word) = self {
             word
         } else {
@@ -119,7 +119,7 @@ impl From<&str> for FailureReason {
 
 impl fmt::Display for FailureReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

@@ -156,7 +156,7 @@ impl World {
             created: self.now,
             deleting: None,
             node: self.claimed.clone(),
-            likeness: Likeness::AsAsked,
+            likeness: Likeness::Unaltered,
             ip: None,
             state: PodState::Pending(None),
         }

@@ -330,7 +330,7 @@ impl World {
             .filter(|one| !self.came_late.contains(&one.uid));
         let pods = probes.filter_map(|one| one.pod.as_ref());
         let mut on_it = pods.filter(|pod| pod.node.as_deref() == Some(node));
-        on_it.any(|pod| pod.works() && pod.likeness == Likeness::AsAsked)
+        on_it.any(|pod| pod.works() && pod.likeness == Likeness::Unaltered)
     }
 
     /// Whether pods of the run are left on a node that is not ready.

@@ -28,7 +28,7 @@ impl World {
         self.cold_subjects_come_and_go();
         if self.happens(self.hostility.operator_updated) {
             for subject in &mut self.seen.subjects {
-                subject.pod.likeness = Likeness::AskedOtherwise;
+                subject.pod.likeness = Likeness::Outdated;
             }
         }
         for index in 0..self.seen.subjects.len() {

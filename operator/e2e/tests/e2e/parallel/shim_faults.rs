@@ -31,7 +31,7 @@ fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
         .iter()
         .filter(|record| record.trial.cell.variant == variant);
     let failed = mine.find_map(|record| match &record.outcome {
-        Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
+        Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
         Outcome::Measured | Outcome::Skipped { .. } => None,
     });
     failed.unwrap_or_else(|| panic!("{variant} did not fail: {:#?}", runs::outcomes(records)))
