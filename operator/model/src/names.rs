@@ -37,8 +37,8 @@ pub fn fit(words: &str, limit: usize, identity: &str) -> String {
         .chars()
         .map(|c| if c == '.' { '-' } else { c })
         .collect();
-    let cut = words.len().min(limit - HASH - 1);
-    format!("{}-{hash}", words[..cut].trim_end_matches('-'))
+    let end = words.len().min(limit - HASH - 1);
+    format!("{}-{hash}", words[..end].trim_end_matches('-'))
 }
 
 #[cfg(test)]

@@ -43,14 +43,14 @@ pub fn wants_event(failure: &Failure) -> bool {
     failure.reason == MAY_LACK_A_SANDBOX
 }
 
-/// `failure`, explained by what the kubelet said (`event`). If the event names a known cause, no
+/// `failure`, explained by what the kubelet reported (`event`). If the event names a known cause, no
 /// pod of the variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
     let Some((_, remedy)) = REMEDIES.iter().find(|(text, _)| event.contains(text)) else {
-        let message = format!("{}; the node said: {event}", failure.message);
+        let message = format!("{}; the node reported: {event}", failure.message);
         return Failure { message, ..failure };
     };
-    let message = format!("{remedy} (it said: {event})");
+    let message = format!("{remedy} (the node reported: {event})");
     Failure::new(FailureReason::SubjectNotStarted, message)
 }
 
@@ -90,7 +90,7 @@ mod tests {
             ),
             (
                 "plugin type=ptp: no address",
-                "it did not run; the node said: plugin",
+                "it did not run; the node reported: plugin",
             ),
         ] {
             let Failure { reason, message } = failure(event);

@@ -143,7 +143,7 @@ fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
         return Err(invalid(
             CONCURRENCY,
             format!(
-                "{above} pods at once are asked for and the administrator allows {limit}: lower it"
+                "{above} pods at once are requested and the administrator allows {limit}: lower it"
             ),
         ));
     }

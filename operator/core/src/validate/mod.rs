@@ -201,7 +201,7 @@ fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<
     if let Some(above) = list.iter().find(|c| **c > limit) {
         return Err(invalid(
             field,
-            format!("{above} connections are asked for and the administrator allows {limit}"),
+            format!("{above} connections are requested and the administrator allows {limit}"),
         ));
     }
     if list.is_empty() || list.contains(&0) {
@@ -221,7 +221,7 @@ fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<
         return Err(invalid(
             "spec.sweeps.throughput.durationSeconds",
             format!(
-                "{} s are asked for and the administrator allows {longest} s",
+                "{} s are requested and the administrator allows {longest} s",
                 throughput.duration_seconds
             ),
         ));
