@@ -1,4 +1,4 @@
-//! What counts of a trial whose node was taken away, and what is measured again.
+//! What counts of a trial whose node became unavailable, and what is measured again.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};

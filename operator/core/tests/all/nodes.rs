@@ -61,10 +61,10 @@ fn waits(plan: &Plan) -> &str {
 }
 
 /// Changes a node.
-type Befalls = fn(&mut NodeSeen);
+type Fault = fn(&mut NodeSeen);
 
-/// Everything that keeps pods off a node for a while, and what the run says about it.
-fn obstacles() -> [(Befalls, &'static str); 5] {
+/// Everything that keeps pods off a node for a while, and what the run reports about it.
+fn obstacles() -> [(Fault, &'static str); 5] {
     [
         (|node| node.cordoned = true, "bench-1 is cordoned"),
         (|node| node.ready = false, "bench-1 is not ready"),
@@ -86,9 +86,9 @@ fn obstacles() -> [(Befalls, &'static str); 5] {
 #[test]
 fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
     let run = common::validated();
-    for (befalls, words) in obstacles() {
+    for (inject, words) in obstacles() {
         for mut seen in [seen(&run), recorded(&run, seen(&run))] {
-            befalls(&mut seen.nodes[0]);
+            inject(&mut seen.nodes[0]);
             let plan = plan(&run, &seen, Timestamp::MAX);
             let message = waits(&plan);
             assert!(message.contains(words), "{message}");
@@ -99,9 +99,9 @@ fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
 #[test]
 fn a_run_starts_nothing_on_an_unavailable_node_but_keeps_its_claim() {
     let run = common::validated();
-    for (befalls, words) in obstacles() {
+    for (inject, words) in obstacles() {
         let mut seen = recorded(&run, holding(&run));
-        befalls(&mut seen.nodes[0]);
+        inject(&mut seen.nodes[0]);
         let plan = plan(&run, &seen, NOW);
         let message = waits(&plan);
         assert!(message.contains(words), "{message}");
@@ -178,7 +178,7 @@ fn a_run_without_a_matching_node_stalls_and_ends_with_a_report_after_ten_minutes
         assert!(!waiting.steps.contains(&Step::Summarise), "{waiting:?}");
         let ending = plan(&run, &seen, after(600));
         assert!(ending.steps.contains(&Step::Summarise), "{ending:?}");
-        // It still says since when, in case the report cannot be written.
+        // It still reports since when, in case the report cannot be written.
         assert!(matches!(ending.stage, Stage::NoNode { .. }), "{ending:?}");
         seen.report = true;
         seen.leases.clear();

@@ -96,13 +96,13 @@ fn host_network_variants_are_skipped_where_not_allowed() {
 fn trials_that_a_preset_cannot_do_are_never_planned() {
     let sweeps = "{coldStart: {samples: 2, concurrency: [1, 4]}, density: {instances: [1, 8]}}";
     let run = checked("preset: native-host-network", sweeps, &allowing_all()).unwrap();
-    let of = |name: &str| {
+    let points = |name: &str| {
         let cells = cells_of(&run.spec).into_iter();
         let cells = cells.filter(|cell| cell.variant == name && cell.workload == "greet");
         cells.map(|cell| cell.point.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(of("tortoise"), ["cold-c1", "cold-c4", "density"]);
-    assert_eq!(of("hare"), ["cold-c1"]);
+    assert_eq!(points("tortoise"), ["cold-c1", "cold-c4", "density"]);
+    assert_eq!(points("hare"), ["cold-c1"]);
     assert_eq!(run.order.len(), 2 + 2 * cells_of(&run.spec).len());
 }
 

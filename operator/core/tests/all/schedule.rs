@@ -202,7 +202,7 @@ fn finished_runs_are_kept_by_how_they_ended() {
 
 #[test]
 fn an_invalid_schedule_or_time_zone_is_refused_with_its_field() {
-    for (wrong, field, says) in [
+    for (wrong, field, expected) in [
         (
             json!({"schedule": "at three"}),
             "spec.schedule",
@@ -226,7 +226,7 @@ fn an_invalid_schedule_or_time_zone_is_refused_with_its_field() {
     ] {
         let error = Cron::from_spec(&spec(&wrong)).unwrap_err();
         assert_eq!(error.field, field, "{wrong}");
-        assert!(error.message.contains(says), "{error}");
+        assert!(error.message.contains(expected), "{error}");
     }
 }
 

@@ -133,7 +133,7 @@ fn a_time_left_out_stays_in_the_status_until_a_run_starts() {
 }
 
 /// Looks at a schedule with these runs, writes its status, and returns the step and what the
-/// condition `Behind` says.
+/// condition `Behind` reports.
 fn look(
     schedule: &mut BenchmarkSchedule,
     runs: &[SeenRun],
@@ -146,10 +146,10 @@ fn look(
     drafts.extend(behind(&cron, runs, &known, now));
     let found = status::status_of(schedule, runs, &step, drafts, now);
     let mut conditions = found.conditions.iter();
-    let said = conditions.find(|condition| condition.type_ == conditions::BEHIND);
-    let said = said.map(|found| (found.status.clone(), found.message.clone()));
+    let behind = conditions.find(|condition| condition.type_ == conditions::BEHIND);
+    let behind = behind.map(|found| (found.status.clone(), found.message.clone()));
     schedule.status = Some(found);
-    (step, said)
+    (step, behind)
 }
 
 /// A run every minute that takes ten, over half an hour, looked at every ten seconds.
@@ -158,7 +158,7 @@ fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
     for policy in ["Allow", "Forbid", "Replace"] {
         let mut often = schedule(&json!({"concurrencyPolicy": policy, "schedule": "* * * * *"}));
         let mut runs: Vec<SeenRun> = vec![];
-        let mut told = vec![];
+        let mut reported = vec![];
         for second in (60..1800).step_by(10) {
             let now = at("2026-03-01T00:00:00Z") + SignedDuration::from_secs(second);
             for run in &mut runs {
@@ -172,11 +172,14 @@ fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
             if let Some(due) = step.start {
                 runs.push(run(&run_name("nightly", due), &due.to_string(), None));
             }
-            told.push((second, found));
+            reported.push((second, found));
         }
-        let first = told.iter().position(|(_, found)| found.is_some()).unwrap();
-        assert!(told[first].0 <= 130, "{policy}: {:?}", told[first]);
-        for (second, found) in &told[first..] {
+        let first = reported
+            .iter()
+            .position(|(_, found)| found.is_some())
+            .unwrap();
+        assert!(reported[first].0 <= 130, "{policy}: {:?}", reported[first]);
+        for (second, found) in &reported[first..] {
             let (status, message) = found.as_ref().unwrap();
             assert_eq!(status, "True", "{policy} after {second} s: {message}");
             assert!(message.contains("spec.schedule"), "{message}");
@@ -187,23 +190,23 @@ fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
 #[test]
 fn a_schedule_is_no_longer_behind_once_its_runs_end_in_time() {
     let mut hourly = schedule(&json!({"schedule": "@hourly"}));
-    let mut says = |runs: &[&SeenRun], now: &str| {
+    let mut behind_at = |runs: &[&SeenRun], now: &str| {
         let runs: Vec<SeenRun> = runs.iter().map(|run| (*run).clone()).collect();
-        let (_, said) = look(&mut hourly, &runs, at(now));
-        said.map(|(status, _)| status)
+        let (_, behind) = look(&mut hourly, &runs, at(now));
+        behind.map(|(status, _)| status)
     };
     let mut slow = run("slow", "2026-03-01T03:00:00Z", None);
-    assert_eq!(says(&[&slow], "2026-03-01T03:10:00Z"), None);
-    let late = says(&[&slow], "2026-03-01T04:00:01Z");
+    assert_eq!(behind_at(&[&slow], "2026-03-01T03:10:00Z"), None);
+    let late = behind_at(&[&slow], "2026-03-01T04:00:01Z");
     assert_eq!(late.as_deref(), Some("True"));
     slow.ended = Some(RunOutcome::Well);
     slow.completed = Some(at("2026-03-01T04:30:00Z"));
     let mut next = run("next", "2026-03-01T04:00:00Z", None);
     next.started = at("2026-03-01T04:30:01Z");
-    let still = says(&[&slow, &next], "2026-03-01T04:40:00Z");
+    let still = behind_at(&[&slow, &next], "2026-03-01T04:40:00Z");
     assert_eq!(still.as_deref(), Some("True"));
     next.ended = Some(RunOutcome::Well);
     next.completed = Some(at("2026-03-01T04:50:00Z"));
-    let over = says(&[&slow, &next], "2026-03-01T04:50:01Z");
+    let over = behind_at(&[&slow, &next], "2026-03-01T04:50:01Z");
     assert_eq!(over.as_deref(), Some("False"));
 }

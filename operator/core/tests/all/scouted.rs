@@ -53,9 +53,9 @@ fn run() -> ValidatedRun {
 }
 
 fn seen(scouted: &[(&str, Scouted)]) -> Observed {
-    let of = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
+    let entry = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
     Observed {
-        scouted: scouted.iter().map(of).collect(),
+        scouted: scouted.iter().map(entry).collect(),
         ..Observed::default()
     }
 }
@@ -93,7 +93,7 @@ fn an_answer_unlike_the_baselines_is_left_out_where_all_must_agree() {
         message.contains("tortoise answered 5 bytes, 'hello'"),
         "{message}"
     );
-    // Before the baseline's scout, nobody knows.
+    // Before the baseline's scout, it is unknown.
     assert_eq!(left_out(&run, &scouted[1..]), []);
     run.spec.workloads[0].expect.same_across_variants = false;
     assert_eq!(left_out(&run, &scouted), []);

@@ -71,8 +71,8 @@ fn a_refused_echo_server_costs_only_the_trials_that_need_it() {
     assert_eq!(count(&world, &failed(reason)), 1, "it is asked for once");
     for (trial, ended) in &world.seen.records {
         if run.has_upstream(trial) {
-            let told = [failed(reason), skipped(reason)];
-            assert!(told.contains(ended), "{trial}: {ended:?}");
+            let expected = [failed(reason), skipped(reason)];
+            assert!(expected.contains(ended), "{trial}: {ended:?}");
         } else {
             assert_eq!(*ended, Ended::Measured, "{trial}");
         }
@@ -167,7 +167,7 @@ fn a_trial_whose_result_was_removed_is_measured_once_more() {
         simulate(&mut run, &mut world);
         check_end(&run, &world);
         assert_eq!(ends(&world), [&Ended::Measured]);
-        let twice = |(of, times): (&TrialId, &u32)| *times == 1 + u32::from(*of == trial);
+        let twice = |(other, times): (&TrialId, &u32)| *times == 1 + u32::from(*other == trial);
         assert!(world.launched.iter().all(twice), "{:?}", world.launched);
     }
 }
@@ -183,8 +183,12 @@ fn a_trial_whose_results_keep_being_removed_fails_after_two_attempts() {
         simulate(&mut run, &mut world);
         check_end(&run, &world);
         assert!(world.launched.values().all(|times| *times == 2));
-        let told = [failed("ProbeFailed"), skipped("ProbeFailed")];
-        assert!(ends(&world).into_iter().all(|ended| told.contains(ended)));
+        let expected = [failed("ProbeFailed"), skipped("ProbeFailed")];
+        assert!(
+            ends(&world)
+                .into_iter()
+                .all(|ended| expected.contains(ended))
+        );
     }
 }
 

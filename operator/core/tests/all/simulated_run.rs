@@ -17,7 +17,7 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};
-use crate::simulated_world::{Blow, Hostility, Objects, World, objects, phase};
+use crate::simulated_world::{Fault, Hostility, Objects, World, objects, phase};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
 /// from run to run, whether another block is needed.
@@ -324,10 +324,10 @@ fn wrong_answers_seen_by_a_scout_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated();
     run.spec.workloads[1].expect.same_across_variants = true;
     let mut world = World::new(&run, 1, FRIENDLY);
-    let of = |relay| vec![right("greet", "hello"), relay];
+    let answers = |relay| vec![right("greet", "hello"), relay];
     world.scouts = [
-        ("tortoise", of(right("relay", "one"))),
-        ("hare", of(right("relay", "another"))),
+        ("tortoise", answers(right("relay", "one"))),
+        ("hare", answers(right("relay", "another"))),
         (
             "mine",
             vec![wrong("greet", "WrongAnswer"), right("relay", "one")],
@@ -413,11 +413,11 @@ fn trials_are_skipped_block_by_block() {
 fn records_are_read_only_between_blocks() {
     let mut run = common::validated_precise(17, 20);
     let mut world = World::new(&run, 1, FRIENDLY);
-    let mut asked = vec![];
+    let mut decided = vec![];
     for _ in 0..20_000 {
         if let Blocks::Complete(block) = blocks(&run, &world.seen) {
             assert!(world.seen.subjects.iter().all(|s| s.trial.block <= block));
-            asked.push(block);
+            decided.push(block);
         }
         decide_blocks(&run, &mut world.seen);
         let plan = plan(&run, &world.seen, world.now);
@@ -431,7 +431,7 @@ fn records_are_read_only_between_blocks() {
     }
     run.spec.suspend = false;
     // Once after each block: the first object of the next one shows that it was decided on.
-    assert_eq!(asked, [8, 9, 10, 11, 12, 13]);
+    assert_eq!(decided, [8, 9, 10, 11, 12, 13]);
 }
 
 #[test]
@@ -464,14 +464,14 @@ fn waits_for_something(mut run: ValidatedRun) {
 
 #[test]
 fn a_run_loses_no_trial_whatever_happens_to_its_node() {
-    use Blow::{Cordon, CutOff, Drain, Reboot, Taint};
-    for blow in [Cordon, Taint, Drain, CutOff, Reboot] {
+    use Fault::{Cordon, CutOff, Drain, Reboot, Taint};
+    for fault in [Cordon, Taint, Drain, CutOff, Reboot] {
         for at in 0..60 {
             let mut run = common::validated();
             let mut world = World::new(&run, at, FRIENDLY);
             for step in 0..=at {
                 if step == at {
-                    world.strike(blow, 24);
+                    world.inject(fault, 24);
                 }
                 let plan = plan(&run, &world.seen, world.now);
                 for step in &plan.steps {
@@ -482,7 +482,7 @@ fn a_run_loses_no_trial_whatever_happens_to_its_node() {
             }
             simulate(&mut run, &mut world);
             check_end(&run, &world);
-            assert_eq!(ends(&world), [&Ended::Measured], "{blow:?} at step {at}");
+            assert_eq!(ends(&world), [&Ended::Measured], "{fault:?} at step {at}");
         }
     }
 }
@@ -494,7 +494,7 @@ fn a_run_whose_node_is_deleted_ends_with_a_report_of_its_records() {
     let mut gone_at = None;
     for _ in 0..2_000 {
         if world.stored.len() == 3 && gone_at.is_none() {
-            world.strike(Blow::Deletion, u32::MAX);
+            world.inject(Fault::Deletion, u32::MAX);
             gone_at = Some(world.now);
         }
         let plan = plan(&run, &world.seen, world.now);

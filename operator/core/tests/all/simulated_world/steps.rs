@@ -13,7 +13,7 @@ impl World {
     /// Carries out one step as the controller would.
     pub fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
         if step.starts() {
-            self.assert_alone(step);
+            self.assert_node_is_free_of_others(step);
             self.assert_node_takes_pods();
             if self.happens(self.hostility.objects.write_is_late) {
                 self.late.push(step.clone());
