@@ -1,15 +1,15 @@
-//! What a run's status says about its past: since when it waits in vain, and how long it is kept.
+//! What a run's status shows about its past: since when no node fits, and how long it is kept.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::{BenchmarkRun, conditions};
 
 use crate::config::Limits;
 
-/// Since when no node has met the demands of a run, as its status says. An operator that starts anew
+/// Since when no node has met the demands of a run, from its status. An operator that starts anew
 /// must not begin to count again.
 pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
     let mut conditions = run.status.as_ref()?.conditions.iter();
-    // `Stalled` would say it too, unless something else is in the way as well.
+    // `Stalled` would show it too, unless something else is in the way as well.
     let open = conditions.find(|one| {
         (&*one.type_, &*one.status, &*one.reason)
             == (
@@ -21,7 +21,7 @@ pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
     Some(open?.last_transition_time.0)
 }
 
-/// The node that the records of a run come from, as its status says: good enough for the place of
+/// The node that the records of a run come from, from its status: good enough for the place of
 /// others in the queue.
 pub fn recorded_node(run: &BenchmarkRun) -> Option<String> {
     let status = run.status.as_ref()?;

@@ -1,4 +1,4 @@
-//! Names that fit: one that is too long is cut and gets a hash. The name of a report is here because
+//! Names that fit: one that is too long is truncated and gets a hash. The name of a report is here because
 //! people and the report itself name it.
 
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub fn plain(words: String, limit: usize, identity: &str) -> String {
     }
 }
 
-/// `words` cut to `limit`, with a hash of `identity` at the end.
+/// `words` truncated to `limit`, with a hash of `identity` at the end.
 pub fn fit(words: &str, limit: usize, identity: &str) -> String {
     let hash = hex(&Sha256::digest(identity.as_bytes()))[..HASH].to_owned();
     // Dots are legal in object names but not in pod names that become host names.

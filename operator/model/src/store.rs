@@ -139,7 +139,7 @@ pub fn unpack<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T, Er
     serde_json::from_slice(&json).map_err(Error::NotARecord)
 }
 
-/// How a recorded trial ended, as far as planning needs to know.
+/// How a recorded trial ended, as far as planning needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// There is a measurement.
@@ -197,13 +197,13 @@ pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialI
 }
 
 /// Returns an error if the records of a `ConfigMap` have another schema than this version writes and
-/// reads, from its metadata alone.
+/// reads, from its metadata only.
 pub fn check_schema(annotations: &BTreeMap<String, String>) -> Result<(), OtherSchema> {
     let found = annotations.get(labels::RECORD_SCHEMA);
     schema::check(found.map_or("not named", String::as_str), RECORD_SCHEMA)
 }
 
-/// The trials that a record `ConfigMap` holds, from its metadata alone. Records of another schema do
+/// The trials that a record `ConfigMap` holds, from its metadata only. Records of another schema do
 /// not count: their trials are measured again.
 pub fn index_of(
     labels: &BTreeMap<String, String>,
@@ -235,7 +235,7 @@ pub fn note_scouted(chunk: &mut ConfigMap, record: &Record) {
     }
 }
 
-/// What the scout of a variant saw, if the `ConfigMap` holds its record, from its metadata alone.
+/// What the scout of a variant saw, if the `ConfigMap` holds its record, from its metadata only.
 pub fn scouted_of(
     labels: &BTreeMap<String, String>,
     annotations: &BTreeMap<String, String>,
@@ -246,7 +246,7 @@ pub fn scouted_of(
     Some((variant.clone(), scouted))
 }
 
-/// Bytes of the records in a `ConfigMap`, from its metadata alone.
+/// Bytes of the records in a `ConfigMap`, from its metadata only.
 pub fn bytes_of(annotations: &BTreeMap<String, String>) -> u64 {
     let bytes = annotations.get(labels::RECORD_BYTES);
     bytes

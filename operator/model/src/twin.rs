@@ -32,7 +32,7 @@ pub fn without_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     written
 }
 
-/// Unless the spec says otherwise, a twin is wanted when there is something to compare, in enough
+/// Unless the spec sets it, a twin is wanted when there is something to compare, in enough
 /// blocks.
 fn is_wanted(spec: &BenchmarkRunSpec) -> bool {
     let default = spec.blocks >= FEWEST_BLOCKS && spec.variants.len() > 1;

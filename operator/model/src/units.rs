@@ -119,7 +119,7 @@ fn short(value: f64) -> String {
 /// Characters of a digest in tables; a report's `environment.json` has all of them.
 const DIGEST_CHARS: usize = 12;
 
-/// The text with each digest cut to its first digits: `app@sha256:0123456789ab`.
+/// The text with each digest truncated to its first digits: `app@sha256:0123456789ab`.
 pub fn short_digests(text: &str) -> String {
     let mut parts = text.split("sha256:");
     let mut short = parts.next().unwrap_or_default().to_owned();
@@ -132,7 +132,7 @@ pub fn short_digests(text: &str) -> String {
     short
 }
 
-/// A text cut to at most `limit` characters, with dots at the end if something is missing.
+/// A text truncated to at most `limit` characters, with dots at the end if something is missing.
 pub fn truncate(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Which build of wasmbench something is. Binaries know their build's tag (the environment variable
+//! Which build of wasmbench something is. Binaries have their build's tag (the environment variable
 //! `WASMBENCH_BUILD` at compile time, which `hack/images` sets to a digest of the sources); this
 //! crate does not, so that a new tag recompiles little.
 

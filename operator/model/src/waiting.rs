@@ -1,7 +1,7 @@
-//! What the API server says about an object that it refuses, and the kubelet about a waiting container,
+//! What the API server reports about an object that it refuses, and the kubelet about a waiting container,
 //! whoever created its pod, and whether waiting longer can help. Pure.
 
-/// What the API server says when a namespace's quota currently leaves no room. It has no separate
+/// What the API server reports when a namespace's quota currently leaves no room. It has no separate
 /// reason code for that.
 const OVER_QUOTA: &str = "exceeded quota";
 
@@ -9,11 +9,11 @@ const OVER_QUOTA: &str = "exceeded quota";
 /// and run are applied together, that happens after the run is created.
 const NO_ACCOUNT_YET: &str = "error looking up service account";
 
-/// What containerd or the kubelet says when a response took too long: it retries, and a busy node
+/// What containerd or the kubelet reports when a response took too long: it retries, and a busy node
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
-/// Parts of what the kubelet and containerd say about an image that lacks something, and what to do.
+/// Parts of messages of the kubelet and containerd about an image with something missing, and what to do.
 const REMEDIES: [(&str, &str); 4] = [
     (
         "non-numeric user",
@@ -31,7 +31,7 @@ const REMEDIES: [(&str, &str); 4] = [
     ),
     NOT_EXECUTABLE,
 ];
-/// What the kernel says about a program that it cannot execute, and what to do.
+/// What the kernel reports about a program that it cannot execute, and what to do.
 const NOT_EXECUTABLE: (&str, &str) = (
     "exec format error",
     "the image's program is for another architecture than the node's, or a script without '#!': build the image for \

@@ -19,10 +19,10 @@ use wasmbench_model::store::hex;
 /// waiting.
 const GRACE_SECONDS: i64 = 1;
 
-/// Characters of the digest of what a pod asks for.
+/// Characters of the digest of a desired pod.
 const DIGEST: usize = 16;
 
-/// Labels that keep service meshes away: a proxy beside the subject would be measured as part of
+/// Labels that keep service meshes away: a proxy next to the subject would be measured as part of
 /// it. Istio reads both as labels, the first for its sidecars, the second for its ambient mode.
 const OUT_OF_ISTIO: [(&str, &str); 2] = [
     ("sidecar.istio.io/inject", "false"),
@@ -49,7 +49,7 @@ pub(super) fn undisturbed(mut meta: ObjectMeta) -> ObjectMeta {
     meta
 }
 
-/// The pod with a digest of what it asks for. Values of the environment are left out, because the
+/// The pod with a digest of its desired spec. Values of the environment are left out, because the
 /// echo server's address is one of them.
 pub(super) fn signed(mut pod: Pod) -> Pod {
     let mut spec = pod.spec.clone().unwrap_or_default();
@@ -122,7 +122,7 @@ fn on_node(node: &str) -> Affinity {
     }
 }
 
-/// The node that a pod is on or asks for.
+/// The node that a pod is on or requests.
 pub fn node_of(spec: &PodSpec) -> Option<&str> {
     let requested = || {
         let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
@@ -158,7 +158,7 @@ pub(super) fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }
 
-/// A request for CPU and memory, and a limit of memory alone.
+/// A request for CPU and memory, and a limit of memory only.
 pub(super) fn resources(cpu: &str, memory: &str, limit: &str) -> ResourceRequirements {
     let amount = |cpu: Option<&str>, memory: &str| {
         quantities(&CpuAndMemory {

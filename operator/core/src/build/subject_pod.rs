@@ -39,7 +39,7 @@ pub fn subject_pod(
     })
 }
 
-/// The subject that `trial` asks for on `node`, to compare with the one that is there.
+/// The desired subject of `trial` on `node`, to compare with the one that is there.
 pub fn desired_subject(run: &ValidatedRun, trial: &TrialId, node: &str) -> Option<Pod> {
     // Values of the environment are not compared.
     let upstream = run.has_upstream(trial).then_some("");
@@ -53,7 +53,7 @@ fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
 }
 
 /// What a cold start creates: the subject of `trial`, under a name to which the probe appends
-/// numbers. The image is pulled only if the node lacks it, which depends on the sweep's class.
+/// numbers. The image is pulled only if it is missing on the node, which depends on the sweep's class.
 pub fn cold_subject(
     run: &ValidatedRun,
     variant: &ValidatedVariant,

@@ -1,4 +1,4 @@
-//! Whether pods are what was asked for: no load goes to an altered one, and no altered probe is
+//! Whether pods are the desired ones: no load goes to an altered one, and no altered probe is
 //! believed. The API server lets nobody but the operator create such pods; but neither a webhook
 //! that changes them nor anybody who creates them where that rule is switched off may redirect the
 //! load or have something else measured as the service.

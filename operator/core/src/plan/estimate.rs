@@ -1,4 +1,4 @@
-//! How long a run will take: an estimate for people. At first it comes from the spec alone, and
+//! How long a run will take: an estimate for people. At first it comes from the spec only, and
 //! covers loads with their warm-up, the load generator's ceiling in the first block, and the start
 //! and removal of pods.
 //!
@@ -28,7 +28,7 @@ const SAMPLE_SECONDS: u64 = 2;
 /// second in total.
 const STEP_SECONDS: u64 = 4;
 
-/// Seconds in which a scout asks all workloads.
+/// Seconds in which a scout requests all workloads.
 const SCOUT_SECONDS: u32 = 1;
 
 /// How long the load generator's own ceiling is measured, in trials that do so.
@@ -40,7 +40,7 @@ const QUIET_MARGIN_SECONDS: u64 = 3;
 /// for only five minutes.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
-/// The pace starts from this many seconds taken as expected: a single trial says little about the
+/// The pace starts from this many seconds taken as expected: a single trial shows little about the
 /// others.
 const PACE_PRIOR_SECONDS: u64 = 30;
 /// A pace beyond these is not that of the trials: the run was suspended, or a clock was set.

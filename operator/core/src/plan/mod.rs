@@ -9,7 +9,7 @@
 //!    beforehand ([`blocks()`]).
 //! 3. A run measures only while it holds the claim on its node; others queue ([`claim`]). Nothing
 //!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
-//!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//!    unavailable waits for it, and its trial has no record ([`interruption`]). What else has ended is
 //!    recorded even without the node, and what else there is, removed. A run whose demands no node
 //!    meets for ten minutes ends like one whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
@@ -132,7 +132,7 @@ pub enum Step {
         /// Name of the subject's pod, if it still exists.
         subject_pod: Option<String>,
     },
-    /// Store a record that says why there is no measurement.
+    /// Store a record with the reason why there is no measurement.
     RecordFailure {
         /// Which trial.
         trial: TrialId,
@@ -196,7 +196,7 @@ impl Step {
     }
 }
 
-/// What to do for a run, and what to say about it.
+/// What to do for a run, and what to report about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The steps, in this order.
@@ -326,7 +326,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     occupied::without_starts(plan, seen, now)
 }
 
-/// What comes before a run that holds no node asks for one. What has ended is recorded; whatever else
+/// What a run that holds no node does before it claims one. What has ended is recorded; whatever else
 /// is there took effect late, on a node that the run may not get back.
 fn without_node(
     run: &ValidatedRun,
@@ -353,7 +353,7 @@ fn without_node(
     })
 }
 
-/// Whoever takes a node has just read all of them, and removes the claims on those that are gone.
+/// A run that claims a node has just read all of them, and removes the claims on deleted ones.
 fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
     let gone = claim::of_deleted_nodes(seen).cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
@@ -401,8 +401,8 @@ fn unmatched(
     }
 }
 
-/// The stage, which also says what is not measured because of what the scouts saw: it is known long
-/// before the report.
+/// The stage, with what is not measured because of what the scouts saw: it is known long before the
+/// report.
 fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     let Stage::Measuring {
         trial,
@@ -491,7 +491,7 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     }
 }
 
-/// Until the report exists, the run says that it has no node, and since when.
+/// Until the report exists, the run reports that it has no node, and since when.
 fn giving_up(message: String, is_over: bool) -> Stage {
     if is_over {
         Stage::GaveUp { message }

@@ -1,5 +1,5 @@
 //! Why a node could not start a pod, or a Job could not create one. A pod whose sandbox cannot be
-//! created says nothing about it in its status: only the kubelet's event does, in containerd's words.
+//! created has nothing about it in its status: only the kubelet's event does, in containerd's words.
 //! The same is true of a Job whose pod is refused. Pure.
 
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -10,7 +10,7 @@ pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
 pub const POD_REFUSED: &str = "FailedCreate";
 /// How waiting for a pod whose sandbox cannot be created ends, in the operator and in the probe.
 const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
-/// What containerd says, and what to do about it. The first match counts.
+/// What containerd reports, and what to do about it. The first match counts.
 const REMEDIES: [(&str, &str); 5] = [
     (
         "no runtime for",

@@ -1,7 +1,7 @@
 //! Whose turn it is. Namespaces take turns, so that nobody has to wait for all of somebody else's
 //! runs; within a namespace, older runs come first.
 //!
-//! The whole order is worked out in one go: hundreds of runs may wait, each asks for its place, and
+//! The whole order is computed at once: hundreds of runs may wait, each needs its place, and
 //! the node that they wait for is being measured.
 
 use std::collections::{BTreeMap, HashMap};

@@ -103,7 +103,7 @@ fn left_out((time, why): (Timestamp, LeftOut)) -> LeftOutTime {
     }
 }
 
-/// The text, cut to the longest message that a condition may have.
+/// The text, truncated to the longest message that a condition may have.
 pub fn truncated(text: &str) -> String {
     truncate(text, MESSAGE)
 }

@@ -78,7 +78,7 @@ impl ValidatedRun {
         workloads.find(|one| !trial.is_scout() && one.name == trial.cell.workload)
     }
 
-    /// The workloads that a trial of this run asks for.
+    /// The workloads that a trial of this run requests.
     pub fn workloads(&self, trial: &TrialId) -> Vec<&Workload> {
         if trial.is_scout() {
             return order::workloads_of(&self.spec, &trial.cell.variant);
@@ -104,7 +104,7 @@ impl ValidatedRun {
     }
 }
 
-/// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
+/// Checks `run` by the API's rules and the administrator's limits, and fixes the order.
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     names::check(&run.spec)?;
     let spec = &twin::with_twin(&run.spec);

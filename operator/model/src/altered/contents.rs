@@ -1,4 +1,4 @@
-//! What a pod runs and where, apart from resources: what was asked for and what is there -> the
+//! What a pod runs and where, apart from resources: the desired and the found pod -> the
 //! differences, for people.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::containers;
 
 type Names = BTreeSet<String>;
 
-/// Each difference as words that follow "it is not what was asked for:".
+/// Each difference as text that follows "it is not what was asked for:".
 pub fn differences(desired: &PodSpec, found: &PodSpec) -> Vec<String> {
     let mut all = pod_differences(desired, found);
     let containers = |spec: &PodSpec| -> Names { spec.containers.iter().map(name_of).collect() };
@@ -79,7 +79,7 @@ fn pod_differences(desired: &PodSpec, found: &PodSpec) -> Vec<String> {
     all
 }
 
-/// The node that a pod of ours asks for.
+/// The node that a desired pod requests.
 fn node(desired: &PodSpec) -> Option<&str> {
     let affinity = desired.affinity.as_ref()?.node_affinity.as_ref()?;
     let required = affinity

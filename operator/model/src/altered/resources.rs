@@ -1,5 +1,5 @@
-//! Requests and limits: what was asked for and what is there -> the differences, and what a
-//! `LimitRange` set where nothing was asked for.
+//! Requests and limits: the desired and the found ones -> the differences, and what a `LimitRange`
+//! set where nothing was desired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::containers;
 use crate::wire::addition::{AddedBy, Addition};
 use wasmbench_api::quantity::thousandths;
 
-/// The annotation in which the API server says which defaults it took from a `LimitRange`:
+/// The annotation in which the API server lists which defaults it took from a `LimitRange`:
 /// `LimitRanger plugin set: cpu, memory request for container a; cpu limit for container a`.
 const LIMIT_RANGE: &str = "kubernetes.io/limit-ranger";
 /// What its text begins with.
@@ -74,7 +74,7 @@ fn amounts(container: &Container) -> Amounts {
     all
 }
 
-/// The same for a container that is asked for: where only a limit is set, the API server takes it
+/// The same for a desired container: where only a limit is set, the API server takes it
 /// for the request, too.
 fn desired_amounts(container: &Container) -> Amounts {
     let limits = container
@@ -99,7 +99,7 @@ fn same(a: Option<&Quantity>, b: Option<&Quantity>) -> bool {
     a == b || number(a).is_some_and(|a| number(b) == Some(a))
 }
 
-/// The keys of [`amounts`] that the API server says it took from a `LimitRange` for `container`.
+/// The keys of [`amounts`] that the API server took from a `LimitRange` for `container`.
 fn set_by_limit_range(pod: &Pod, container: &str) -> BTreeSet<String> {
     let annotations = pod.metadata.annotations.as_ref();
     let text = annotations.and_then(|all| all.get(LIMIT_RANGE)?.strip_prefix(LIMIT_RANGE_PREFIX));

@@ -86,7 +86,7 @@ impl Noise {
         few.map_or(OTHERS_CPU_LIMIT, |few| few.min(OTHERS_CPU_LIMIT))
     }
 
-    /// How many CPUs others used, if their share alone would say too little.
+    /// How many CPUs others used, if their share would not be clear enough.
     fn others_cpus(self) -> Option<f64> {
         let many = self.cpus.filter(|_| self.others_limit() < OTHERS_CPU_LIMIT);
         Some(self.others? * f64::from(many?))
@@ -157,8 +157,8 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
 }
 
 /// The shim and what the node's services do for the subject's log belong to the variant, and the
-/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are charged to nobody: most of them come from the load's own
-/// packets.
+/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are
+/// charged to nobody: most of them come from the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);

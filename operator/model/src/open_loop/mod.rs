@@ -123,7 +123,7 @@ pub fn measured(
     }
     let replayed = replay(schedule, &sent);
     let waited = replayed.iter().filter(|times| times.waited > 0.0).count();
-    // A service that sheds load answers at once that it does not: such answers say nothing about
+    // A service that sheds load answers at once that it does not: such answers show nothing about
     // how long an answer takes.
     let (expected, others): (Vec<&Times>, Vec<&Times>) =
         replayed.iter().partition(|times| times.as_expected);

@@ -1,5 +1,5 @@
 //! The images and the presets, as the chart's `catalogue.json` lists them. The chart, the scripts that
-//! build images and the tests read the same file. Nothing is checked against a cluster.
+//! build images and the tests read the same file. Nothing is checked in a cluster.
 
 use std::sync::LazyLock;
 

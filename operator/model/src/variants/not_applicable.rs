@@ -1,5 +1,5 @@
 //! What a preset cannot do by definition. Such a cell is never planned: it is not a failure, and it
-//! has no number. Pure: the spec alone decides.
+//! has no number. Pure: only the spec decides.
 
 use std::collections::BTreeMap;
 
@@ -43,9 +43,9 @@ fn service_obstacle(cannot: Cannot, workload: &Workload) -> Option<&'static str>
         Cannot::KeepState => (workload.path.split('?').next() == Some("/state")).then_some(
             "an instance answers one request only, so that no state is kept from one to the next",
         ),
-        Cannot::AskUpstream => workload.upstream.then_some(
-            "a component that is linked to the HTTP server alone has no upstream to ask",
-        ),
+        Cannot::AskUpstream => workload
+            .upstream
+            .then_some("a component that is linked only to the HTTP server has no upstream to ask"),
     }
 }
 
