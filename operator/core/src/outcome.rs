@@ -96,8 +96,7 @@ fn last_line(log: &str) -> &str {
 fn no_result() -> Failure {
     Failure::new(
         FailureReason::ProbeFailed,
-        "the probe reports neither a measurement nor a failure: operator and probe image do not fit \
-         together",
+        "the probe reports neither a measurement nor a failure: operator and probe image do not match",
     )
 }
 

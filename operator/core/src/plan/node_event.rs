@@ -14,12 +14,12 @@ const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
 const REMEDIES: [(&str, &str); 5] = [
     (
         "no runtime for",
-        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+        "the node's containerd does not have the RuntimeClass's handler: add the runtime to its \
          configuration and restart it, or correct the handler",
     ),
     (
         "no runtime handler",
-        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+        "the node's containerd does not have the RuntimeClass's handler: add the runtime to its \
          configuration and restart it, or correct the handler",
     ),
     (

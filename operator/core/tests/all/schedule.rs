@@ -216,7 +216,7 @@ fn an_invalid_schedule_or_time_zone_is_refused_with_its_field() {
         (
             json!({"schedule": "0 3 30 2 *"}),
             "spec.schedule",
-            "never comes",
+            "never occurs",
         ),
         (
             json!({"timeZone": "Berlin"}),

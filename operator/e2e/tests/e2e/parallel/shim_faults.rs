@@ -158,7 +158,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
 
         let records = measured("missing", &["e2e-unknown", "e2e-broken"]).await;
         let expected = [
-            ("e2e-unknown", "does not know the RuntimeClass's handler"),
+            ("e2e-unknown", "does not have the RuntimeClass's handler"),
             ("e2e-broken", "install its program on containerd's PATH"),
         ];
         for (variant, remedy) in expected {
