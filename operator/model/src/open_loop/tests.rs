@@ -191,8 +191,8 @@ proptest! {
         prop_assert!(schedule.requests() >= LEAST_PER_CONNECTION * schedule.connections());
         prop_assert!(schedule.seconds() <= f64::from(seconds) + 1e-6);
         // What is rounded away is less than one request per connection.
-        let asked = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
-        prop_assert!(asked - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
+        let requested = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
+        prop_assert!(requested - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
     }
 
     /// Whatever happens, the latency from the schedule is never less than the service time, and
