@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_counts_by_its_group_kind_and_uid_together() {
+    fn owners_match_by_group_kind_and_uid() {
         let mine = owned_by("wasmbench.dev/v1alpha1", "BenchmarkRun");
         assert!(belongs_to::<BenchmarkRun>(&mine, "1"));
         assert!(belongs_to::<BenchmarkRun>(

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_one_amount_have_one_canonical_form() {
+    fn equal_amounts_have_one_canonical_form() {
         for (forms, wanted) in [
             (vec!["1.5Gi", "1610612736", "1536Mi", "1572864Ki"], "1536Mi"),
             (
@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_canonical_form_is_the_same_amount_and_its_own_canonical_form(text in written()) {
+        fn the_canonical_form_keeps_the_amount_and_is_stable(text in written()) {
             // More than Kubernetes knows has no form.
             if let Some(found) = canonical(&text) {
                 prop_assert_eq!(billionths(&found), billionths(&text));
@@ -175,12 +175,12 @@ mod tests {
         }
 
         #[test]
-        fn two_amounts_have_one_form_if_and_only_if_they_are_equal(one in written(), other in written()) {
+        fn two_amounts_share_a_form_if_and_only_if_they_are_equal(one in written(), other in written()) {
             prop_assert_eq!(canonical(&one) == canonical(&other), billionths(&one) == billionths(&other));
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in any::<String>()) {
+        fn arbitrary_text_never_panics(text in any::<String>()) {
             let _ = canonical(&text);
         }
     }

@@ -101,7 +101,7 @@ fn every_string_has_a_length_or_a_closed_set_of_values() {
 }
 
 #[test]
-fn every_list_has_a_length_and_says_how_it_is_merged() {
+fn every_list_has_a_length_and_a_merge_strategy() {
     let unbounded = paths_where(|_, schema| {
         schema["type"] == "array"
             && (schema["maxItems"].is_null() || schema["x-kubernetes-list-type"].is_null())
@@ -135,7 +135,7 @@ fn every_number_that_a_user_writes_has_a_range() {
 }
 
 #[test]
-fn the_api_server_knows_every_format() {
+fn the_api_server_supports_every_format() {
     let unknown = paths_where(|_, schema| {
         schema["format"]
             .as_str()
@@ -148,7 +148,7 @@ fn the_api_server_knows_every_format() {
 }
 
 #[test]
-fn no_field_takes_what_the_schema_does_not_name() {
+fn no_field_accepts_unknown_fields() {
     let open = paths_where(|_, schema| {
         !schema["x-kubernetes-preserve-unknown-fields"].is_null()
             || (schema["type"] == "object"
@@ -192,7 +192,7 @@ fn every_rule_compiles_and_is_cheap_enough_for_the_api_server() {
 }
 
 #[test]
-fn every_rule_says_what_is_wrong_in_words_of_its_own() {
+fn every_rule_has_a_message_of_its_own() {
     let mut messages = std::collections::BTreeSet::new();
     rules(&schema(), &mut |path, rule, _| {
         let message = rule["message"].as_str().unwrap_or_default().to_owned();
@@ -209,7 +209,7 @@ fn every_rule_says_what_is_wrong_in_words_of_its_own() {
 }
 
 #[test]
-fn a_field_of_the_spec_cannot_change_unless_it_is_meant_to() {
+fn spec_fields_are_immutable_unless_listed_as_mutable() {
     let schema = schema();
     let spec = &schema["properties"]["spec"];
     let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
@@ -234,7 +234,7 @@ fn a_field_of_the_spec_cannot_change_unless_it_is_meant_to() {
 const TEMPLATE: &str = "/properties/spec/properties/template/properties/spec";
 
 #[test]
-fn a_template_has_every_rule_of_a_run_but_that_it_cannot_change() {
+fn a_template_has_every_rule_of_a_run_except_immutability() {
     let [run, schedule] = schemas();
     let texts = |schema: &Value| {
         let mut texts = vec![];

@@ -250,7 +250,7 @@ impl Screen {
         }
     }
 
-    /// Turns line wrap off while writing: a line that is too long is cut, and the number of lines
+    /// Turns line wrap off while writing: a line that is too long is truncated, and the number of lines
     /// stays right at any width.
     fn replace(&self, text: &str) -> String {
         format!("{}\x1b[?7l{text}\x1b[?7h", self.erase())

@@ -38,7 +38,7 @@ use wasmbench_model::version;
 pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 
 /// Version and build, for people.
-pub static VERSION: LazyLock<String> = LazyLock::new(|| version::words(version::VERSION, BUILD));
+pub static VERSION: LazyLock<String> = LazyLock::new(|| version::describe(version::VERSION, BUILD));
 
 /// Runs the plugin with these arguments, the first of which is its own name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

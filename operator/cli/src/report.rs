@@ -155,8 +155,8 @@ fn differs(difference: String, annotations: &BTreeMap<String, String>, own: Opti
     }
     Error::DiffersByBuild {
         difference,
-        wrote: version::words(wrote, build),
-        own: version::words(VERSION, own),
+        wrote: version::describe(wrote, build),
+        own: version::describe(VERSION, own),
     }
 }
 

@@ -36,4 +36,4 @@ pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 
 /// Version and build, for people.
 pub static VERSION: LazyLock<String> =
-    LazyLock::new(|| wasmbench_model::version::words(wasmbench_model::version::VERSION, BUILD));
+    LazyLock::new(|| wasmbench_model::version::describe(wasmbench_model::version::VERSION, BUILD));

@@ -8,7 +8,7 @@ use crate::config::OperatorConfig;
 use crate::plan::expected_trial_seconds;
 use crate::validate::{Invalid, ValidatedRun, validate};
 
-/// Checks `run` against all rules, including the limit on its duration: a run holds its node
+/// Checks `run` by all rules, including the limit on its duration: a run holds its node
 /// throughout.
 pub fn admit(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     let run = validate(run, config)?;

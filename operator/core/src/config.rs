@@ -77,7 +77,7 @@ pub struct Limits {
     pub trials: u32,
     /// Longest expected duration of a run, in seconds.
     pub run_seconds: u32,
-    /// Longest time that a finished run is kept, in seconds. Absent: as long as its author says.
+    /// Longest time that a finished run is kept, in seconds. Absent: as long as its author wants.
     pub ttl_seconds_after_finished: Option<u32>,
     /// Largest size of a run's records as they are stored, in MiB.
     pub record_mebibytes: u32,

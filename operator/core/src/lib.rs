@@ -5,7 +5,7 @@
 //! of its node), [`plan`] (what to do next: the rules), [`build`] (the objects to create), [`outcome`]
 //! (how a trial ended), [`mod@scope`] (how far a failure reaches), [`ordinary_image`] (what cannot be
 //! known about an image), [`lifetime`] (how long a run is kept), [`schedule`] (what starts runs) and
-//! [`config`] (what the administrator decided). What is said and stored stands in `wasmbench-model`.
+//! [`config`] (what the administrator decided). Documents and records are in `wasmbench-model`.
 //! `wasmbench-results` computes results from the records, and `wasmbench-report` presents them to
 //! people.
 

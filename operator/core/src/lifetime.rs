@@ -1,15 +1,15 @@
-//! What a run's status says about its past: since when it waits in vain, and how long it is kept.
+//! What a run's status shows about its past: since when no node fits, and how long it is kept.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::{BenchmarkRun, conditions};
 
 use crate::config::Limits;
 
-/// Since when no node has met the demands of a run, as its status says. An operator that starts anew
+/// Since when no node has met the demands of a run, from its status. An operator that starts anew
 /// must not begin to count again.
 pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
     let mut conditions = run.status.as_ref()?.conditions.iter();
-    // `Stalled` would say it too, unless something else is in the way as well.
+    // `Stalled` would show it too, unless something else is in the way as well.
     let open = conditions.find(|one| {
         (&*one.type_, &*one.status, &*one.reason)
             == (
@@ -21,7 +21,7 @@ pub fn unmatched_since(run: &BenchmarkRun) -> Option<Timestamp> {
     Some(open?.last_transition_time.0)
 }
 
-/// The node that the records of a run come from, as its status says: good enough for the place of
+/// The node that the records of a run come from, from its status: good enough for the place of
 /// others in the queue.
 pub fn recorded_node(run: &BenchmarkRun) -> Option<String> {
     let status = run.status.as_ref()?;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_counts_from_when_it_said_that_no_node_fits() {
+    fn the_time_without_a_node_counts_from_the_condition() {
         let since = |status, reason| unmatched_since(&run((status, reason), 0));
         let seven = Timestamp::from_second(7).unwrap();
         assert_eq!(since("Unknown", conditions::NO_MATCHING_NODE), Some(seven));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_bound_to_the_node_of_its_records_and_not_to_one_that_it_waits_for() {
+    fn a_run_is_bound_to_a_node_only_once_it_has_records() {
         assert_eq!(recorded_node(&run(("Unknown", "Queued"), 0)), None);
         let bound = recorded_node(&run(("Unknown", "Queued"), 1));
         assert_eq!(bound.as_deref(), Some("bench-1"));

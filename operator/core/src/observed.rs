@@ -23,7 +23,7 @@ pub struct Observed {
     pub unmatched_since: Option<Timestamp>,
     /// Claims on nodes.
     pub leases: Vec<LeaseSeen>,
-    /// Every run that the operator knows, this one included.
+    /// Every run that exists, including this one.
     pub runs: Vec<RunSeen>,
     /// When a run of each namespace last released a node.
     pub served: BTreeMap<String, Timestamp>,
@@ -93,7 +93,7 @@ pub struct NodeSeen {
     pub labels: BTreeMap<String, String>,
     /// Taints that keep pods away.
     pub taints: Vec<TaintSeen>,
-    /// Whether its kubelet says that it is ready.
+    /// Whether its kubelet reports that it is ready.
     pub ready: bool,
     /// When it last became ready, or stopped being so: to the second, rounded down.
     pub ready_changed: Option<Timestamp>,
@@ -195,7 +195,7 @@ pub struct PodSeen {
     pub deleting: Option<Timestamp>,
     /// The node that it is on, once it has one.
     pub node: Option<String>,
-    /// Whether it is what was asked for.
+    /// Whether it is the desired pod.
     pub likeness: Likeness,
     /// Its address, once it has one.
     pub ip: Option<IpAddr>,
@@ -234,7 +234,7 @@ pub enum PodState {
 pub struct Waiting {
     /// `ImagePullBackOff`, `Unschedulable`, ...
     pub reason: String,
-    /// A sentence.
+    /// A message for people.
     pub message: String,
 }
 
@@ -258,7 +258,7 @@ pub struct ProbeSeen {
     pub uid: String,
     /// When it was created.
     pub created: Timestamp,
-    /// Uid of the subject's pod that it was told to measure; empty for cold starts.
+    /// Uid of the subject's pod that it measures; empty for cold starts.
     pub subject_uid: String,
     /// Whether the Job is being deleted.
     pub deleting: bool,

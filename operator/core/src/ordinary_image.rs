@@ -19,7 +19,7 @@ pub fn notes(spec: &BenchmarkRunSpec) -> Vec<String> {
             let same = own(false).find(|(_, other)| other.image == container.image);
             same.map_or_else(
                 || unknown(name, container),
-                |(other, _)| of_both(name, container, other),
+                |(other, _)| shared_image(name, container, other),
             )
         })
         .collect()
@@ -38,7 +38,7 @@ fn unknown(name: &str, container: &OwnContainer) -> String {
     )
 }
 
-fn of_both(name: &str, container: &OwnContainer, other: &str) -> String {
+fn shared_image(name: &str, container: &OwnContainer, other: &str) -> String {
     let class = class(container);
     format!(
         "{name}: it has the image of {other}, which runs without a RuntimeClass. An image for which that works is an ordinary one: \
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_image_under_a_runtime_class_may_be_an_ordinary_one() {
+    fn a_users_image_under_a_runtime_class_may_be_an_ordinary_one() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server-wasm:1", "runtimeClassName": "wasmtime"}},
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_of_a_container_is_no_webassembly_beside_it() {
+    fn an_image_shared_with_an_ordinary_container_is_no_webassembly() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "container": {"image": "a/server:1", "runtimeClassName": "wasmtime"}},
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_and_ordinary_containers_leave_nothing_open() {
+    fn presets_and_ordinary_containers_get_no_note() {
         let found = messages(&json!([
             {"name": "plain", "container": {"image": "a/server:1"}},
             {"name": "shim", "preset": "wasmtime-shim"},

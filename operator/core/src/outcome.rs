@@ -44,7 +44,7 @@ fn read_scout(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcom
     let outcome = match &document.failure {
         Some(failure) => explained(failure, subject.and_then(crash_of)),
         None if !document.workloads.is_empty() => Outcome::Measured,
-        None => failed(nothing_said()),
+        None => failed(no_result()),
     };
     Some((document.into(), outcome))
 }
@@ -63,7 +63,7 @@ fn read_cold_start(log: &str) -> Option<(Evidence, Outcome)> {
     let outcome = match &document.failure {
         Some(failure) => failed(failure.clone()),
         None if counted => Outcome::Measured,
-        None => failed(nothing_said()),
+        None => failed(no_result()),
     };
     Some((document.into(), outcome))
 }
@@ -74,7 +74,7 @@ fn read_density(log: &str) -> Option<(Evidence, Outcome)> {
     let outcome = match &document.failure {
         Some(failure) => failed(failure.clone()),
         None if !document.steps.is_empty() => Outcome::Measured,
-        None => failed(nothing_said()),
+        None => failed(no_result()),
     };
     Some((document.into(), outcome))
 }
@@ -93,11 +93,10 @@ fn last_line(log: &str) -> &str {
         .unwrap_or_default()
 }
 
-fn nothing_said() -> Failure {
+fn no_result() -> Failure {
     Failure::new(
         FailureReason::ProbeFailed,
-        "the probe reports neither a measurement nor a failure: operator and probe image do not fit \
-         together",
+        "the probe reports neither a measurement nor a failure: operator and probe image do not match",
     )
 }
 
@@ -113,7 +112,7 @@ fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
     let Some(failure) = &document.failure else {
         return match document.timed {
             Some(_) => Outcome::Measured,
-            None => failed(nothing_said()),
+            None => failed(no_result()),
         };
     };
     explained(failure, crash)
@@ -128,7 +127,7 @@ fn explained(failure: &Failure, crash: Option<Failure>) -> Outcome {
     }
 }
 
-/// What an ended subject says about itself.
+/// Why an ended subject failed, from the state of its container.
 pub fn crash_of(state: &PodState) -> Option<Failure> {
     let PodState::Ended {
         exit_code,
@@ -139,7 +138,7 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
         return None;
     };
     let code = exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
-    let said = if message.is_empty() {
+    let detail = if message.is_empty() {
         String::new()
     } else {
         format!(": {message}")
@@ -151,7 +150,7 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
             "see why it does not keep serving",
         ),
     };
-    let text = format!("the container ended{code} ({reason}){said}: {remedy}");
+    let text = format!("the container ended{code} ({reason}){detail}: {remedy}");
     Some(Failure::new(kind, text))
 }
 
@@ -172,14 +171,14 @@ fn no_document(last: &str, probe: &PodState) -> Failure {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(QUOTE)
         .collect();
-    let said = if quote.is_empty() {
+    let last = if quote.is_empty() {
         "nothing".to_owned()
     } else {
         format!("'{quote}'")
     };
     Failure::new(
         FailureReason::ProbeFailed,
-        format!("the probe ended{how} without a result; the last thing it printed was {said}"),
+        format!("the probe ended{how} without a result; the last thing it printed was {last}"),
     )
 }
 
@@ -223,7 +222,7 @@ mod tests {
     fn reason_of(outcome: &Outcome) -> &str {
         match outcome {
             Outcome::Measured => "Measured",
-            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => reason.word(),
+            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => reason.as_str(),
         }
     }
 
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_that_comes_late_into_the_log_does_not_hide_the_document() {
+    fn late_progress_lines_do_not_hide_the_document() {
         let json = serde_json::to_string(&document(None)).unwrap();
         assert!(
             read(
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scout_has_seen_something_when_a_workload_was_answered() {
+    fn a_scout_is_measured_once_a_workload_was_answered() {
         let scout = |failure: &str, workloads: &str| {
             format!(
                 "{{\"schema\":\"{SCOUT_SCHEMA}\",\"probeVersion\":\"0\",{failure}\"workloads\":[{workloads}],\

@@ -1,4 +1,4 @@
-//! Our container in a pod. A pod may hold more than was asked for, in any order, so a container is
+//! Our container in a pod. A pod may have more containers than desired, in any order, so a container is
 //! always chosen by name.
 
 use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod, PodSpec};
@@ -16,7 +16,7 @@ pub fn named<'a>(spec: &'a PodSpec, name: &str) -> Option<&'a Container> {
     spec.containers.iter().find(|one| one.name == name)
 }
 
-/// What the kubelet says about our container of this pod.
+/// What the kubelet reports about our container of this pod.
 pub fn status(pod: &Pod) -> Option<&ContainerStatus> {
     let name = name(pod);
     let mut all = pod.status.as_ref()?.container_statuses.iter().flatten();

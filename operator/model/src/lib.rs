@@ -1,10 +1,10 @@
-//! What a run says and what is kept of it: the ground that everything else stands on. Nothing is
+//! What a run reports and what is kept of it: the ground that everything else stands on. Nothing is
 //! decided here, and there is no client, no clock and no async code.
 //!
 //! [`wire`] (what passes between operator and probe, and what a record holds), [`store`] (how records
 //! are kept), [`points`], [`cells`] and [`twin`] (what a run measures), [`variants`] (the built-in ways
 //! to execute a service) and [`images`] (what they need), [`altered`] and [`containers`] (whether a pod
-//! is what was asked for), [`waiting`] (why it does not start), [`noise`] and [`cpu_list`] (whether a
+//! is the desired one), [`waiting`] (why it does not start), [`noise`] and [`cpu_list`] (whether a
 //! node was quiet), [`open_loop`] (a load on a schedule), [`names`] (of objects), [`units`] and
 //! [`rounding`] (numbers for people) and [`version`] (which build it was).
 

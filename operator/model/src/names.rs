@@ -1,4 +1,4 @@
-//! Names that fit: one that is too long is cut and gets a hash. The name of a report is here because
+//! Names that fit: one that is too long is truncated and gets a hash. The name of a report is here because
 //! people and the report itself name it.
 
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub fn plain(words: String, limit: usize, identity: &str) -> String {
     }
 }
 
-/// `words` cut to `limit`, with a hash of `identity` at the end.
+/// `words` truncated to `limit`, with a hash of `identity` at the end.
 pub fn fit(words: &str, limit: usize, identity: &str) -> String {
     let hash = hex(&Sha256::digest(identity.as_bytes()))[..HASH].to_owned();
     // Dots are legal in object names but not in pod names that become host names.
@@ -37,8 +37,8 @@ pub fn fit(words: &str, limit: usize, identity: &str) -> String {
         .chars()
         .map(|c| if c == '.' { '-' } else { c })
         .collect();
-    let cut = words.len().min(limit - HASH - 1);
-    format!("{}-{hash}", words[..cut].trim_end_matches('-'))
+    let end = words.len().min(limit - HASH - 1);
+    format!("{}-{hash}", words[..end].trim_end_matches('-'))
 }
 
 #[cfg(test)]
@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn two_long_names_with_a_common_beginning_stay_apart() {
+    fn long_names_with_a_common_prefix_stay_distinct() {
         let words = "x".repeat(200);
         assert_ne!(fit(&words, POD, "one"), fit(&words, POD, "two"));
     }
 
     #[test]
-    fn a_cut_never_leaves_two_dashes() {
+    fn truncation_never_leaves_two_dashes() {
         let words = format!("{}-----", "x".repeat(50));
         assert!(!fit(&words, POD, "identity").contains("--"));
     }

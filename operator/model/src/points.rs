@@ -1,4 +1,4 @@
-//! The sweep points that a spec asks for.
+//! The sweep points of a spec.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::open_loop::OpenLoop;
@@ -29,7 +29,7 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
 }
 
 /// The connections that carry the load of a point, and whether they are kept; `None` if it has no
-/// load, or if its sweep is not asked for.
+/// load, or if the spec does not have its sweep.
 pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionReuse)> {
     Some(match point {
         Point::WarmLatency => (sweeps.warm_latency?.connections, ConnectionReuse::KeepAlive),

@@ -8,7 +8,7 @@ const SUMMARY_DIGITS: usize = 5;
 /// divided among requests, so that more digits would be made up.
 const TIME_DIGITS: usize = 4;
 
-/// Digits of p-values: a third would say nothing.
+/// Digits of p-values: a third would mean nothing.
 pub const P_DIGITS: usize = 2;
 
 /// `value` rounded to `digits` significant decimal digits.

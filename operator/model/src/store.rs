@@ -139,7 +139,7 @@ pub fn unpack<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T, Er
     serde_json::from_slice(&json).map_err(Error::NotARecord)
 }
 
-/// How a recorded trial ended, as far as planning needs to know.
+/// How a recorded trial ended, as far as planning needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// There is a measurement.
@@ -166,8 +166,8 @@ pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
     for (trial, ended) in index {
         let (outcome, reason) = match ended {
             Ended::Measured => ("Measured", ""),
-            Ended::Failed(reason) => ("Failed", reason.word()),
-            Ended::Skipped(reason) => ("Skipped", reason.word()),
+            Ended::Failed(reason) => ("Failed", reason.as_str()),
+            Ended::Skipped(reason) => ("Skipped", reason.as_str()),
         };
         let line = format!("{}/b{} {outcome} {reason}", trial.cell.point, trial.block);
         let _ = writeln!(text, "{}", line.trim_end());
@@ -197,13 +197,13 @@ pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialI
 }
 
 /// Returns an error if the records of a `ConfigMap` have another schema than this version writes and
-/// reads, from its metadata alone.
+/// reads, from its metadata only.
 pub fn check_schema(annotations: &BTreeMap<String, String>) -> Result<(), OtherSchema> {
     let found = annotations.get(labels::RECORD_SCHEMA);
     schema::check(found.map_or("not named", String::as_str), RECORD_SCHEMA)
 }
 
-/// The trials that a record `ConfigMap` holds, from its metadata alone. Records of another schema do
+/// The trials that a record `ConfigMap` holds, from its metadata only. Records of another schema do
 /// not count: their trials are measured again.
 pub fn index_of(
     labels: &BTreeMap<String, String>,
@@ -235,7 +235,7 @@ pub fn note_scouted(chunk: &mut ConfigMap, record: &Record) {
     }
 }
 
-/// What the scout of a variant saw, if the `ConfigMap` holds its record, from its metadata alone.
+/// What the scout of a variant saw, if the `ConfigMap` holds its record, from its metadata only.
 pub fn scouted_of(
     labels: &BTreeMap<String, String>,
     annotations: &BTreeMap<String, String>,
@@ -246,7 +246,7 @@ pub fn scouted_of(
     Some((variant.clone(), scouted))
 }
 
-/// Bytes of the records in a `ConfigMap`, from its metadata alone.
+/// Bytes of the records in a `ConfigMap`, from its metadata only.
 pub fn bytes_of(annotations: &BTreeMap<String, String>) -> u64 {
     let bytes = annotations.get(labels::RECORD_BYTES);
     bytes
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_comes_back_as_it_was() {
+    fn a_record_survives_a_round_trip() {
         let record = record(trial(10, 1), "nothing there".into());
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
     }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_tells_how_many_bytes_its_records_take() {
+    fn a_chunk_reports_how_many_bytes_its_records_take() {
         let mut chunk = ConfigMap::default();
         for (block, bytes) in [(1, &b"first"[..]), (2, b"second")] {
             let trial = trial(10, block);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_another_schema_do_not_count_and_go_when_a_trial_is_measured_again() {
+    fn records_of_another_schema_are_ignored_and_replaced_by_new_ones() {
         let mut chunk = ConfigMap::default();
         let own = [(labels::VARIANT, "tortoise"), (labels::WORKLOAD, "greet")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()));
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scout_saw_is_known_from_metadata_alone() {
+    fn scout_results_are_readable_from_metadata_only() {
         let record = scout("hello");
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
         let mut chunk = ConfigMap::default();
@@ -500,14 +500,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_an_annotation_is_not_noted() {
+    fn text_too_long_for_an_annotation_is_not_noted() {
         let mut chunk = ConfigMap::default();
         note_scouted(&mut chunk, &scout(&"x".repeat(MAX_SCOUTED_BYTES)));
         assert_eq!(chunk, ConfigMap::default());
     }
 
     #[test]
-    fn a_full_chunk_says_so_and_keeps_what_it_has() {
+    fn a_full_chunk_refuses_a_record_and_keeps_its_own() {
         let mut chunk = ConfigMap::default();
         let half = vec![7; MAX_CHUNK_BYTES / 2 + 1];
         let (one, two) = (trial(10, 1), trial(10, 2));
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_record_are_refused() {
+    fn bytes_that_are_not_a_record_are_refused() {
         assert!(matches!(decode(b"plain text"), Err(Error::Unpack(_))));
     }
 
@@ -562,7 +562,7 @@ mod tests {
         }
 
         #[test]
-        fn an_index_of_any_text_never_panics(text in "\\PC{0,200}") {
+        fn parsing_an_index_never_panics(text in "\\PC{0,200}") {
             let _ = parse_index("tortoise", "greet", &text);
         }
     }

@@ -32,7 +32,7 @@ pub fn without_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     written
 }
 
-/// Unless the spec says otherwise, a twin is wanted when there is something to compare, in enough
+/// Unless the spec sets it, a twin is wanted when there is something to compare, in enough
 /// blocks.
 fn is_wanted(spec: &BenchmarkRunSpec) -> bool {
     let default = spec.blocks >= FEWEST_BLOCKS && spec.variants.len() > 1;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spec_has_the_last_word() {
+    fn the_spec_overrides_the_default() {
         assert!(!has_twin(&json!({"noiseFloor": false})));
         assert!(has_twin(&json!({"noiseFloor": true, "blocks": 2})));
         assert!(has_twin(

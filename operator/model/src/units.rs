@@ -119,7 +119,7 @@ fn short(value: f64) -> String {
 /// Characters of a digest in tables; a report's `environment.json` has all of them.
 const DIGEST_CHARS: usize = 12;
 
-/// The text with each digest cut to its first digits: `app@sha256:0123456789ab`.
+/// The text with each digest truncated to its first digits: `app@sha256:0123456789ab`.
 pub fn short_digests(text: &str) -> String {
     let mut parts = text.split("sha256:");
     let mut short = parts.next().unwrap_or_default().to_owned();
@@ -132,8 +132,8 @@ pub fn short_digests(text: &str) -> String {
     short
 }
 
-/// A text cut to at most `limit` characters, with dots at the end if something is missing.
-pub fn cut(text: &str, limit: usize) -> String {
+/// A text truncated to at most `limit` characters, with dots at the end if something is missing.
+pub fn truncate(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_near_all_and_none_keep_the_digits_that_tell() {
+    fn shares_near_zero_and_one_keep_their_significant_digits() {
         let shown: Vec<String> = [0.0, 0.000_12, 0.5, 0.999_8, 0.975, 1.0]
             .map(exact_percent)
             .into();
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn ratios_show_two_digits_behind_the_point() {
+    fn ratios_show_two_decimal_places() {
         let shown: Vec<String> = [0.5234, 1.0, 12.345, 0.01234, 9.999].map(ratio).into();
         assert_eq!(shown, ["0.52x", "1.00x", "12.3x", "0.0123x", "10.00x"]);
     }
 
     #[test]
-    fn an_amount_keeps_three_digits_however_small_it_is() {
+    fn an_amount_keeps_three_significant_digits_however_small() {
         let shown: Vec<String> = [0.0, 0.000_312_4, 0.25, 4.2, 73.0, 1234.0]
             .map(amount)
             .into();

@@ -1,4 +1,4 @@
-//! Which build of wasmbench something is. Binaries know their build's tag (the environment variable
+//! Which build of wasmbench something is. Binaries have their build's tag (the environment variable
 //! `WASMBENCH_BUILD` at compile time, which `hack/images` sets to a digest of the sources); this
 //! crate does not, so that a new tag recompiles little.
 
@@ -6,7 +6,7 @@
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A version with the tag of its build: `0.1.0 (build 3f2a91c05d7e)`.
-pub fn words(version: &str, build: Option<&str>) -> String {
+pub fn describe(version: &str, build: Option<&str>) -> String {
     match tag(build) {
         Some(tag) => format!("{version} (build {tag})"),
         None => format!("{version} (build without a tag)"),
@@ -23,10 +23,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_without_a_tag_says_so() {
-        assert_eq!(words("0.1.0", Some("3f2a")), "0.1.0 (build 3f2a)");
+    fn a_build_without_a_tag_is_marked() {
+        assert_eq!(describe("0.1.0", Some("3f2a")), "0.1.0 (build 3f2a)");
         for none in [None, Some("")] {
-            assert_eq!(words("0.1.0", none), "0.1.0 (build without a tag)");
+            assert_eq!(describe("0.1.0", none), "0.1.0 (build without a tag)");
         }
     }
 }

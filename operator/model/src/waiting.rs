@@ -1,7 +1,7 @@
-//! What the API server says about an object that it refuses, and the kubelet about a waiting container,
+//! What the API server reports about an object that it refuses, and the kubelet about a waiting container,
 //! whoever created its pod, and whether waiting longer can help. Pure.
 
-/// What the API server says when a namespace's quota currently leaves no room. It has no separate
+/// What the API server reports when a namespace's quota currently leaves no room. It has no separate
 /// reason code for that.
 const OVER_QUOTA: &str = "exceeded quota";
 
@@ -9,11 +9,11 @@ const OVER_QUOTA: &str = "exceeded quota";
 /// and run are applied together, that happens after the run is created.
 const NO_ACCOUNT_YET: &str = "error looking up service account";
 
-/// What containerd or the kubelet says when a response took too long: it retries, and a busy node
+/// What containerd or the kubelet reports when a response took too long: it retries, and a busy node
 /// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
-/// Parts of what the kubelet and containerd say about an image that lacks something, and what to do.
+/// Parts of messages of the kubelet and containerd about an image with something missing, and what to do.
 const REMEDIES: [(&str, &str); 4] = [
     (
         "non-numeric user",
@@ -31,7 +31,7 @@ const REMEDIES: [(&str, &str); 4] = [
     ),
     NOT_EXECUTABLE,
 ];
-/// What the kernel says about a program that it cannot execute, and what to do.
+/// What the kernel reports about a program that it cannot execute, and what to do.
 const NOT_EXECUTABLE: (&str, &str) = (
     "exec format error",
     "the image's program is for another architecture than the node's, or a script without '#!': build the image for \
@@ -73,7 +73,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let known = REMEDIES.iter().find(|(said, _)| message.contains(said));
+            let known = REMEDIES.iter().find(|(text, _)| message.contains(text));
             let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
             Some((
                 Hopeless::Container,
@@ -84,11 +84,11 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     }
 }
 
-/// What to do if a container `said` that the node cannot execute its program; `None` if it said
-/// something else.
-pub fn not_executable(said: &str) -> Option<&'static str> {
-    let (words, remedy) = NOT_EXECUTABLE;
-    said.contains(words).then_some(remedy)
+/// What to do if the `output` of a container shows that the node cannot execute its program; `None`
+/// if it shows something else.
+pub fn not_executable(output: &str) -> Option<&'static str> {
+    let (text, remedy) = NOT_EXECUTABLE;
+    output.contains(text).then_some(remedy)
 }
 
 /// The message for an image that cannot be obtained.
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_container_with_an_error_is_given_up_and_a_slow_runtime_waited_for() {
+    fn container_errors_are_final_but_a_slow_runtime_is_waited_for() {
         let found = |reason, message| hopeless(reason, message).map(|(what, _)| what);
         assert_eq!(found("ImagePullBackOff", ""), Some(Hopeless::Image));
         let refused = found("CreateContainerError", "no command specified");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_for_another_processor_is_told_with_what_to_do() {
+    fn a_program_for_another_processor_is_reported_with_a_remedy() {
         let said = "failed to start: exec /app: exec format error";
         let (_, text) = hopeless("RunContainerError", said).unwrap();
         assert!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_image_lacks_is_remedied_by_a_field_of_the_run() {
+    fn missing_image_settings_are_remedied_by_fields_of_the_run() {
         for (reason, message, remedy) in [
             (
                 "CreateContainerConfigError",

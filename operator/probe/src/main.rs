@@ -46,7 +46,7 @@ use wasmbench_model::version;
 
 /// Version and build, for people.
 static VERSION: LazyLock<String> =
-    LazyLock::new(|| version::words(version::VERSION, option_env!("WASMBENCH_BUILD")));
+    LazyLock::new(|| version::describe(version::VERSION, option_env!("WASMBENCH_BUILD")));
 
 /// Measures subjects from their own node.
 #[derive(Parser)]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use wasmbench_model::units::{self, NOTHING, cut, marked};
+use wasmbench_model::units::{self, NOTHING, marked, truncate};
 use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
@@ -289,7 +289,7 @@ fn is_counted(trial: &Trial) -> bool {
 /// `39.2k/s: 28 % used by others`.
 fn thrown_away(window: &Discarded) -> String {
     let rate = window.rps.map_or_else(|| NOTHING.to_owned(), units::rate);
-    format!("{rate}/s: {}", window.noise.words())
+    format!("{rate}/s: {}", window.noise.message())
 }
 
 /// Distinct reasons for trials without a measurement, the most frequent first.
@@ -300,7 +300,7 @@ pub fn failures(summary: &Summary) -> Table {
         .right("Failed", |group| group.failed)
         .right("Skipped", |group| group.skipped)
         .left("First trial", |group| group.first.clone())
-        .left("Message", |group| cut(&group.message, MAX_SHOWN_CHARS))
+        .left("Message", |group| truncate(&group.message, MAX_SHOWN_CHARS))
         .table()
 }
 

@@ -1,6 +1,6 @@
 //! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::vocabulary::doubt::Reason;
 
@@ -25,7 +25,7 @@ pub fn because(cell: AnyCell<'_>) -> Option<String> {
 
 /// The reasons, shortened for a status.
 pub fn invalid(reasons: &[Reason]) -> Option<String> {
-    Some(cut(&words(reasons)?, MAX_REASONS_CHARS))
+    Some(truncate(&words(reasons)?, MAX_REASONS_CHARS))
 }
 
 fn words(reasons: &[Reason]) -> Option<String> {

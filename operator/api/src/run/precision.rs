@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_target_it_is_half_of_the_minimum_effect() {
+    fn the_target_defaults_to_half_of_the_minimum_effect() {
         let precision = Precision {
             target_relative_interval: None,
             max_blocks: 20,

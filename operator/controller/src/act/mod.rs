@@ -315,7 +315,7 @@ async fn launch(
 async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {
-        Ok(created) => Ok(altered::of_job(job, &created)),
+        Ok(created) => Ok(altered::job_alteration(job, &created)),
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             let name = job.name_any();
             let found = api.get_metadata_opt(&name).await;

@@ -12,7 +12,7 @@ use kube::ResourceExt;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
-use wasmbench_core::build::subject_pod::asked_subject;
+use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{
     JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
@@ -40,7 +40,7 @@ const QUOTE: usize = 300;
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
     let seen = |pod| {
         let mut seen = subject_seen(pod)?;
-        let asked = asked_subject(run, &seen.trial, node);
+        let asked = desired_subject(run, &seen.trial, node);
         let likeness = asked.map(|asked| likeness(&asked, pod));
         seen.pod.likeness = likeness.unwrap_or_default();
         Some(seen)
@@ -387,7 +387,7 @@ mod tests {
             let mut probes = probes(std::slice::from_ref(&job), &[pod]);
             probes.remove(0).pod.unwrap().likeness
         };
-        assert_eq!(seen(&["probe"]), Likeness::AsAsked);
+        assert_eq!(seen(&["probe"]), Likeness::Unaltered);
         let altered = seen(&["probe", "linkerd-proxy"]);
         let is_named =
             matches!(&altered, Likeness::Altered(text) if text.contains("linkerd-proxy"));

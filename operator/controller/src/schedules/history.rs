@@ -51,7 +51,7 @@ fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
     let spec = &schedule.spec;
     let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);
     let mut draft = history.condition(minimum_effect(&spec.template.spec), accepted)?;
-    draft.message = status::clip(&draft.message);
+    draft.message = status::truncated(&draft.message);
     Some(draft)
 }
 

@@ -109,7 +109,7 @@ async fn go_on(
         .flatten()
         .find(|error| error.is_for_people());
     let mut drafts = match hindrance {
-        Some(error) => status::hindered(error.reason(), &error.to_string()),
+        Some(error) => status::stalled(error.reason(), &error.to_string()),
         None => status::accepted(),
     };
     drafts.extend(kept.as_ref().ok().cloned().flatten());

@@ -17,29 +17,29 @@ const COLD_SUBJECT: usize = POD - "-200-63".len();
 
 /// Name of a trial's subject.
 pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
-    of_trial(run, trial, "", POD)
+    trial_name(run, trial, "", POD)
 }
 
 /// Prefix of the names of a trial's cold subjects.
 pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
-    of_trial(run, trial, "", COLD_SUBJECT)
+    trial_name(run, trial, "", COLD_SUBJECT)
 }
 
 /// Prefix of the names of the pods of a trial's floor.
 pub fn floor(run: &ValidatedRun, trial: &TrialId) -> String {
-    let words = format!("floor-{}", trial_words(run, trial));
-    fit(&words, COLD_SUBJECT, &format!("{}/{trial}/floor", run.uid))
+    let text = format!("floor-{}", trial_text(run, trial));
+    fit(&text, COLD_SUBJECT, &format!("{}/{trial}/floor", run.uid))
 }
 
 /// Name of a trial's probe Job.
 pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
-    of_trial(run, trial, "probe-", JOB)
+    trial_name(run, trial, "probe-", JOB)
 }
 
 /// Name of the probe Job that measures a trial once more.
 pub fn probe_again(run: &ValidatedRun, trial: &TrialId) -> String {
-    let words = format!("probe-{}", trial_words(run, trial));
-    fit(&words, JOB, &format!("{}/{trial}/again", run.uid))
+    let text = format!("probe-{}", trial_text(run, trial));
+    fit(&text, JOB, &format!("{}/{trial}/again", run.uid))
 }
 
 /// Name of the run's echo server, after so many `restarts`.
@@ -56,9 +56,9 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
     let Cell {
         variant, workload, ..
     } = cell;
-    let words = format!("{}-records-{variant}-{workload}-{chunk}", run.name);
+    let text = format!("{}-records-{variant}-{workload}-{chunk}", run.name);
     fit(
-        &words,
+        &text,
         OBJECT,
         &format!("{}/{variant}/{workload}/{chunk}", run.uid),
     )
@@ -74,12 +74,12 @@ pub fn label_value(name: &str) -> String {
     plain(name.to_owned(), POD, name)
 }
 
-fn of_trial(run: &ValidatedRun, trial: &TrialId, before: &str, limit: usize) -> String {
-    let words = format!("{before}{}", trial_words(run, trial));
-    fit(&words, limit, &format!("{}/{trial}", run.uid))
+fn trial_name(run: &ValidatedRun, trial: &TrialId, before: &str, limit: usize) -> String {
+    let text = format!("{before}{}", trial_text(run, trial));
+    fit(&text, limit, &format!("{}/{trial}", run.uid))
 }
 
-fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
+fn trial_text(run: &ValidatedRun, trial: &TrialId) -> String {
     let Cell {
         variant,
         workload,

@@ -19,10 +19,10 @@ use wasmbench_model::store::hex;
 /// waiting.
 const GRACE_SECONDS: i64 = 1;
 
-/// Characters of the digest of what a pod asks for.
+/// Characters of the digest of a desired pod.
 const DIGEST: usize = 16;
 
-/// Labels that keep service meshes away: a proxy beside the subject would be measured as part of
+/// Labels that keep service meshes away: a proxy next to the subject would be measured as part of
 /// it. Istio reads both as labels, the first for its sidecars, the second for its ambient mode.
 const OUT_OF_ISTIO: [(&str, &str); 2] = [
     ("sidecar.istio.io/inject", "false"),
@@ -39,7 +39,7 @@ const STAYS: [(&str, &str); 3] = [
 ];
 
 /// Metadata of a pod that is in no service mesh, and that nothing moves elsewhere.
-pub(super) fn left_alone(mut meta: ObjectMeta) -> ObjectMeta {
+pub(super) fn undisturbed(mut meta: ObjectMeta) -> ObjectMeta {
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     let labels = meta.labels.get_or_insert_default();
     labels.extend(OUT_OF_ISTIO.map(owned));
@@ -49,7 +49,7 @@ pub(super) fn left_alone(mut meta: ObjectMeta) -> ObjectMeta {
     meta
 }
 
-/// The pod with a digest of what it asks for. Values of the environment are left out, because the
+/// The pod with a digest of its desired spec. Values of the environment are left out, because the
 /// echo server's address is one of them.
 pub(super) fn signed(mut pod: Pod) -> Pod {
     let mut spec = pod.spec.clone().unwrap_or_default();
@@ -122,9 +122,9 @@ fn on_node(node: &str) -> Affinity {
     }
 }
 
-/// The node that a pod is on or asks for.
+/// The node that a pod is on or requests.
 pub fn node_of(spec: &PodSpec) -> Option<&str> {
-    let asked = || {
+    let requested = || {
         let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
         let required = affinity
             .required_during_scheduling_ignored_during_execution
@@ -133,7 +133,7 @@ pub fn node_of(spec: &PodSpec) -> Option<&str> {
         let fields = term.match_fields.as_ref()?;
         fields.first()?.values.as_ref()?.first().map(String::as_str)
     };
-    spec.node_name.as_deref().or_else(asked)
+    spec.node_name.as_deref().or_else(requested)
 }
 
 fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
@@ -158,7 +158,7 @@ pub(super) fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }
 
-/// A request for CPU and memory, and a limit of memory alone.
+/// A request for CPU and memory, and a limit of memory only.
 pub(super) fn resources(cpu: &str, memory: &str, limit: &str) -> ResourceRequirements {
     let amount = |cpu: Option<&str>, memory: &str| {
         quantities(&CpuAndMemory {

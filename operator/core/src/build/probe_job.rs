@@ -90,7 +90,7 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
 
 /// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
-    let template_meta = pod::left_alone(ObjectMeta {
+    let template_meta = pod::undisturbed(ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
         ..ObjectMeta::default()
@@ -172,12 +172,12 @@ fn load(sweeps: &Sweeps, point: Point) -> Load {
         }
         Point::OpenLoop { percent_of_peak } => {
             let sweep = sweeps.open_loop.as_ref();
-            let of = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
+            let setting = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
             Load::OpenLoop {
                 percent_of_peak,
-                peak_seconds: of(|sweep| sweep.peak_seconds),
-                seconds: of(|sweep| sweep.duration_seconds),
-                warmup_seconds: of(|sweep| sweep.warmup_seconds),
+                peak_seconds: setting(|sweep| sweep.peak_seconds),
+                seconds: setting(|sweep| sweep.duration_seconds),
+                warmup_seconds: setting(|sweep| sweep.warmup_seconds),
             }
         }
     }

@@ -55,7 +55,7 @@ fn request(
     config: &OperatorConfig,
 ) -> ScoutRequest {
     let subject = &variant.subject;
-    let of = |workload: &&Workload| ScoutWorkload {
+    let scout_workload = |workload: &&Workload| ScoutWorkload {
         name: workload.name.clone(),
         path: workload.path.clone(),
         action: action_call(subject, workload),
@@ -70,7 +70,7 @@ fn request(
         upstream_uid: target.upstream_uid.map(str::to_owned),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
-        workloads: fitting(run.workloads(trial).iter().map(of)),
+        workloads: fitting(run.workloads(trial).iter().map(scout_workload)),
     }
 }
 

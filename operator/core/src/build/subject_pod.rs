@@ -28,7 +28,7 @@ pub fn subject_pod(
     let meta = owned_meta(run, names::subject(run, trial), labels::COMPONENT_SUBJECT);
     let placement = run.spec.placement.clone().unwrap_or_default();
     pod::signed(Pod {
-        metadata: pod::left_alone(with_trial(meta, trial)),
+        metadata: pod::undisturbed(with_trial(meta, trial)),
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
@@ -39,8 +39,8 @@ pub fn subject_pod(
     })
 }
 
-/// The subject that `trial` asks for on `node`, to compare with the one that is there.
-pub fn asked_subject(run: &ValidatedRun, trial: &TrialId, node: &str) -> Option<Pod> {
+/// The desired subject of `trial` on `node`, to compare with the one that is there.
+pub fn desired_subject(run: &ValidatedRun, trial: &TrialId, node: &str) -> Option<Pod> {
     // Values of the environment are not compared.
     let upstream = run.has_upstream(trial).then_some("");
     Some(subject_pod(run, run.variant(trial)?, trial, node, upstream))
@@ -53,7 +53,7 @@ fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
 }
 
 /// What a cold start creates: the subject of `trial`, under a name to which the probe appends
-/// numbers. The image is pulled only if the node lacks it, which depends on the sweep's class.
+/// numbers. The image is pulled only if it is missing on the node, which depends on the sweep's class.
 pub fn cold_subject(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -64,7 +64,7 @@ pub fn cold_subject(
     let name = names::cold_subject(run, trial);
     let meta = owned_meta(run, name, labels::COMPONENT_COLD_SUBJECT);
     let mut pod = subject_pod(run, variant, trial, node, upstream);
-    pod.metadata = pod::left_alone(with_trial(meta, trial));
+    pod.metadata = pod::undisturbed(with_trial(meta, trial));
     for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
         container.image_pull_policy = Some("IfNotPresent".into());
     }
@@ -99,8 +99,8 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
         name: containers::SUBJECT.into(),
         image: Some(subject.image.clone()),
         image_pull_policy: subject.pull_policy.clone(),
-        command: words(&subject.command),
-        args: words(&subject.args),
+        command: non_empty(&subject.command),
+        args: non_empty(&subject.args),
         env: Some(env.collect()).filter(|env: &Vec<EnvVar>| !env.is_empty()),
         ports: Some(vec![ContainerPort {
             name: Some("http".into()),
@@ -121,20 +121,20 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
 }
 
 /// Words of a command line, as the API promises them: literal.
-fn words(all: &[String]) -> Option<Vec<String>> {
+fn non_empty(all: &[String]) -> Option<Vec<String>> {
     let literal = all.iter().map(|word| pod::literal(word));
     (!all.is_empty()).then(|| literal.collect())
 }
 
 /// By default without a CPU limit: with one, a run would measure the scheduler's throttling instead
 /// of the variant.
-fn resources(asked: Option<&SubjectResources>) -> ResourceRequirements {
+fn resources(requested: Option<&SubjectResources>) -> ResourceRequirements {
     let Some(asked) = asked else {
         return pod::resources("100m", "64Mi", "512Mi");
     };
     ResourceRequirements {
-        requests: asked.requests.as_ref().and_then(pod::quantities),
-        limits: asked.limits.as_ref().and_then(pod::quantities),
+        requests: requested.requests.as_ref().and_then(pod::quantities),
+        limits: requested.limits.as_ref().and_then(pod::quantities),
         claims: None,
     }
 }

@@ -16,7 +16,7 @@ pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str, restarts: u
     let name = names::upstream(run, restarts);
     let meta = owned_meta(run, name, labels::COMPONENT_UPSTREAM);
     pod::signed(Pod {
-        metadata: pod::left_alone(meta),
+        metadata: pod::undisturbed(meta),
         spec: Some(PodSpec {
             containers: vec![Container {
                 name: containers::UPSTREAM.into(),

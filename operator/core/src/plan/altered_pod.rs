@@ -1,4 +1,4 @@
-//! Whether pods are what was asked for: no load goes to an altered one, and no altered probe is
+//! Whether pods are the desired ones: no load goes to an altered one, and no altered probe is
 //! believed. The API server lets nobody but the operator create such pods; but neither a webhook
 //! that changes them nor anybody who creates them where that rule is switched off may redirect the
 //! load or have something else measured as the service.
@@ -11,11 +11,11 @@ use crate::observed::PodSeen;
 /// Why no load may go to a subject.
 pub fn unfit(pod: &PodSeen) -> Option<Failure> {
     match &pod.likeness {
-        Likeness::AsAsked | Likeness::Altered(_) => altered(pod, FailureReason::SubjectAltered),
-        Likeness::AskedOtherwise => {
+        Likeness::Unaltered | Likeness::Altered(_) => altered(pod, FailureReason::SubjectAltered),
+        Likeness::Outdated => {
             let message = format!(
                 "pod {} was created before the operator was updated or configured otherwise, and \
-                 is another than the trial now asks for",
+                 is not the one that the trial needs now",
                 pod.name
             );
             Some(Failure::new(FailureReason::SubjectLost, message))
@@ -27,6 +27,6 @@ pub fn unfit(pod: &PodSeen) -> Option<Failure> {
 pub fn altered(pod: &PodSeen, reason: FailureReason) -> Option<Failure> {
     match &pod.likeness {
         Likeness::Altered(message) => Some(Failure::new(reason, message)),
-        Likeness::AsAsked | Likeness::AskedOtherwise => None,
+        Likeness::Unaltered | Likeness::Outdated => None,
     }
 }

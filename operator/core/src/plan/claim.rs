@@ -63,7 +63,7 @@ pub enum Claim {
 /// Where `run` stands.
 pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     if let Some(node) = held(run, seen) {
-        return on_held(seen, node);
+        return claim_on_held(seen, node);
     }
     let mut matching: Vec<&NodeSeen> = seen.nodes.iter().collect();
     matching.retain(|node| meets(&seen.demands, node));
@@ -116,7 +116,7 @@ pub fn may_take(run: &ValidatedRun, seen: &Observed) -> bool {
     !run.spec.suspend && matches!(claim(run, seen), Claim::Take { .. })
 }
 
-fn on_held(seen: &Observed, name: String) -> Claim {
+fn claim_on_held(seen: &Observed, name: String) -> Claim {
     let Some(node) = seen.nodes.iter().find(|node| node.name == name) else {
         let message = format!(
             "node {name}, on which this run measures, is gone: bring it back, or delete the run and \
@@ -134,7 +134,7 @@ fn on_held(seen: &Observed, name: String) -> Claim {
 }
 
 /// Claims on nodes that are gone. One that still has a holder is released first.
-pub fn of_gone_nodes(seen: &Observed) -> impl Iterator<Item = &LeaseSeen> {
+pub fn of_deleted_nodes(seen: &Observed) -> impl Iterator<Item = &LeaseSeen> {
     let is_gone = |lease: &&LeaseSeen| seen.nodes.iter().all(|node| node.name != lease.node);
     let leases = seen.leases.iter().filter(|lease| lease.holder.is_none());
     leases.filter(is_gone).take(FORGOTTEN)

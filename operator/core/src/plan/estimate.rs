@@ -1,4 +1,4 @@
-//! How long a run will take: an estimate for people. At first it comes from the spec alone, and
+//! How long a run will take: an estimate for people. At first it comes from the spec only, and
 //! covers loads with their warm-up, the load generator's ceiling in the first block, and the start
 //! and removal of pods.
 //!
@@ -28,7 +28,7 @@ const SAMPLE_SECONDS: u64 = 2;
 /// second in total.
 const STEP_SECONDS: u64 = 4;
 
-/// Seconds in which a scout asks all workloads.
+/// Seconds in which a scout requests all workloads.
 const SCOUT_SECONDS: u32 = 1;
 
 /// How long the load generator's own ceiling is measured, in trials that do so.
@@ -40,7 +40,7 @@ const QUIET_MARGIN_SECONDS: u64 = 3;
 /// for only five minutes.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
-/// The pace starts from this many seconds taken as expected: a single trial says little about the
+/// The pace starts from this many seconds taken as expected: a single trial shows little about the
 /// others.
 const PACE_PRIOR_SECONDS: u64 = 30;
 /// A pace beyond these is not that of the trials: the run was suspended, or a clock was set.
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_record_takes_no_more_time() {
+    fn recorded_trials_take_no_more_time() {
         assert_eq!(left_after(5, Ended::Measured), 5);
     }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_makes_no_run_fast() {
+    fn a_clock_set_back_does_not_make_a_run_look_fast() {
         let is_as_expected = |pace: f64| (pace - 1.0).abs() < 1e-9;
         assert!(is_as_expected(pace(600, 0)));
         assert!(!is_as_expected(pace(600, 900)));

@@ -202,7 +202,7 @@ fn measured(run: &ValidatedRun, seen: &Observed, belongs: impl Fn(&TrialId) -> b
 }
 
 fn because(trial: &TrialId, reason: &FailureReason) -> Failure {
-    let message = format!("trial {trial} failed before: its record says why");
+    let message = format!("trial {trial} failed before: see its record");
     Failure::new(reason.clone(), message)
 }
 

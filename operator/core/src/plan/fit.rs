@@ -1,5 +1,5 @@
 //! Whether a node meets a run's demands, and what keeps the run's pods off a node that does. A node
-//! that lacks a label will hardly get it; a taint, a cordon or a node that is not ready passes.
+//! without a label will hardly get it; a taint, a cordon or a node that is not ready passes.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ const PRESSURE: [&str; 3] = [
 /// What keeps a run's pods off a node for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The kubelet does not say that the node is ready.
+    /// The kubelet does not report that the node is ready.
     NotReady,
     /// Somebody cordoned it.
     Cordoned,

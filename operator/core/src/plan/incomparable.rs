@@ -44,7 +44,7 @@ fn why_incomparable(
     variant: &str,
     workload: &Workload,
 ) -> Option<Failure> {
-    let of = |variant: &str| {
+    let scouted_by = |variant: &str| {
         // The twin is the baseline.
         let looked_at = if variant == TWIN {
             &run.baseline
@@ -54,9 +54,9 @@ fn why_incomparable(
         let mut scouted = seen.scouted.get(looked_at)?.iter();
         scouted.find(|scouted| scouted.workload == workload.name)
     };
-    let scouted = of(variant)?;
+    let scouted = scouted_by(variant)?;
     match scouted.failure.as_ref() {
-        Some(failure) if speaks_against_all(&failure.reason) => {
+        Some(failure) if recurs_in_every_trial(&failure.reason) => {
             let message = format!("before the first block: {}", failure.message);
             return Some(Failure::new(failure.reason.clone(), message));
         }
@@ -67,23 +67,23 @@ fn why_incomparable(
     if !workload.expect.same_across_variants {
         return None;
     }
-    let baseline = of(&run.baseline).filter(|found| found.failure.is_none())?;
+    let baseline = scouted_by(&run.baseline).filter(|found| found.failure.is_none())?;
     let status = workload.expect.status;
     let (answer, expected) = (answer(scouted, status)?, answer(baseline, status)?);
     (answer.body_sha256 != expected.body_sha256).then(|| {
         let message = format!(
             "before the first block, {variant} answered {}, but {} answered {}, and \
              expect.sameAcrossVariants asks for one answer",
-            shown(answer),
+            describe(answer),
             run.baseline,
-            shown(expected)
+            describe(expected)
         );
         Failure::new(FailureReason::ResponseMismatch, message)
     })
 }
 
 /// Whether a load would find the same in every trial.
-fn speaks_against_all(reason: &FailureReason) -> bool {
+fn recurs_in_every_trial(reason: &FailureReason) -> bool {
     matches!(
         reason,
         FailureReason::WrongAnswer | FailureReason::AnswerChanged
@@ -96,7 +96,7 @@ fn answer(scouted: &Scouted, status: u16) -> Option<&Answer> {
     answers.find(|answer| answer.status == status)
 }
 
-fn shown(answer: &Answer) -> String {
+fn describe(answer: &Answer) -> String {
     let digest = short_digests(&format!("sha256:{}", answer.body_sha256));
     let Answer {
         body_bytes,

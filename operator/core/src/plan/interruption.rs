@@ -1,5 +1,5 @@
-//! A node that is taken away in the middle of a run: cordoned, drained, tainted, rebooted, not
-//! ready. The run waits for it without a pod there, and what happens to a trial in the meantime says
+//! A node that becomes unavailable in the middle of a run: cordoned, drained, tainted, rebooted, not
+//! ready. The run waits for it without a pod there, and what happens to a trial in the meantime shows
 //! nothing about the service: the trial has no record, and is measured again.
 
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use wasmbench_model::wire::record::TrialId;
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
 use crate::plan::fit::Obstacle;
 use crate::plan::{
-    NODE_CHECK, Stage, Step, Wake, again, giving_back, pods, pods_of, remove_everything,
+    NODE_CHECK, Stage, Step, Wake, again, pods, pods_of, releasing, remove_everything,
 };
 use crate::validate::ValidatedRun;
 
@@ -32,7 +32,7 @@ pub fn interrupted(
     let steps = if seen.demands.node.is_some() || has_left {
         remove_everything(seen)
     } else {
-        giving_back(run, seen)
+        releasing(run, seen)
     };
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }
@@ -65,7 +65,7 @@ fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> boo
     match obstacle {
         // The trial may have caused it.
         Obstacle::Pressure(_) => is_at_work || steps.iter().any(Step::records),
-        // Pods that run are left alone, but a probe that creates pods cannot start them.
+        // Running pods keep running, but a probe that creates pods cannot start them.
         Obstacle::NotReady | Obstacle::Cordoned | Obstacle::Taint(_) => {
             (is_at_work || steps.iter().any(has_measured)) && !trial.cell.point.probe_creates_pods()
         }
@@ -121,8 +121,8 @@ fn was_lost(seen: &Observed, node: &str) -> bool {
     pods.map(|pod| pod.created).chain(probes).min() < node.ready_changed
 }
 
-/// The echo server, or if none works, those that have ended: once one works again, these say nothing
-/// about the trial.
+/// The echo server, or if none works, those that have ended: once one works again, these are
+/// irrelevant to the trial.
 fn upstreams(seen: &Observed) -> &[PodSeen] {
     let ended = seen.upstreams.as_slice();
     seen.upstream().map_or(ended, std::slice::from_ref)

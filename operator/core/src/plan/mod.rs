@@ -9,7 +9,7 @@
 //!    beforehand ([`blocks()`]).
 //! 3. A run measures only while it holds the claim on its node; others queue ([`claim`]). Nothing
 //!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
-//!    taken away waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//!    unavailable waits for it, and its trial has no record ([`interruption`]). What else has ended is
 //!    recorded even without the node, and what else there is, removed. A run whose demands no node
 //!    meets for ten minutes ends like one whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
@@ -132,7 +132,7 @@ pub enum Step {
         /// Name of the subject's pod, if it still exists.
         subject_pod: Option<String>,
     },
-    /// Store a record that says why there is no measurement.
+    /// Store a record with the reason why there is no measurement.
     RecordFailure {
         /// Which trial.
         trial: TrialId,
@@ -196,7 +196,7 @@ impl Step {
     }
 }
 
-/// What to do for a run, and what to say about it.
+/// What to do for a run, and what to report about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The steps, in this order.
@@ -302,7 +302,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         claim::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
             let stage = Stage::Queued { message };
-            let steps = taking(seen, node.clone(), existing);
+            let steps = claiming(seen, node.clone(), existing);
             return next(steps, stage, Some(node), Wake::Now);
         }
         // The release of the node's Lease wakes the runs that queue for it; the check covers a
@@ -323,10 +323,10 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
     };
     let (steps, stage, wake) = on_node(run, seen, &node, obstacle, now);
     let plan = next(steps, stage, Some(node), wake);
-    occupied::held_back(plan, seen, now)
+    occupied::without_starts(plan, seen, now)
 }
 
-/// What comes before a run that holds no node asks for one. What has ended is recorded; whatever else
+/// What a run that holds no node does before it claims one. What has ended is recorded; whatever else
 /// is there took effect late, on a node that the run may not get back.
 fn without_node(
     run: &ValidatedRun,
@@ -353,9 +353,9 @@ fn without_node(
     })
 }
 
-/// Whoever takes a node has just read all of them, and removes the claims on those that are gone.
-fn taking(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
-    let gone = claim::of_gone_nodes(seen).cloned();
+/// A run that claims a node has just read all of them, and removes the claims on deleted ones.
+fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
+    let gone = claim::of_deleted_nodes(seen).cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
     let takes = Step::ClaimNode { node, existing };
     [takes].into_iter().chain(forgets).collect()
@@ -391,7 +391,7 @@ fn unmatched(
         return finishing(run, seen, completed, now);
     }
     Plan {
-        steps: giving_back(run, seen),
+        steps: releasing(run, seen),
         stage: Stage::NoNode {
             message: format!("{message}; the run ends after {UNMATCHED:#} without one"),
         },
@@ -401,8 +401,8 @@ fn unmatched(
     }
 }
 
-/// The stage, which also says what is not measured because of what the scouts saw: it is known long
-/// before the report.
+/// The stage, with what is not measured because of what the scouts saw: it is known long before the
+/// report.
 fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     let Stage::Measuring {
         trial,
@@ -444,7 +444,7 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     Plan {
-        steps: giving_back(run, seen),
+        steps: releasing(run, seen),
         stage: Stage::Suspended,
         node: claim::held(run, seen),
         completed,
@@ -454,7 +454,7 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 
 /// Removes the run's pods, and releases its node only when nothing of the run can put load on it any
 /// more.
-fn giving_back(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
+fn releasing(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
     let mut steps = remove_everything(seen);
     let node = claim::held(run, seen).filter(|_| at_rest(seen));
     steps.extend(node.map(|node| Step::ReleaseNode { node }));
@@ -464,7 +464,7 @@ fn giving_back(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let held = claim::held(run, seen);
     // The node goes before the report, which may fail again and again while others wait for it.
-    let mut steps = giving_back(run, seen);
+    let mut steps = releasing(run, seen);
     let releases = steps
         .iter()
         .any(|step| matches!(step, Step::ReleaseNode { .. }));
@@ -480,7 +480,7 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     let stage = match (wake == Wake::OnChange, gave_up) {
         (true, false) => Stage::Done,
         (false, false) => Stage::Summarising,
-        (is_over, true) => gave_up_because(claim::unmatched(seen), is_over),
+        (is_over, true) => giving_up(claim::unmatched(seen), is_over),
     };
     Plan {
         steps,
@@ -491,8 +491,8 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     }
 }
 
-/// Until the report exists, the run says that it has no node, and since when.
-fn gave_up_because(message: String, is_over: bool) -> Stage {
+/// Until the report exists, the run reports that it has no node, and since when.
+fn giving_up(message: String, is_over: bool) -> Stage {
     if is_over {
         Stage::GaveUp { message }
     } else {

@@ -1,5 +1,5 @@
 //! Why a node could not start a pod, or a Job could not create one. A pod whose sandbox cannot be
-//! created says nothing about it in its status: only the kubelet's event does, in containerd's words.
+//! created has nothing about it in its status: only the kubelet's event does, in containerd's words.
 //! The same is true of a Job whose pod is refused. Pure.
 
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -10,16 +10,16 @@ pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
 pub const POD_REFUSED: &str = "FailedCreate";
 /// How waiting for a pod whose sandbox cannot be created ends, in the operator and in the probe.
 const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
-/// What containerd says, and what to do about it. The first match counts.
+/// What containerd reports, and what to do about it. The first match counts.
 const REMEDIES: [(&str, &str); 5] = [
     (
         "no runtime for",
-        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+        "the node's containerd does not have the RuntimeClass's handler: add the runtime to its \
          configuration and restart it, or correct the handler",
     ),
     (
         "no runtime handler",
-        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+        "the node's containerd does not have the RuntimeClass's handler: add the runtime to its \
          configuration and restart it, or correct the handler",
     ),
     (
@@ -43,14 +43,14 @@ pub fn wants_event(failure: &Failure) -> bool {
     failure.reason == MAY_LACK_A_SANDBOX
 }
 
-/// `failure`, explained by what the kubelet said (`event`). If the event names a known cause, no
+/// `failure`, explained by what the kubelet reported (`event`). If the event names a known cause, no
 /// pod of the variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
-    let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
-        let message = format!("{}; the node said: {event}", failure.message);
+    let Some((_, remedy)) = REMEDIES.iter().find(|(text, _)| event.contains(text)) else {
+        let message = format!("{}; the node reported: {event}", failure.message);
         return Failure { message, ..failure };
     };
-    let message = format!("{remedy} (it said: {event})");
+    let message = format!("{remedy} (the node reported: {event})");
     Failure::new(FailureReason::SubjectNotStarted, message)
 }
 
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_lack_a_sandbox_has_its_remedy() {
+    fn every_sandbox_failure_has_a_remedy() {
         for (event, remedy) in [
             (
                 "unable to get OCI runtime for sandbox: no runtime for \"wasmtime\" is configured",
@@ -90,7 +90,7 @@ mod tests {
             ),
             (
                 "plugin type=ptp: no address",
-                "it did not run; the node said: plugin",
+                "it did not run; the node reported: plugin",
             ),
         ] {
             let Failure { reason, message } = failure(event);
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_ran_needs_no_event() {
-        let of = |reason| wants_event(&Failure::new(reason, ""));
-        assert!(of(FailureReason::StartTimedOut));
-        assert!(!of(FailureReason::SubjectCrashed));
+    fn no_event_is_needed_for_a_pod_that_ran() {
+        let wants = |reason| wants_event(&Failure::new(reason, ""));
+        assert!(wants(FailureReason::StartTimedOut));
+        assert!(!wants(FailureReason::SubjectCrashed));
     }
 }

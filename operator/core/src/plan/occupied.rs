@@ -1,4 +1,4 @@
-//! Nothing starts on a node while anything of another run is there: a claim says who may measure,
+//! Nothing starts on a node while anything of another run is there: a claim shows who may measure,
 //! but not that everybody else has stopped. A deletion may be noticed late, and a write whose
 //! response was lost may take effect late.
 
@@ -16,7 +16,7 @@ pub(super) fn on<'a>(seen: &'a Observed, node: &'a str) -> impl Iterator<Item = 
     all.filter(move |occupant| occupant.node == node)
 }
 
-/// What to do about the `occupants` of a node, and what to say. A run that can still measure removes
+/// What to do about the `occupants` of a node, and what to report. A run that can still measure removes
 /// its own; what others have left is swept by whoever comes across it.
 pub(super) fn wait(seen: &Observed, node: &str, occupants: &[Occupant]) -> (Vec<Step>, String) {
     let lives = |occupant: &Occupant| {
@@ -37,9 +37,9 @@ pub(super) fn wait(seen: &Observed, node: &str, occupants: &[Occupant]) -> (Vec<
     (over, format!("waiting until node {node} is free of {what}"))
 }
 
-/// The `plan` of a run that holds its node, without what would start beside something of another
-/// run.
-pub(super) fn held_back(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan {
+/// The `plan` of a run that holds its node, without what would start while something of another run
+/// is there.
+pub(super) fn without_starts(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan {
     let node = plan.node.clone().unwrap_or_default();
     let occupants: Vec<Occupant> = on(seen, &node).cloned().collect();
     if occupants.is_empty() || !plan.steps.iter().any(Step::starts) {
@@ -51,11 +51,11 @@ pub(super) fn held_back(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan
     plan.wake = Wake::At(later(now, OCCUPANT_CHECK));
     if let Stage::Measuring {
         phase,
-        message: said,
+        message: current,
         ..
     } = &mut plan.stage
     {
-        (*phase, *said) = (TrialPhase::Preparing, message);
+        (*phase, *current) = (TrialPhase::Preparing, message);
     }
     plan
 }

@@ -11,7 +11,7 @@ use crate::plan::next::Next;
 use crate::plan::pods::{because, fail, since};
 use crate::validate::ValidatedRun;
 
-/// How long the scheduler may say "does not fit": the previous subject may still be terminating.
+/// How long the scheduler may report "does not fit": the previous subject may still be terminating.
 const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 
 /// How long a probe's Job may be without a pod: whatever refuses the pod does so at once, and the
@@ -76,7 +76,7 @@ pub(super) fn until_deadline(
     }
     let message = format!(
         "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
-         and whether the node's container runtime knows the RuntimeClass",
+         and whether the node's container runtime is configured for the RuntimeClass",
         because(state)
     );
     let failure = Failure::new(FailureReason::StartTimedOut, message);

@@ -1,7 +1,7 @@
 //! Whose turn it is. Namespaces take turns, so that nobody has to wait for all of somebody else's
 //! runs; within a namespace, older runs come first.
 //!
-//! The whole order is worked out in one go: hundreds of runs may wait, each asks for its place, and
+//! The whole order is computed at once: hundreds of runs may wait, each needs its place, and
 //! the node that they wait for is being measured.
 
 use std::collections::{BTreeMap, HashMap};
@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_run_waits_for_those_whose_turn_is_before_its_own(seen in worlds()) {
+        fn each_run_waits_for_the_runs_before_it_in_the_queue(seen in worlds()) {
             let queue = Queue::new(&seen);
             let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(&seen, run);
             for run in seen.runs.iter().filter(waits) {

@@ -60,7 +60,7 @@ fn without_record<'a>(run: &'a ValidatedRun, seen: &Observed) -> Option<&'a Tria
     planned.find(|trial| !seen.records.contains_key(trial))
 }
 
-/// Removes objects of trials that have their record, and objects that no trial knows.
+/// Removes objects of trials that have their record, and objects of no trial.
 fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
     let probes = seen.probes.iter().filter(|probe| probe.trial != *current);
     let subjects = seen

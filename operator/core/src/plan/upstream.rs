@@ -60,7 +60,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     // A subject is given the address when it is created.
     if let Some(subject) = subject.filter(|subject| subject.pod.deleting.is_none()) {
         let step = Step::remove_subject(&subject.pod);
-        let message = format!("removing a pod of {trial} that knows an earlier echo server");
+        let message = format!("removing a pod of {trial} that uses an earlier echo server");
         return Next::waiting(message, Wake::Now).by(step);
     }
     let is_taken = |restarts: &usize| {

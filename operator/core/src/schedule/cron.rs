@@ -38,7 +38,7 @@ impl Cron {
             return Err(invalid(
                 "spec.schedule",
                 format!(
-                    "'{expression}' is no cron expression: write five fields, such as '0 3 * * *' \
+                    "'{expression}' is not a cron expression: write five fields, such as '0 3 * * *' \
                      for each night at three"
                 ),
             ));
@@ -47,7 +47,7 @@ impl Cron {
         if cron.after(Timestamp::UNIX_EPOCH).is_none() {
             return Err(invalid(
                 "spec.schedule",
-                format!("'{expression}' never comes: choose a day that one of its months has"),
+                format!("'{expression}' never occurs: choose a day that one of its months has"),
             ));
         }
         Ok(cron)
@@ -93,7 +93,7 @@ fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
         .filter(|_| !name.eq_ignore_ascii_case("local"));
     zone.map(|zone| (name, zone)).ok_or_else(|| {
         let message = format!(
-            "'{name}' is no time zone: write a name of the IANA database, such as Europe/Berlin"
+            "'{name}' is not a time zone: write a name of the IANA database, such as Europe/Berlin"
         );
         invalid("spec.timeZone", message)
     })

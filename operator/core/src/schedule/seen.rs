@@ -34,7 +34,7 @@ pub enum RunOutcome {
 }
 
 /// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
-/// whatever its labels say.
+/// whatever its labels are.
 pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
     if !belongs_to::<BenchmarkSchedule>(&run.metadata, schedule_uid) {
         return None;

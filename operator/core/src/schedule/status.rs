@@ -6,7 +6,7 @@ use kube::ResourceExt as _;
 use wasmbench_api::conditions::{self, Draft};
 use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus};
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use super::run::run_name;
 use super::seen::{RunOutcome, SeenRun};
@@ -32,7 +32,7 @@ pub fn accepted() -> Vec<Draft> {
 
 /// The conditions of a schedule that starts no runs until it is changed.
 pub fn refused(invalid: &Invalid) -> Vec<Draft> {
-    let message = clip(&invalid.to_string());
+    let message = truncated(&invalid.to_string());
     vec![
         conditions::no(conditions::ACCEPTED, INVALID, message.clone()),
         conditions::yes(conditions::STALLED, INVALID, message),
@@ -40,9 +40,13 @@ pub fn refused(invalid: &Invalid) -> Vec<Draft> {
 }
 
 /// The conditions of a schedule whose run could not be started, which will be retried.
-pub fn hindered(reason: &str, message: &str) -> Vec<Draft> {
+pub fn stalled(reason: &str, message: &str) -> Vec<Draft> {
     let mut drafts = accepted();
-    drafts.push(conditions::yes(conditions::STALLED, reason, clip(message)));
+    drafts.push(conditions::yes(
+        conditions::STALLED,
+        reason,
+        truncated(message),
+    ));
     drafts
 }
 
@@ -99,7 +103,7 @@ fn left_out((time, why): (Timestamp, LeftOut)) -> LeftOutTime {
     }
 }
 
-/// The text, cut to the longest message that a condition may have.
-pub fn clip(text: &str) -> String {
-    cut(text, MESSAGE)
+/// The text, truncated to the longest message that a condition may have.
+pub fn truncated(text: &str) -> String {
+    truncate(text, MESSAGE)
 }

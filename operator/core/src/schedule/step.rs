@@ -20,7 +20,7 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The last scheduled time for which a run was started, even if the status does not know that
+    /// The last scheduled time for which a run was started, even if the status does not have that
     /// run yet.
     pub fn last_started(&self) -> Option<Timestamp> {
         let runs = self.runs.iter().map(|run| run.due);
@@ -50,7 +50,7 @@ pub enum LeftOut {
     TooLate,
     /// An earlier run is active, and `concurrencyPolicy` is `Forbid`.
     AlreadyActive,
-    /// Runs may be active beside each other, but as many as may be already are.
+    /// Runs may be active at the same time, but as many as are allowed already are.
     TooManyActive,
 }
 

@@ -19,7 +19,7 @@ const LISTEN: &str = "listen";
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
     let settings = variant.engine.unwrap_or_default();
-    catalogue::of_variant(variant)
+    catalogue::definition_of(variant)
         .map(|row| preset::subject(row, settings, config))
         .or_else(|| variant.container.as_ref().map(own_container))
 }

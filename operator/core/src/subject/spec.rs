@@ -5,7 +5,7 @@ use wasmbench_model::images::Images;
 use wasmbench_model::variants::presets::{GATEWAY_LINE, GATEWAY_PORT};
 use wasmbench_model::wire::action::Instances;
 
-/// The path at which every gateway says how it executes.
+/// The path at which every gateway reports how it executes.
 const ENGINE_PATH: &str = "/engine";
 
 /// What a variant's pod runs.

@@ -53,7 +53,7 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
     }
 }
 
-/// What the node has of an image says nothing about a function that is sent.
+/// What the node has of an image does not matter for a function that is sent.
 fn actions(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
     let has_action = spec
         .workloads
@@ -143,7 +143,7 @@ fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
         return Err(invalid(
             CONCURRENCY,
             format!(
-                "{above} pods at once are asked for and the administrator allows {limit}: lower it"
+                "{above} pods at once are requested and the administrator allows {limit}: lower it"
             ),
         ));
     }

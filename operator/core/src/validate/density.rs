@@ -38,7 +38,7 @@ pub(super) fn check(
         return Err(invalid(
             INSTANCES,
             format!(
-                "{above} instances are asked for and the administrator allows {limit}: lower it"
+                "{above} instances are requested and the administrator allows {limit}: lower it"
             ),
         ));
     }

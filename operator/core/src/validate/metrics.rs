@@ -21,7 +21,7 @@ pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result
     })
 }
 
-/// Checks that the run measures `metric` under one of these workloads. The error says why not and
+/// Checks that the run measures `metric` under one of these workloads. The error has the reason and
 /// what to do; callers append to it.
 pub fn check(
     spec: &BenchmarkRunSpec,
@@ -54,7 +54,7 @@ pub fn check(
     Ok(())
 }
 
-/// The sweeps that measure the metric, as part of a sentence.
+/// The sweeps that measure the metric, as part of a message.
 fn sweeps_of(metric: Metric) -> &'static str {
     match metric {
         Metric::ThroughputRps => "spec.sweeps.throughput",

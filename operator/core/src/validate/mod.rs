@@ -78,7 +78,7 @@ impl ValidatedRun {
         workloads.find(|one| !trial.is_scout() && one.name == trial.cell.workload)
     }
 
-    /// The workloads that a trial of this run asks for.
+    /// The workloads that a trial of this run requests.
     pub fn workloads(&self, trial: &TrialId) -> Vec<&Workload> {
         if trial.is_scout() {
             return order::workloads_of(&self.spec, &trial.cell.variant);
@@ -104,7 +104,7 @@ impl ValidatedRun {
     }
 }
 
-/// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
+/// Checks `run` by the API's rules and the administrator's limits, and fixes the order.
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     names::check(&run.spec)?;
     let spec = &twin::with_twin(&run.spec);
@@ -201,7 +201,7 @@ fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<
     if let Some(above) = list.iter().find(|c| **c > limit) {
         return Err(invalid(
             field,
-            format!("{above} connections are asked for and the administrator allows {limit}"),
+            format!("{above} connections are requested and the administrator allows {limit}"),
         ));
     }
     if list.is_empty() || list.contains(&0) {
@@ -221,7 +221,7 @@ fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<
         return Err(invalid(
             "spec.sweeps.throughput.durationSeconds",
             format!(
-                "{} s are asked for and the administrator allows {longest} s",
+                "{} s are requested and the administrator allows {longest} s",
                 throughput.duration_seconds
             ),
         ));

@@ -73,7 +73,10 @@ fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
     ] {
         let request = amount(&format!("spec.resources.requests.{name}"), request.as_ref())?;
         let limit = amount(&format!("spec.resources.limits.{name}"), limit.as_ref())?;
-        if request.zip(limit).is_some_and(|(asked, most)| asked > most) {
+        if request
+            .zip(limit)
+            .is_some_and(|(request, limit)| request > limit)
+        {
             return Err(invalid(
                 format!("spec.resources.requests.{name}"),
                 "is more than the limit: lower the request or raise the limit",
@@ -114,10 +117,10 @@ fn check_placement(placement: &Placement) -> Result<(), Invalid> {
 fn check_labels(field: &str, labels: &BTreeMap<String, String>) -> Result<(), Invalid> {
     for (key, value) in labels {
         if !is_key(key) {
-            return Err(invalid(field, no_key(key)));
+            return Err(invalid(field, invalid_key(key)));
         }
         if !is_value(value) {
-            return Err(invalid(format!("{field}.{key}"), no_value(value)));
+            return Err(invalid(format!("{field}.{key}"), invalid_value(value)));
         }
     }
     Ok(())
@@ -128,10 +131,10 @@ fn check_toleration(field: &str, toleration: &Toleration) -> Result<(), Invalid>
     let value = toleration.value.as_deref().unwrap_or_default();
     let exists = toleration.operator == Some(TolerationOperator::Exists);
     if !key.is_empty() && !is_key(key) {
-        return Err(invalid(format!("{field}.key"), no_key(key)));
+        return Err(invalid(format!("{field}.key"), invalid_key(key)));
     }
     if !is_value(value) {
-        return Err(invalid(format!("{field}.value"), no_value(value)));
+        return Err(invalid(format!("{field}.value"), invalid_value(value)));
     }
     if exists && !value.is_empty() {
         return Err(invalid(
@@ -148,14 +151,14 @@ fn check_toleration(field: &str, toleration: &Toleration) -> Result<(), Invalid>
     Ok(())
 }
 
-fn no_key(key: &str) -> String {
+fn invalid_key(key: &str) -> String {
     format!(
         "'{key}' cannot be the key of a label or taint: write it like disk or example.com/disk, \
          with letters, digits, '-', '_' and '.'"
     )
 }
 
-fn no_value(value: &str) -> String {
+fn invalid_value(value: &str) -> String {
     format!(
         "'{value}' cannot be the value of a label or taint: use at most 63 letters, digits, '-', \
          '_' and '.', with a letter or digit at both ends"
@@ -169,19 +172,22 @@ fn is_key(key: &str) -> bool {
     };
     let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     let is_domain = |text: &str| {
-        text.len() <= DOMAIN && text.chars().all(lower) && has_firm_ends(text) && !text.is_empty()
+        text.len() <= DOMAIN
+            && text.chars().all(lower)
+            && has_alphanumeric_ends(text)
+            && !text.is_empty()
     };
     domain.is_none_or(is_domain) && !name.is_empty() && is_value(name)
 }
 
 fn is_value(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    text.len() <= NAME && text.chars().all(inner) && has_firm_ends(text)
+    text.len() <= NAME && text.chars().all(inner) && has_alphanumeric_ends(text)
 }
 
-fn has_firm_ends(text: &str) -> bool {
-    let firm = |c: char| c.is_ascii_alphanumeric();
-    !text.starts_with(|c| !firm(c)) && !text.ends_with(|c| !firm(c))
+fn has_alphanumeric_ends(text: &str) -> bool {
+    let alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    !text.starts_with(|c| !alphanumeric(c)) && !text.ends_with(|c| !alphanumeric(c))
 }
 
 #[cfg(test)]
@@ -189,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_values_are_those_of_kubernetes() {
+    fn keys_and_values_follow_the_rules_of_kubernetes() {
         for key in ["disk", "kubernetes.io/hostname", "example.com/My_Disk.1"] {
             assert!(is_key(key), "{key}");
         }

@@ -40,14 +40,16 @@ pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
             " s",
         ),
     ];
-    for (name, asked, allowed, unit) in bounded {
-        if asked == 0 {
+    for (name, requested, allowed, unit) in bounded {
+        if requested == 0 {
             return Err(invalid(field(name), "must be 1 or more"));
         }
-        if asked > allowed {
+        if requested > allowed {
             return Err(invalid(
                 field(name),
-                format!("{asked}{unit} are asked for and the administrator allows {allowed}{unit}"),
+                format!(
+                    "{requested}{unit} are requested and the administrator allows {allowed}{unit}"
+                ),
             ));
         }
     }

@@ -44,7 +44,7 @@ fn engine_fits(variant: &Variant) -> bool {
     let Some(engine) = variant.engine else {
         return true;
     };
-    catalogue::of_variant(variant).is_some_and(|preset| preset.takes(engine))
+    catalogue::definition_of(variant).is_some_and(|preset| preset.takes(engine))
 }
 
 pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {

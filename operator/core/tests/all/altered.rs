@@ -1,10 +1,10 @@
-//! What was asked for compare_pod what is there: the pods are those of the real builders, changed as
+//! What was asked for compared with what is there: the pods are those of the real builders, changed as
 //! API servers, injectors and policies change them.
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::{asked_subject, subject_pod};
+use wasmbench_core::build::subject_pod::{desired_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_model::altered::{Likeness, compare, compare_pod, likeness};
 use wasmbench_model::wire::record::{Cell, Point, SubjectFacts, TrialId};
@@ -23,8 +23,8 @@ fn trial(variant: &str, workload: &str) -> TrialId {
 }
 
 /// The subject of a container of its own, which runs on a RuntimeClass and has a variable.
-fn asked() -> Pod {
-    asked_subject(&common::validated(), &trial("mine", "greet"), "bench-1").unwrap()
+fn desired() -> Pod {
+    desired_subject(&common::validated(), &trial("mine", "greet"), "bench-1").unwrap()
 }
 
 /// The pod as an API server returns it after `changes`, each a value at a pointer into the pod.
@@ -87,22 +87,25 @@ fn served(pod: &Pod) -> Pod {
 }
 
 fn message(found: &Pod) -> String {
-    compare(asked().spec.as_ref().unwrap(), found).expect_err("it is altered")
+    compare(desired().spec.as_ref().unwrap(), found).expect_err("it is altered")
 }
 
 #[test]
-fn what_every_api_server_adds_is_no_alteration() {
-    let found = served(&asked());
-    assert_eq!(compare(asked().spec.as_ref().unwrap(), &found), Ok(vec![]));
-    assert_eq!(likeness(&asked(), &found), Likeness::AsAsked);
+fn defaults_of_the_api_server_are_no_alteration() {
+    let found = served(&desired());
+    assert_eq!(
+        compare(desired().spec.as_ref().unwrap(), &found),
+        Ok(vec![])
+    );
+    assert_eq!(likeness(&desired(), &found), Likeness::Unaltered);
 }
 
 #[test]
-fn an_injected_container_is_named_wherever_it_stands_and_so_is_the_remedy() {
+fn an_injected_container_is_named_with_its_remedy_wherever_it_is() {
     let proxy = json!({"name": "istio-proxy", "image": "istio/proxyv2:1.27"});
-    let mine = served(&asked()).spec.unwrap().containers.remove(0);
+    let mine = served(&desired()).spec.unwrap().containers.remove(0);
     for containers in [json!([mine, proxy]), json!([proxy, mine])] {
-        let found = changed(&served(&asked()), &[("/spec/containers", containers)]);
+        let found = changed(&served(&desired()), &[("/spec/containers", containers)]);
         let text = message(&found);
         assert!(
             text.contains("the container 'istio-proxy' was added"),
@@ -113,12 +116,12 @@ fn an_injected_container_is_named_wherever_it_stands_and_so_is_the_remedy() {
             "compared with another container: {text}"
         );
         assert!(text.contains("Exempt namespace team-a"), "{text}");
-        assert_eq!(likeness(&asked(), &found), Likeness::Altered(text));
+        assert_eq!(likeness(&desired(), &found), Likeness::Altered(text));
     }
 }
 
 #[test]
-fn every_other_way_to_change_what_is_measured_is_named() {
+fn every_other_alteration_of_a_subject_is_named() {
     let one = |name: &str| json!([{"name": name, "image": "a"}]);
     for (pointer, value, words) in [
         (
@@ -144,12 +147,12 @@ fn every_other_way_to_change_what_is_measured_is_named() {
         (
             "/spec/containers/0/command",
             json!(["/vault-env"]),
-            "its command is another",
+            "its command differs",
         ),
         (
             "/spec/containers/0/args",
             json!(["--slow"]),
-            "its arguments are others",
+            "its arguments differ",
         ),
         (
             "/spec/containers/0/env/-",
@@ -202,16 +205,16 @@ fn every_other_way_to_change_what_is_measured_is_named() {
             "it is on node bench-2 instead of bench-1",
         ),
     ] {
-        let text = message(&changed(&served(&asked()), &[(pointer, value)]));
+        let text = message(&changed(&served(&desired()), &[(pointer, value)]));
         assert!(text.contains(words), "{pointer}: {text}");
     }
 }
 
 #[test]
-fn many_differences_are_counted_after_the_first() {
+fn only_the_first_differences_are_named_and_the_rest_counted() {
     let many: Vec<Value> = (0..9).map(|n| json!({"name": format!("C{n}")})).collect();
     let text = message(&changed(
-        &served(&asked()),
+        &served(&desired()),
         &[("/spec/initContainers", json!(many))],
     ));
     assert!(
@@ -221,15 +224,15 @@ fn many_differences_are_counted_after_the_first() {
 }
 
 #[test]
-fn what_a_limit_range_a_runtime_class_and_a_service_account_add_is_named_and_no_alteration() {
-    let said = "LimitRanger plugin set: cpu limit for container subject; \
+fn additions_by_cluster_rules_are_named_but_are_no_alteration() {
+    let annotation = "LimitRanger plugin set: cpu limit for container subject; \
                 ephemeral-storage request for container subject";
     let found = changed(
-        &served(&asked()),
+        &served(&desired()),
         &[
             (
                 "/metadata/annotations/kubernetes.io~1limit-ranger",
-                json!(said),
+                json!(annotation),
             ),
             ("/spec/containers/0/resources/limits/cpu", json!("500m")),
             (
@@ -245,7 +248,7 @@ fn what_a_limit_range_a_runtime_class_and_a_service_account_add_is_named_and_no_
             ("/spec/imagePullSecrets", json!([{"name": "regcred"}])),
         ],
     );
-    let added = compare(asked().spec.as_ref().unwrap(), &found).unwrap();
+    let added = compare(desired().spec.as_ref().unwrap(), &found).unwrap();
     let words: Vec<String> = added.iter().map(ToString::to_string).collect();
     assert_eq!(
         words,
@@ -267,8 +270,8 @@ fn what_a_limit_range_a_runtime_class_and_a_service_account_add_is_named_and_no_
 }
 
 #[test]
-fn a_limit_that_no_limit_range_set_for_our_container_is_an_alteration() {
-    for said in [
+fn a_limit_from_elsewhere_than_a_limit_range_is_an_alteration() {
+    for annotation in [
         "LimitRanger plugin set: memory limit for container subject",
         "LimitRanger plugin set: cpu request for container subject",
         "LimitRanger plugin set: cpu limit for container other",
@@ -276,11 +279,11 @@ fn a_limit_that_no_limit_range_set_for_our_container_is_an_alteration() {
         "cpu limit for container subject",
     ] {
         let found = changed(
-            &served(&asked()),
+            &served(&desired()),
             &[
                 (
                     "/metadata/annotations/kubernetes.io~1limit-ranger",
-                    json!(said),
+                    json!(annotation),
                 ),
                 ("/spec/containers/0/resources/limits/cpu", json!("500m")),
             ],
@@ -288,73 +291,73 @@ fn a_limit_that_no_limit_range_set_for_our_container_is_an_alteration() {
         let text = message(&found);
         assert!(
             text.contains("limits.cpu is 500m instead of nothing"),
-            "{said}: {text}"
+            "{annotation}: {text}"
         );
     }
 }
 
 #[test]
-fn amounts_that_the_api_server_writes_otherwise_are_the_same() {
+fn amounts_rewritten_by_the_api_server_are_the_same() {
     let mut run = common::parse(common::RUN);
     let text = "limits: {cpu: 1000m, memory: 2048Gi}\nrequests: {memory: 0.5Gi}";
     run.spec.resources = Some(serde_yaml::from_str(text).unwrap());
     let run = wasmbench_core::validate::validate(&run, &common::config()).unwrap();
-    let asked = asked_subject(&run, &trial("mine", "greet"), "bench-1").unwrap();
+    let desired = desired_subject(&run, &trial("mine", "greet"), "bench-1").unwrap();
     let resources = json!({
         "limits": {"cpu": "1", "memory": "2Ti"},
         // The API server takes a limit for a request that is not set.
         "requests": {"cpu": "1", "memory": "512Mi"},
     });
     let found = changed(
-        &served(&asked),
+        &served(&desired),
         &[("/spec/containers/0/resources", resources)],
     );
-    assert_eq!(compare(asked.spec.as_ref().unwrap(), &found), Ok(vec![]));
+    assert_eq!(compare(desired.spec.as_ref().unwrap(), &found), Ok(vec![]));
 }
 
 #[test]
-fn the_address_of_the_echo_server_is_no_difference_and_another_image_was_asked_for_otherwise() {
+fn the_echo_servers_address_is_no_difference_but_an_updated_image_is() {
     let run = common::validated();
     let trial = trial("hare", "relay");
-    let asked = asked_subject(&run, &trial, "bench-1").unwrap();
+    let desired = desired_subject(&run, &trial, "bench-1").unwrap();
     let variant = run.variant(&trial).unwrap();
     let there = subject_pod(&run, variant, &trial, "bench-1", Some("10.0.0.9:8080"));
-    assert_eq!(likeness(&asked, &served(&there)), Likeness::AsAsked);
+    assert_eq!(likeness(&desired, &served(&there)), Likeness::Unaltered);
     // As after an update of the operator: the preset has another image now.
     let mut config = common::config();
     let newer = "example.com/embedded:2".to_owned();
     config.images.references.insert("embedded".into(), newer);
     let updated = wasmbench_core::validate::validate(&common::parse(common::RUN), &config).unwrap();
-    let asked = asked_subject(&updated, &trial, "bench-1").unwrap();
-    assert_eq!(likeness(&asked, &served(&there)), Likeness::AskedOtherwise);
+    let desired = desired_subject(&updated, &trial, "bench-1").unwrap();
+    assert_eq!(likeness(&desired, &served(&there)), Likeness::Outdated);
 }
 
 #[test]
-fn the_subject_of_a_scout_is_compared_as_any_other() {
+fn the_subject_of_a_scout_is_compared_like_any_other() {
     let run = common::validated();
     let scouts: Vec<&TrialId> = run.order.iter().filter(|trial| trial.is_scout()).collect();
     assert!(!scouts.is_empty());
     for scout in scouts {
-        let asked = asked_subject(&run, scout, "bench-1").expect("a subject");
-        assert_eq!(likeness(&asked, &served(&asked)), Likeness::AsAsked);
+        let desired = desired_subject(&run, scout, "bench-1").expect("a subject");
+        assert_eq!(likeness(&desired, &served(&desired)), Likeness::Unaltered);
         let added = json!([{"name": "proxy"}]);
-        let found = changed(&served(&asked), &[("/spec/initContainers", added)]);
+        let found = changed(&served(&desired), &[("/spec/initContainers", added)]);
         assert!(
-            matches!(likeness(&asked, &found), Likeness::Altered(_)),
+            matches!(likeness(&desired, &found), Likeness::Altered(_)),
             "{scout}"
         );
     }
 }
 
 #[test]
-fn probes_and_echo_servers_are_compared_as_subjects_are() {
+fn probes_and_echo_servers_are_compared_like_subjects() {
     let (run, config) = (common::validated(), common::config());
     let upstream = upstream_pod(&run, &config.images, "bench-1", 0);
     let sidecar = [("/spec/containers/-", json!({"name": "linkerd-proxy"}))];
     let found = changed(&upstream, &sidecar);
     let is_altered = |found: &Likeness| matches!(found, Likeness::Altered(text) if text.contains("'linkerd-proxy' was added"));
     assert!(is_altered(&likeness(&upstream, &found)));
-    assert_eq!(likeness(&upstream, &upstream), Likeness::AsAsked);
+    assert_eq!(likeness(&upstream, &upstream), Likeness::Unaltered);
 
     let trial = trial("hare", "greet");
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
@@ -371,9 +374,9 @@ fn probes_and_echo_servers_are_compared_as_subjects_are() {
         spec: template.spec.clone(),
         status: None,
     };
-    let asked = template.spec.unwrap();
-    assert_eq!(compare_pod(&asked, &pod), Likeness::AsAsked);
-    assert!(is_altered(&compare_pod(&asked, &changed(&pod, &sidecar))));
+    let desired = template.spec.unwrap();
+    assert_eq!(compare_pod(&desired, &pod), Likeness::Unaltered);
+    assert!(is_altered(&compare_pod(&desired, &changed(&pod, &sidecar))));
 }
 
 #[test]
@@ -390,7 +393,7 @@ fn all_pods_stay_out_of_service_meshes() {
     let workload = run.workload(&trial).unwrap();
     let job = probe_job(&run, variant, workload, &trial, target, &config);
     for meta in [
-        asked().metadata,
+        desired().metadata,
         wasmbench_core::build::subject_pod::cold_subject(&run, variant, &trial, "bench-1", None)
             .metadata,
         upstream_pod(&run, &config.images, "bench-1", 0).metadata,

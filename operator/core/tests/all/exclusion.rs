@@ -53,7 +53,7 @@ fn failed(reason: &str) -> Ended {
 }
 
 #[test]
-fn a_plainly_wrong_answer_costs_its_variant_and_workload_the_ready_timeout_once() {
+fn a_wrong_answer_costs_a_variant_and_workload_the_ready_timeout_only_once() {
     let run = common::validated();
     let trials = greetings(&run);
     assert!(trials.len() > 2, "several points in two blocks");
@@ -75,7 +75,7 @@ fn a_variant_that_answered_correctly_once_is_tried_to_the_end() {
 }
 
 #[test]
-fn a_pod_that_somebody_changed_by_hand_does_not_end_a_variant_that_was_measured() {
+fn a_pod_changed_by_hand_does_not_exclude_a_measured_variant() {
     let run = common::validated();
     let trials = greetings(&run);
     let altered = (trials[1], failed("SubjectAltered"));
@@ -86,7 +86,7 @@ fn a_pod_that_somebody_changed_by_hand_does_not_end_a_variant_that_was_measured(
 }
 
 #[test]
-fn what_may_be_chance_is_tried_twice() {
+fn failures_that_may_be_chance_are_tried_twice() {
     let run = common::validated();
     let trials = greetings(&run);
     let first = (trials[0], failed("NeverListened"));
@@ -98,7 +98,7 @@ fn what_may_be_chance_is_tried_twice() {
 }
 
 #[test]
-fn cold_starts_give_up_at_a_timeout_of_their_own_and_do_not_speak_for_loads_at_once() {
+fn a_single_failed_cold_start_excludes_no_trial() {
     let run = common::validated_cold();
     let trials = greetings(&run);
     let is_cold = |trial: &&&TrialId| trial.cell.point.probe_creates_pods();

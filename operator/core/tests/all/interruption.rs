@@ -1,4 +1,4 @@
-//! What counts of a trial whose node was taken away, and what is measured again.
+//! What counts of a trial whose node became unavailable, and what is measured again.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
@@ -32,7 +32,7 @@ fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
         created,
         deleting: None,
         node: Some("bench-1".into()),
-        likeness: Likeness::AsAsked,
+        likeness: Likeness::Unaltered,
         ip: Some([10, 0, 0, 8].into()),
         state,
     }
@@ -68,7 +68,7 @@ fn losses() -> [fn(&mut Vec<NodeSeen>); 3] {
 }
 
 #[test]
-fn a_failure_on_a_node_that_was_lost_has_no_record_even_if_the_run_gave_the_node_back() {
+fn a_failure_on_a_lost_node_is_not_recorded_even_after_the_node_is_released() {
     let run = common::validated();
     let mut seen = seen(&run);
     seen.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
@@ -89,7 +89,7 @@ fn a_failure_on_a_node_that_was_lost_has_no_record_even_if_the_run_gave_the_node
 }
 
 #[test]
-fn what_was_measured_before_its_node_was_lost_is_recorded_even_without_the_node() {
+fn a_measurement_is_recorded_even_if_its_node_is_lost_afterwards() {
     let run = common::validated();
     for is_lost in losses() {
         let mut seen = seen(&run);
@@ -106,7 +106,7 @@ fn what_was_measured_before_its_node_was_lost_is_recorded_even_without_the_node(
 }
 
 #[test]
-fn a_probe_that_measures_again_what_was_removed_is_left_alone_on_a_cordoned_node() {
+fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
     let run = common::validated();
     let mut seen = holding(&run);
     seen.nodes[0].cordoned = true;
@@ -124,7 +124,7 @@ fn a_probe_that_measures_again_what_was_removed_is_left_alone_on_a_cordoned_node
 }
 
 #[test]
-fn an_echo_server_that_a_reboot_ended_excuses_no_failure_once_another_works() {
+fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
     let run = common::validated();
     let mut seen = holding(&run);
     seen.nodes[0].ready_changed = Some(after(5));
@@ -141,7 +141,7 @@ fn an_echo_server_that_a_reboot_ended_excuses_no_failure_once_another_works() {
 }
 
 #[test]
-fn a_probe_that_the_run_removed_itself_has_not_lost_its_echo_server() {
+fn a_probe_removed_by_the_run_has_not_lost_its_echo_server() {
     for run in [common::validated(), common::validated_cold()] {
         let mut seen = holding(&run);
         let mut probe = probe(&run, "probe", "subject");

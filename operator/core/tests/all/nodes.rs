@@ -61,10 +61,10 @@ fn waits(plan: &Plan) -> &str {
 }
 
 /// Changes a node.
-type Befalls = fn(&mut NodeSeen);
+type Fault = fn(&mut NodeSeen);
 
-/// Everything that keeps pods off a node for a while, and what the run says about it.
-fn obstacles() -> [(Befalls, &'static str); 5] {
+/// Everything that keeps pods off a node for a while, and what the run reports about it.
+fn obstacles() -> [(Fault, &'static str); 5] {
     [
         (|node| node.cordoned = true, "bench-1 is cordoned"),
         (|node| node.ready = false, "bench-1 is not ready"),
@@ -84,11 +84,11 @@ fn obstacles() -> [(Befalls, &'static str); 5] {
 }
 
 #[test]
-fn whatever_keeps_pods_off_a_node_is_waited_for_without_end_and_named() {
+fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
     let run = common::validated();
-    for (befalls, words) in obstacles() {
+    for (inject, words) in obstacles() {
         for mut seen in [seen(&run), recorded(&run, seen(&run))] {
-            befalls(&mut seen.nodes[0]);
+            inject(&mut seen.nodes[0]);
             let plan = plan(&run, &seen, Timestamp::MAX);
             let message = waits(&plan);
             assert!(message.contains(words), "{message}");
@@ -97,11 +97,11 @@ fn whatever_keeps_pods_off_a_node_is_waited_for_without_end_and_named() {
 }
 
 #[test]
-fn a_run_whose_node_is_taken_away_starts_nothing_there_and_keeps_its_claim() {
+fn a_run_starts_nothing_on_an_unavailable_node_but_keeps_its_claim() {
     let run = common::validated();
-    for (befalls, words) in obstacles() {
+    for (inject, words) in obstacles() {
         let mut seen = recorded(&run, holding(&run));
-        befalls(&mut seen.nodes[0]);
+        inject(&mut seen.nodes[0]);
         let plan = plan(&run, &seen, NOW);
         let message = waits(&plan);
         assert!(message.contains(words), "{message}");
@@ -110,7 +110,7 @@ fn a_run_whose_node_is_taken_away_starts_nothing_there_and_keeps_its_claim() {
 }
 
 #[test]
-fn a_run_without_records_gives_a_node_back_that_is_taken_away_and_takes_another() {
+fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
     let run = common::validated();
     let mut seen = holding(&run);
     seen.nodes[0].cordoned = true;
@@ -127,7 +127,7 @@ fn a_run_without_records_gives_a_node_back_that_is_taken_away_and_takes_another(
 }
 
 #[test]
-fn a_taint_that_is_tolerated_keeps_nobody_away() {
+fn a_tolerated_taint_is_no_obstacle() {
     let run = common::validated();
     let mut seen = seen(&run);
     seen.nodes[0].taints = vec![taint("bench")];
@@ -136,7 +136,7 @@ fn a_taint_that_is_tolerated_keeps_nobody_away() {
 }
 
 #[test]
-fn of_many_that_wait_for_a_node_to_take_pods_only_the_next_ones_look_often() {
+fn only_the_next_runs_in_the_queue_poll_an_unavailable_node_often() {
     let run = common::validated();
     let mut seen = seen(&run);
     seen.nodes[0].cordoned = true;
@@ -161,7 +161,7 @@ fn of_many_that_wait_for_a_node_to_take_pods_only_the_next_ones_look_often() {
 }
 
 #[test]
-fn a_run_that_no_node_fits_stalls_at_once_and_ends_with_a_report_after_ten_minutes() {
+fn a_run_without_a_matching_node_stalls_and_ends_with_a_report_after_ten_minutes() {
     let run = common::validated();
     for mut seen in [
         seen(&run),
@@ -178,7 +178,7 @@ fn a_run_that_no_node_fits_stalls_at_once_and_ends_with_a_report_after_ten_minut
         assert!(!waiting.steps.contains(&Step::Summarise), "{waiting:?}");
         let ending = plan(&run, &seen, after(600));
         assert!(ending.steps.contains(&Step::Summarise), "{ending:?}");
-        // It still says since when, in case the report cannot be written.
+        // It still reports since when, in case the report cannot be written.
         assert!(matches!(ending.stage, Stage::NoNode { .. }), "{ending:?}");
         seen.report = true;
         seen.leases.clear();
@@ -190,7 +190,7 @@ fn a_run_that_no_node_fits_stalls_at_once_and_ends_with_a_report_after_ten_minut
 }
 
 #[test]
-fn a_node_that_comes_within_ten_minutes_is_taken() {
+fn a_node_that_joins_within_ten_minutes_is_claimed() {
     let run = common::validated();
     let mut seen = seen(&run);
     seen.unmatched_since = Some(NOW);
@@ -210,7 +210,7 @@ fn with_class(run: &ValidatedRun, selector: &[(&str, &str)]) -> Observed {
 }
 
 #[test]
-fn the_node_has_what_every_runtime_class_of_the_run_asks_for() {
+fn the_node_meets_every_runtime_class_of_the_run() {
     let run = common::validated();
     let mut seen = with_class(&run, &[("shim", "yes")]);
     let Stage::NoNode { message } = plan(&run, &seen, NOW).stage else {
@@ -235,7 +235,7 @@ fn the_node_has_what_every_runtime_class_of_the_run_asks_for() {
 }
 
 #[test]
-fn a_class_that_no_variant_uses_asks_for_nothing() {
+fn an_unused_runtime_class_demands_nothing() {
     let mut run = common::validated();
     run.spec.variants.truncate(1);
     let seen = with_class(&run, &[("shim", "yes")]);
@@ -244,7 +244,7 @@ fn a_class_that_no_variant_uses_asks_for_nothing() {
 }
 
 #[test]
-fn a_node_of_another_architecture_or_system_is_not_taken() {
+fn a_node_of_another_architecture_or_system_is_not_claimed() {
     let run = common::validated();
     for (key, value) in [
         ("kubernetes.io/arch", "arm64"),

@@ -46,7 +46,7 @@ fn subjects_of_all_kinds() {
 }
 
 #[test]
-fn an_own_container_has_the_command_and_the_user_that_its_run_names() {
+fn a_users_container_has_the_command_and_user_from_the_spec() {
     let mut run = common::parse(common::RUN);
     let more = "{image: 'example.com/a:1', command: [server, '$(HOME)'], runAsUser: 1000, runAsGroup: 1001}";
     run.spec.variants[2].container = Some(serde_yaml::from_str(more).unwrap());
@@ -92,7 +92,7 @@ fn all_pods() -> Vec<ObjectMeta> {
 }
 
 #[test]
-fn no_autoscaler_takes_the_node_of_a_run_for_idle() {
+fn no_autoscaler_considers_the_node_of_a_run_idle() {
     for pod in all_pods() {
         let annotations = pod.annotations.unwrap();
         for (key, value) in [
@@ -161,7 +161,7 @@ fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
 }
 
 #[test]
-fn what_a_scout_asks_for_fits_into_an_environment_variable() {
+fn the_request_of_a_scout_fits_into_an_environment_variable() {
     let mut run = common::validated();
     let workload = run.spec.workloads[0].clone();
     run.spec.workloads = (0..16)
@@ -190,7 +190,7 @@ fn what_a_scout_asks_for_fits_into_an_environment_variable() {
 }
 
 #[test]
-fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
+fn a_cold_start_probe_and_the_pod_it_creates() {
     let (run, config) = (common::validated_cold(), common::config());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
@@ -213,7 +213,7 @@ fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
 }
 
 #[test]
-fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
+fn a_cold_start_probe_gets_containerds_socket_where_allowed() {
     let (run, mut config) = (common::validated_cold(), common::config());
     config.containerd_socket = Some("/run/containerd/containerd.sock".into());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
@@ -297,7 +297,7 @@ fn records_report_and_claim() {
 }
 
 #[test]
-fn the_names_of_a_run_at_one_glance() {
+fn the_names_of_a_run() {
     let run = common::validated();
     let subjects = run.order.iter().map(|trial| names::subject(&run, trial));
     let probes = run.order.iter().map(|trial| names::probe(&run, trial));

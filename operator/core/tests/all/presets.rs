@@ -65,7 +65,7 @@ fn steps(run: &ValidatedRun) -> Vec<Step> {
 }
 
 #[test]
-fn on_the_nodes_network_only_the_pod_of_that_variant_is() {
+fn only_the_host_network_variant_is_on_the_nodes_network() {
     let bare = pod("preset: native-host-network");
     assert_eq!(bare.host_network, Some(true));
     let native = pod("preset: native");
@@ -74,7 +74,7 @@ fn on_the_nodes_network_only_the_pod_of_that_variant_is() {
 }
 
 #[test]
-fn the_nodes_network_is_skipped_where_the_administrator_does_not_allow_it() {
+fn host_network_variants_are_skipped_where_not_allowed() {
     let run = checked("preset: native-host-network", WARM, &common::config()).unwrap();
     let [Step::RecordSkipped(skipped)] = &steps(&run)[..] else {
         panic!("nothing is skipped");
@@ -93,21 +93,21 @@ fn the_nodes_network_is_skipped_where_the_administrator_does_not_allow_it() {
 }
 
 #[test]
-fn what_a_preset_cannot_do_is_never_planned() {
+fn trials_that_a_preset_cannot_do_are_never_planned() {
     let sweeps = "{coldStart: {samples: 2, concurrency: [1, 4]}, density: {instances: [1, 8]}}";
     let run = checked("preset: native-host-network", sweeps, &allowing_all()).unwrap();
-    let of = |name: &str| {
+    let points = |name: &str| {
         let cells = cells_of(&run.spec).into_iter();
         let cells = cells.filter(|cell| cell.variant == name && cell.workload == "greet");
         cells.map(|cell| cell.point.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(of("tortoise"), ["cold-c1", "cold-c4", "density"]);
-    assert_eq!(of("hare"), ["cold-c1"]);
+    assert_eq!(points("tortoise"), ["cold-c1", "cold-c4", "density"]);
+    assert_eq!(points("hare"), ["cold-c1"]);
     assert_eq!(run.order.len(), 2 + 2 * cells_of(&run.spec).len());
 }
 
 #[test]
-fn a_run_of_which_nothing_is_left_is_refused() {
+fn a_run_without_any_applicable_trial_is_refused() {
     let sweeps = "{density: {instances: [1, 8]}}";
     let mut run = common::cold();
     run.spec.sweeps = serde_yaml::from_str(sweeps).unwrap();
@@ -120,7 +120,7 @@ fn a_run_of_which_nothing_is_left_is_refused() {
 }
 
 #[test]
-fn an_expectation_on_a_number_that_cannot_be_is_refused() {
+fn an_expectation_on_a_number_that_cannot_exist_is_refused() {
     let mut run = common::cold();
     run.spec.sweeps = serde_yaml::from_str("{coldStart: {samples: 2, concurrency: [4]}}").unwrap();
     run.spec.variants[1] =
@@ -137,7 +137,7 @@ fn an_expectation_on_a_number_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn the_embedded_engine_is_told_its_allocator_and_when_to_compile() {
+fn the_embedded_engine_gets_its_allocator_and_compile_mode() {
     let env = |engine: &str| {
         let pod = pod(&format!("preset: wasmtime-embedded{engine}"));
         let env = pod.containers[0].env.clone().unwrap();
@@ -153,7 +153,7 @@ fn the_embedded_engine_is_told_its_allocator_and_when_to_compile() {
 }
 
 #[test]
-fn a_process_per_answer_is_a_gateway_in_the_image_of_its_runtime() {
+fn a_command_line_runtime_runs_behind_a_gateway_in_its_own_image() {
     let wasmtime = pod("preset: wasmtime-cli");
     assert_eq!(
         wasmtime.containers[0].image.as_deref(),
@@ -170,7 +170,7 @@ fn a_process_per_answer_is_a_gateway_in_the_image_of_its_runtime() {
 }
 
 #[test]
-fn a_wasmer_per_answer_is_told_when_to_compile() {
+fn wasmer_cli_gets_its_compile_mode() {
     let mode = |engine: &str| {
         let pod = pod(&format!("preset: wasmer-cli{engine}"));
         let container = &pod.containers[0];
@@ -198,7 +198,7 @@ fn a_guest_of_the_wasmedge_shim_is_compiled_or_interpreted_by_its_image() {
 }
 
 #[test]
-fn the_wasmedge_server_is_that_runtimes_image_and_told_how_to_serve() {
+fn the_wasmedge_server_uses_its_runtimes_image_and_gets_its_mode() {
     for (engine, mode) in [
         ("", "Aot"),
         (", engine: {compile: Interpreter}", "Interpreter"),
@@ -220,7 +220,7 @@ fn the_wasmedge_server_is_that_runtimes_image_and_told_how_to_serve() {
 }
 
 #[test]
-fn a_server_of_the_command_line_is_told_when_to_compile() {
+fn a_command_line_server_gets_its_compile_mode() {
     let mode = |engine: &str| {
         let pod = pod(&format!("preset: wasmtime-serve{engine}"));
         assert_eq!(pod.runtime_class_name, None);
@@ -260,7 +260,7 @@ fn a_host_of_wasmcloud_has_no_cell_for_state_and_none_for_an_upstream() {
 }
 
 #[test]
-fn an_engine_that_a_preset_has_not_is_refused() {
+fn engine_settings_unsupported_by_the_preset_are_refused() {
     for variant in [
         "preset: native, engine: {allocator: OnDemand}",
         "preset: wasmtime-cli, engine: {compile: Aot}",

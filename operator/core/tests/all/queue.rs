@@ -63,13 +63,13 @@ fn message(run: &ValidatedRun, seen: &Observed) -> String {
 }
 
 #[test]
-fn a_run_alone_takes_the_node() {
+fn a_single_run_claims_the_node() {
     let run = common::validated();
     assert_eq!(takes(&run, &seen(&run, vec![])).as_deref(), Some("bench-1"));
 }
 
 #[test]
-fn a_run_waits_while_another_measures_and_says_its_place() {
+fn a_run_waits_while_another_measures_and_reports_its_place() {
     let run = common::validated();
     let mut seen = seen(
         &run,
@@ -124,7 +124,7 @@ fn namespaces_take_turns_however_many_runs_one_of_them_has() {
 }
 
 #[test]
-fn a_run_that_keeps_failing_is_passed() {
+fn a_run_that_is_suspended_or_keeps_failing_is_passed() {
     let run = common::validated();
     let mut failing = other("early", 1, &run);
     failing.standing = Standing::Suspended;
@@ -135,7 +135,7 @@ fn a_run_that_keeps_failing_is_passed() {
 }
 
 #[test]
-fn an_older_run_that_wants_another_node_holds_nobody_up() {
+fn an_older_run_that_needs_another_node_blocks_nobody() {
     let run = common::validated();
     let mut early = other("early", 1, &run);
     early.demands.labels.push(demand("gpu", "yes"));
@@ -155,7 +155,7 @@ fn an_older_run_goes_first_even_when_the_node_is_free() {
 }
 
 #[test]
-fn the_claim_of_a_run_that_is_gone_counts_for_nothing() {
+fn the_claim_of_a_deleted_run_does_not_count() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.leases = vec![held_by("deleted-long-ago")];
@@ -163,7 +163,7 @@ fn the_claim_of_a_run_that_is_gone_counts_for_nothing() {
 }
 
 #[test]
-fn a_suspended_run_keeps_its_node_until_it_gives_it_back() {
+fn a_suspended_run_keeps_its_node_until_it_releases_it() {
     let run = common::validated();
     let mut paused = other("paused", 1, &run);
     paused.standing = Standing::Suspended;
@@ -195,7 +195,7 @@ fn a_second_node_is_used_while_the_first_is_taken() {
 }
 
 #[test]
-fn a_node_that_is_not_offered_is_neither_taken_nor_waited_for() {
+fn a_node_that_is_not_offered_is_neither_claimed_nor_waited_for() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.nodes.push(node("bench-2"));
@@ -208,7 +208,7 @@ fn a_node_that_is_not_offered_is_neither_taken_nor_waited_for() {
 }
 
 #[test]
-fn a_run_goes_on_only_on_the_node_on_which_it_began() {
+fn a_run_continues_only_on_the_node_on_which_it_began() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.nodes.push(node("bench-2"));
@@ -240,7 +240,7 @@ fn a_resumed_run_leaves_every_node_but_its_own_to_others() {
 }
 
 #[test]
-fn whoever_takes_a_node_removes_the_claims_on_nodes_that_are_gone() {
+fn claiming_a_node_removes_the_claims_on_deleted_nodes() {
     let run = common::validated();
     let mut seen = seen(&run, vec![other("early", 1, &run)]);
     let lease = |node: &str, holder: Option<&str>| LeaseSeen {

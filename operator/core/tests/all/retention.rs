@@ -21,14 +21,14 @@ fn kept(author: Option<u32>, administrator: Option<u32>) -> Option<i64> {
 }
 
 #[test]
-fn a_run_is_kept_unless_its_author_or_the_administrator_limits_it() {
+fn a_run_is_kept_unless_its_author_or_the_administrator_sets_a_limit() {
     assert_eq!(kept(None, None), None);
     assert_eq!(kept(Some(60), None), Some(60));
     assert_eq!(kept(None, Some(3600)), Some(3600));
 }
 
 #[test]
-fn the_shorter_time_counts() {
+fn the_shorter_retention_time_wins() {
     assert_eq!(kept(Some(60), Some(3600)), Some(60));
     assert_eq!(kept(Some(7200), Some(3600)), Some(3600));
 }

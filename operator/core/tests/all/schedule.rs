@@ -65,13 +65,13 @@ fn a_run_starts_when_it_is_due_and_once() {
 }
 
 #[test]
-fn of_several_times_that_were_missed_only_the_last_one_starts() {
+fn only_the_last_of_several_missed_times_starts_a_run() {
     let found = step_at(&spec(&json!({})), &[], "2026-03-09T04:00:00Z");
     assert_eq!(found.start, Some(at("2026-03-09T03:00:00Z")));
 }
 
 #[test]
-fn what_is_later_than_the_deadline_is_left_out() {
+fn times_past_the_starting_deadline_are_left_out() {
     let spec = spec(&json!({"startingDeadlineSeconds": 600}));
     let found = step_at(&spec, &[], "2026-03-01T03:10:01Z");
     let due = at("2026-03-01T03:00:00Z");
@@ -83,7 +83,7 @@ fn what_is_later_than_the_deadline_is_left_out() {
 }
 
 #[test]
-fn hours_are_those_of_the_time_zone_whatever_the_season() {
+fn hours_are_in_the_time_zone_in_summer_and_winter() {
     let spec = spec(&json!({"timeZone": "Europe/Berlin"}));
     let next = |now| step_at(&spec, &[], now).next;
     assert_eq!(
@@ -97,7 +97,7 @@ fn hours_are_those_of_the_time_zone_whatever_the_season() {
 }
 
 #[test]
-fn an_earlier_run_that_goes_on_is_joined_waited_for_or_replaced() {
+fn the_concurrency_policy_decides_what_an_active_run_means() {
     let active = [run("old", "2026-03-01T03:00:00Z", None)];
     let due = at("2026-03-02T03:00:00Z");
     for (policy, start, left_out, replaced) in [
@@ -118,7 +118,7 @@ fn an_earlier_run_that_goes_on_is_joined_waited_for_or_replaced() {
 }
 
 #[test]
-fn without_a_policy_no_run_starts_beside_an_earlier_one() {
+fn no_run_starts_while_another_is_active_by_default() {
     let active = [run("old", "2026-03-01T03:00:00Z", None)];
     let found = step_at(&spec(&json!({})), &active, "2026-03-02T03:00:05Z");
     let due = at("2026-03-02T03:00:00Z");
@@ -127,7 +127,7 @@ fn without_a_policy_no_run_starts_beside_an_earlier_one() {
 }
 
 #[test]
-fn even_where_runs_may_start_beside_each_other_only_ten_wait() {
+fn at_most_ten_runs_are_active_even_where_the_policy_allows_more() {
     let spec = spec(&json!({"concurrencyPolicy": "Allow", "schedule": "* * * * *"}));
     let mut runs: Vec<SeenRun> = vec![];
     // A run that takes ten hours, every minute.
@@ -201,8 +201,8 @@ fn finished_runs_are_kept_by_how_they_ended() {
 }
 
 #[test]
-fn what_is_no_time_is_refused_by_the_name_of_its_field() {
-    for (wrong, field, says) in [
+fn an_invalid_schedule_or_time_zone_is_refused_with_its_field() {
+    for (wrong, field, expected) in [
         (
             json!({"schedule": "at three"}),
             "spec.schedule",
@@ -216,7 +216,7 @@ fn what_is_no_time_is_refused_by_the_name_of_its_field() {
         (
             json!({"schedule": "0 3 30 2 *"}),
             "spec.schedule",
-            "never comes",
+            "never occurs",
         ),
         (
             json!({"timeZone": "Berlin"}),
@@ -226,12 +226,12 @@ fn what_is_no_time_is_refused_by_the_name_of_its_field() {
     ] {
         let error = Cron::from_spec(&spec(&wrong)).unwrap_err();
         assert_eq!(error.field, field, "{wrong}");
-        assert!(error.message.contains(says), "{error}");
+        assert!(error.message.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn a_time_that_was_left_out_starts_late_when_the_earlier_run_has_ended() {
+fn a_time_left_out_starts_late_once_the_earlier_run_has_ended() {
     let ended = [run("old", "2026-03-01T03:00:00Z", Some(RunOutcome::Well))];
     let due = at("2026-03-02T03:00:00Z");
     let start = |more: &Value| step_at(&spec(more), &ended, "2026-03-02T05:00:00Z").start;
@@ -264,7 +264,7 @@ fn expressions_mean_what_they_mean_to_a_cron_job() {
 }
 
 #[test]
-fn an_hour_that_a_night_does_not_have_starts_nothing_in_that_night() {
+fn a_time_skipped_by_daylight_saving_starts_nothing_that_night() {
     let spec = spec(&json!({"schedule": "30 2 * * *", "timeZone": "Europe/Berlin"}));
     let cron = Cron::from_spec(&spec).unwrap();
     let last = at("2026-03-28T01:30:00Z");
@@ -272,7 +272,7 @@ fn an_hour_that_a_night_does_not_have_starts_nothing_in_that_night() {
 }
 
 #[test]
-fn the_same_time_has_the_same_name_and_another_another() {
+fn every_scheduled_time_has_its_own_run_name() {
     let name = |time| run_name("nightly", at(time));
     assert_eq!(name("2026-03-01T03:00:00Z"), "nightly-29538900");
     assert_ne!(name("2026-03-01T03:00:00Z"), name("2026-03-01T03:01:00Z"));

@@ -38,7 +38,7 @@ fn ended_as(mut run: BenchmarkRun, succeeded: &str, trustworthy: &str) -> Benchm
 }
 
 #[test]
-fn a_run_is_its_schedules_and_says_for_which_time() {
+fn a_run_is_owned_by_its_schedule_and_carries_its_scheduled_time() {
     let more = json!({"metadata": {"labels": {"team": "a"}, "annotations": {"note": "b"}}});
     let mut nightly = schedule(&json!({}));
     nightly.spec.template.metadata = serde_json::from_value(more["metadata"].clone()).unwrap();
@@ -62,7 +62,7 @@ fn a_run_is_its_schedules_and_says_for_which_time() {
 }
 
 #[test]
-fn a_run_ended_well_when_its_numbers_can_be_believed() {
+fn a_run_ended_well_if_it_succeeded_and_is_trustworthy() {
     for (succeeded, trustworthy, wanted) in [
         ("True", "True", RunOutcome::Well),
         ("True", "False", RunOutcome::Untrustworthy),
@@ -76,7 +76,7 @@ fn a_run_ended_well_when_its_numbers_can_be_believed() {
 }
 
 #[test]
-fn a_template_that_the_operator_would_refuse_is_refused_with_the_schedule() {
+fn a_schedule_with_an_invalid_template_is_refused() {
     let mut config = config();
     assert!(check(&schedule(&json!({})), &config).is_ok());
     config.limits.trials = 1;
@@ -85,7 +85,7 @@ fn a_template_that_the_operator_would_refuse_is_refused_with_the_schedule() {
 }
 
 #[test]
-fn the_status_says_what_was_started_what_goes_on_and_what_comes() {
+fn the_status_has_the_last_the_active_and_the_next_run() {
     let nightly = schedule(&json!({"concurrencyPolicy": "Allow"}));
     let (due, now) = (at("2026-03-02T03:00:00Z"), at("2026-03-02T03:00:01Z"));
     let runs = [
@@ -109,7 +109,7 @@ fn the_status_says_what_was_started_what_goes_on_and_what_comes() {
 }
 
 #[test]
-fn a_time_that_was_left_out_is_told_until_a_run_starts() {
+fn a_time_left_out_stays_in_the_status_until_a_run_starts() {
     let mut nightly = schedule(&json!({"concurrencyPolicy": "Forbid"}));
     let mut runs = [run("old", "2026-03-01T03:00:00Z", None)];
     for (now, ended, wanted) in [
@@ -133,7 +133,7 @@ fn a_time_that_was_left_out_is_told_until_a_run_starts() {
 }
 
 /// Looks at a schedule with these runs, writes its status, and returns the step and what the
-/// condition `Behind` says.
+/// condition `Behind` reports.
 fn look(
     schedule: &mut BenchmarkSchedule,
     runs: &[SeenRun],
@@ -146,19 +146,19 @@ fn look(
     drafts.extend(behind(&cron, runs, &known, now));
     let found = status::status_of(schedule, runs, &step, drafts, now);
     let mut conditions = found.conditions.iter();
-    let said = conditions.find(|condition| condition.type_ == conditions::BEHIND);
-    let said = said.map(|found| (found.status.clone(), found.message.clone()));
+    let behind = conditions.find(|condition| condition.type_ == conditions::BEHIND);
+    let behind = behind.map(|found| (found.status.clone(), found.message.clone()));
     schedule.status = Some(found);
-    (step, said)
+    (step, behind)
 }
 
 /// A run every minute that takes ten, over half an hour, looked at every ten seconds.
 #[test]
-fn a_schedule_that_cannot_keep_up_says_so_and_does_not_flap() {
+fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
     for policy in ["Allow", "Forbid", "Replace"] {
         let mut often = schedule(&json!({"concurrencyPolicy": policy, "schedule": "* * * * *"}));
         let mut runs: Vec<SeenRun> = vec![];
-        let mut told = vec![];
+        let mut reported = vec![];
         for second in (60..1800).step_by(10) {
             let now = at("2026-03-01T00:00:00Z") + SignedDuration::from_secs(second);
             for run in &mut runs {
@@ -172,11 +172,14 @@ fn a_schedule_that_cannot_keep_up_says_so_and_does_not_flap() {
             if let Some(due) = step.start {
                 runs.push(run(&run_name("nightly", due), &due.to_string(), None));
             }
-            told.push((second, found));
+            reported.push((second, found));
         }
-        let first = told.iter().position(|(_, found)| found.is_some()).unwrap();
-        assert!(told[first].0 <= 130, "{policy}: {:?}", told[first]);
-        for (second, found) in &told[first..] {
+        let first = reported
+            .iter()
+            .position(|(_, found)| found.is_some())
+            .unwrap();
+        assert!(reported[first].0 <= 130, "{policy}: {:?}", reported[first]);
+        for (second, found) in &reported[first..] {
             let (status, message) = found.as_ref().unwrap();
             assert_eq!(status, "True", "{policy} after {second} s: {message}");
             assert!(message.contains("spec.schedule"), "{message}");
@@ -185,25 +188,25 @@ fn a_schedule_that_cannot_keep_up_says_so_and_does_not_flap() {
 }
 
 #[test]
-fn a_schedule_whose_runs_end_in_time_again_is_not_behind_any_more() {
+fn a_schedule_is_no_longer_behind_once_its_runs_end_in_time() {
     let mut hourly = schedule(&json!({"schedule": "@hourly"}));
-    let mut says = |runs: &[&SeenRun], now: &str| {
+    let mut behind_at = |runs: &[&SeenRun], now: &str| {
         let runs: Vec<SeenRun> = runs.iter().map(|run| (*run).clone()).collect();
-        let (_, said) = look(&mut hourly, &runs, at(now));
-        said.map(|(status, _)| status)
+        let (_, behind) = look(&mut hourly, &runs, at(now));
+        behind.map(|(status, _)| status)
     };
     let mut slow = run("slow", "2026-03-01T03:00:00Z", None);
-    assert_eq!(says(&[&slow], "2026-03-01T03:10:00Z"), None);
-    let late = says(&[&slow], "2026-03-01T04:00:01Z");
+    assert_eq!(behind_at(&[&slow], "2026-03-01T03:10:00Z"), None);
+    let late = behind_at(&[&slow], "2026-03-01T04:00:01Z");
     assert_eq!(late.as_deref(), Some("True"));
     slow.ended = Some(RunOutcome::Well);
     slow.completed = Some(at("2026-03-01T04:30:00Z"));
     let mut next = run("next", "2026-03-01T04:00:00Z", None);
     next.started = at("2026-03-01T04:30:01Z");
-    let still = says(&[&slow, &next], "2026-03-01T04:40:00Z");
+    let still = behind_at(&[&slow, &next], "2026-03-01T04:40:00Z");
     assert_eq!(still.as_deref(), Some("True"));
     next.ended = Some(RunOutcome::Well);
     next.completed = Some(at("2026-03-01T04:50:00Z"));
-    let over = says(&[&slow, &next], "2026-03-01T04:50:01Z");
+    let over = behind_at(&[&slow, &next], "2026-03-01T04:50:01Z");
     assert_eq!(over.as_deref(), Some("False"));
 }

@@ -53,9 +53,9 @@ fn run() -> ValidatedRun {
 }
 
 fn seen(scouted: &[(&str, Scouted)]) -> Observed {
-    let of = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
+    let entry = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
     Observed {
-        scouted: scouted.iter().map(of).collect(),
+        scouted: scouted.iter().map(entry).collect(),
         ..Observed::default()
     }
 }
@@ -74,7 +74,7 @@ fn pair(variant: &str, reason: &str) -> (String, String) {
 }
 
 #[test]
-fn an_answer_that_is_not_the_baselines_is_left_out_where_all_must_be_the_same() {
+fn an_answer_unlike_the_baselines_is_left_out_where_all_must_agree() {
     let mut run = run();
     let scouted = [
         ("tortoise", right("greet", "hello")),
@@ -93,14 +93,14 @@ fn an_answer_that_is_not_the_baselines_is_left_out_where_all_must_be_the_same() 
         message.contains("tortoise answered 5 bytes, 'hello'"),
         "{message}"
     );
-    // Before the baseline's scout, nobody knows.
+    // Before the baseline's scout, it is unknown.
     assert_eq!(left_out(&run, &scouted[1..]), []);
     run.spec.workloads[0].expect.same_across_variants = false;
     assert_eq!(left_out(&run, &scouted), []);
 }
 
 #[test]
-fn a_wrong_or_changing_answer_is_left_out_and_the_baselines_twin_with_it() {
+fn wrong_or_changing_answers_are_left_out_together_with_the_twins() {
     let run = run();
     let scouted = [
         ("tortoise", wrong("greet", "WrongAnswer")),
@@ -116,7 +116,7 @@ fn a_wrong_or_changing_answer_is_left_out_and_the_baselines_twin_with_it() {
 }
 
 #[test]
-fn who_did_not_answer_in_time_is_tried_all_the_same() {
+fn a_variant_that_did_not_answer_its_scout_in_time_is_still_tried() {
     let run = run();
     for reason in ["AnswerTooSlow", "NeverListened"] {
         let scouted = [
@@ -128,7 +128,7 @@ fn who_did_not_answer_in_time_is_tried_all_the_same() {
 }
 
 #[test]
-fn a_failed_request_is_not_compared_where_some_may_fail() {
+fn failed_requests_are_not_compared_where_some_may_fail() {
     let run = run();
     let mut hare = right("greet", "hello");
     hare.answers[0].answer.status = 503;
@@ -138,7 +138,7 @@ fn a_failed_request_is_not_compared_where_some_may_fail() {
 }
 
 #[test]
-fn the_status_says_what_is_not_measured_as_long_as_the_run_lasts() {
+fn the_status_reports_what_is_left_out_while_the_run_lasts() {
     let run = run();
     let mut seen = seen(&[("hare", wrong("greet", "WrongAnswer"))]);
     seen.nodes = vec![common::node("bench-1")];

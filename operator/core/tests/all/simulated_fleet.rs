@@ -2,7 +2,7 @@
 //! drained, cut off, rebooted or deleted, while users suspend, resume and delete runs, and the operator
 //! dies. In every other fleet, objects are hostile too: refused, altered, late, lost. Whatever happens:
 //! no node has two loads, no node idles while a run could use it, no record is lost or taken twice,
-//! every run ends or says what it waits for, and where only nodes are hostile, every trial is measured.
+//! every run ends or reports what it waits for, and where only nodes are hostile, every trial is measured.
 
 use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
@@ -156,7 +156,7 @@ impl Fleet {
     /// One step of everything: nodes, users, and the operator's passes over the runs in any order.
     fn step(&mut self, is_eventful: bool) {
         self.now = later(self.now);
-        let felt = self.nodes.step(&mut self.random, self.now);
+        let faults = self.nodes.step(&mut self.random, self.now);
         for index in 0..self.members.len() {
             if is_eventful {
                 self.users_act(index);
@@ -165,16 +165,16 @@ impl Fleet {
             }
             self.members[index].world.now = self.now;
             self.show(index);
-            self.members[index].world.live(&felt);
+            self.members[index].world.pass_time_after(&faults);
         }
         let first = self.random.random_range(0..self.members.len());
         for offset in 0..self.members.len() {
             let index = (first + offset) % self.members.len();
             // What happens to pods wakes their run; others sleep at times.
-            let is_awake = self.happens(70) || self.nodes.is_struck();
+            let is_awake = self.happens(70) || self.nodes.is_faulty();
             let member = &self.members[index];
             if member.end.is_none() && member.lives() && is_awake {
-                self.look_after(index, is_eventful);
+                self.reconcile(index, is_eventful);
             }
         }
         self.assert_well();
@@ -218,7 +218,7 @@ impl Fleet {
         member.world.look_at_nodes();
     }
 
-    fn look_after(&mut self, index: usize, is_eventful: bool) {
+    fn reconcile(&mut self, index: usize, is_eventful: bool) {
         self.show(index);
         let dies = is_eventful && self.happens(10);
         let part = self.random.random_range(0..100);
@@ -226,7 +226,7 @@ impl Fleet {
             run, world, end, ..
         } = &mut self.members[index];
         let plan = plan(run, &world.seen, world.now);
-        says_what_it_waits_for(&plan);
+        assert_names_what_it_waits_for(&plan);
         let steps = if dies {
             plan.steps.len() * part / 100
         } else {
@@ -287,7 +287,7 @@ impl Fleet {
         let held = leases.find(|lease| lease.holder.as_ref() == uid);
         let is_stuck = held.is_none_or(|one| {
             let world = &member.world;
-            !self.nodes.takes_pods(&one.node) && !world.has_pods() && !world.has_left()
+            !self.nodes.takes_pods(&one.node) && !world.has_pods() && !world.has_unreachable_pods()
         });
         let is_active = member.end.is_none() && member.lives() && !member.run.spec.suspend;
         // One whose records find no room takes no node.
@@ -318,7 +318,7 @@ impl Fleet {
                     continue;
                 };
                 assert!(
-                    world.has_caused(reason.word()),
+                    world.has_caused(reason.as_str()),
                     "{}: {trial} {ended:?}",
                     run.uid
                 );
@@ -358,7 +358,7 @@ fn in_queue(member: &Member) -> RunSeen {
     seen
 }
 
-fn says_what_it_waits_for(plan: &Plan) {
+fn assert_names_what_it_waits_for(plan: &Plan) {
     if let Stage::Queued { message } | Stage::NoNode { message } = &plan.stage {
         let names_it = ["node", "gpu"].iter().any(|word| message.contains(word));
         assert!(names_it, "{message}");
@@ -390,10 +390,10 @@ fn simulate(seed: u64) {
     fleet.assert_ended_well();
 }
 
-/// `WASMBENCH_FLEETS` sets how many fleets there are, and `WASMBENCH_FLEET` names one alone, by the
+/// `WASMBENCH_FLEETS` sets how many fleets there are, and `WASMBENCH_FLEET` selects a single one by the
 /// seed that a failure printed.
 #[test]
-fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
+fn every_run_ends_and_loses_no_record_whatever_happens_to_nodes() {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let seeds = match number("WASMBENCH_FLEET") {
         Some(seed) => seed..seed + 1,
@@ -411,7 +411,7 @@ fn whatever_befalls_nodes_every_run_ends_and_no_record_is_lost() {
 /// Cold starts create pods themselves, and what a node does to them may fail a trial; but the run
 /// goes on.
 #[test]
-fn cold_starts_on_nodes_that_come_and_go_end_like_others() {
+fn cold_start_runs_end_like_others_on_unstable_nodes() {
     for seed in 0..50 {
         let mut run = common::validated_cold();
         let mut world = World::new(&run, seed, FRIENDLY);

@@ -58,7 +58,7 @@ fn skipped(reason: &str) -> Ended {
 }
 
 #[test]
-fn a_refused_echo_server_costs_what_needs_it_and_nothing_else() {
+fn a_refused_echo_server_costs_only_the_trials_that_need_it() {
     let mut run = common::validated();
     let refused = Objects {
         upstream_refused: 100,
@@ -71,8 +71,8 @@ fn a_refused_echo_server_costs_what_needs_it_and_nothing_else() {
     assert_eq!(count(&world, &failed(reason)), 1, "it is asked for once");
     for (trial, ended) in &world.seen.records {
         if run.has_upstream(trial) {
-            let told = [failed(reason), skipped(reason)];
-            assert!(told.contains(ended), "{trial}: {ended:?}");
+            let expected = [failed(reason), skipped(reason)];
+            assert!(expected.contains(ended), "{trial}: {ended:?}");
         } else {
             assert_eq!(*ended, Ended::Measured, "{trial}");
         }
@@ -132,7 +132,7 @@ fn an_echo_server_that_ends_between_two_trials_costs_none_of_them() {
 }
 
 #[test]
-fn an_echo_server_that_ends_again_and_again_is_started_three_times() {
+fn an_echo_server_that_keeps_ending_is_started_three_times() {
     let run = common::validated();
     let ends = Objects {
         upstream_ends: 100,
@@ -154,7 +154,7 @@ fn an_echo_server_that_ends_again_and_again_is_started_three_times() {
 }
 
 #[test]
-fn a_result_that_was_removed_is_measured_once_more() {
+fn a_trial_whose_result_was_removed_is_measured_once_more() {
     for mut run in [common::validated(), common::validated_cold()] {
         let mut world = World::new(&run, 1, FRIENDLY);
         until(&run, &mut world, |world| {
@@ -167,13 +167,13 @@ fn a_result_that_was_removed_is_measured_once_more() {
         simulate(&mut run, &mut world);
         check_end(&run, &world);
         assert_eq!(ends(&world), [&Ended::Measured]);
-        let twice = |(of, times): (&TrialId, &u32)| *times == 1 + u32::from(*of == trial);
+        let twice = |(other, times): (&TrialId, &u32)| *times == 1 + u32::from(*other == trial);
         assert!(world.launched.iter().all(twice), "{:?}", world.launched);
     }
 }
 
 #[test]
-fn a_trial_whose_results_are_always_removed_is_measured_twice_and_fails() {
+fn a_trial_whose_results_keep_being_removed_fails_after_two_attempts() {
     for mut run in [common::validated(), common::validated_cold()] {
         let removed = Objects {
             result_removed: 100,
@@ -183,8 +183,12 @@ fn a_trial_whose_results_are_always_removed_is_measured_twice_and_fails() {
         simulate(&mut run, &mut world);
         check_end(&run, &world);
         assert!(world.launched.values().all(|times| *times == 2));
-        let told = [failed("ProbeFailed"), skipped("ProbeFailed")];
-        assert!(ends(&world).into_iter().all(|ended| told.contains(ended)));
+        let expected = [failed("ProbeFailed"), skipped("ProbeFailed")];
+        assert!(
+            ends(&world)
+                .into_iter()
+                .all(|ended| expected.contains(ended))
+        );
     }
 }
 
@@ -208,7 +212,7 @@ fn a_probe_whose_job_gets_no_pod_fails_within_a_minute_and_ends_its_run() {
 }
 
 #[test]
-fn a_launch_looks_again_in_time_for_a_job_without_a_pod_unless_it_gets_one() {
+fn a_launch_checks_in_time_whether_its_job_got_a_pod() {
     for run in [common::validated(), common::validated_cold()] {
         let mut world = World::new(&run, 1, FRIENDLY);
         until(&run, &mut world, |world| {
@@ -224,7 +228,7 @@ fn a_launch_looks_again_in_time_for_a_job_without_a_pod_unless_it_gets_one() {
 /// While there is no room for records, a run gives its node back, keeps what it has measured, and
 /// takes no node before that is recorded.
 #[test]
-fn a_measurement_without_room_for_its_record_waits_without_the_node_and_is_recorded_in_the_end() {
+fn a_measurement_without_room_for_its_record_waits_without_holding_the_node() {
     for mut run in [common::validated(), common::validated_cold()] {
         let mut world = World::new(&run, 1, FRIENDLY);
         until(&run, &mut world, |world| world.stored.len() > 4);
@@ -267,7 +271,7 @@ fn suspended(world: &World) -> RunSeen {
 }
 
 #[test]
-fn a_node_on_which_something_of_another_run_is_left_is_not_taken() {
+fn a_node_with_leftovers_of_another_run_is_not_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     let other = suspended(&world);
@@ -289,7 +293,7 @@ fn a_node_on_which_something_of_another_run_is_left_is_not_taken() {
 }
 
 #[test]
-fn what_a_run_that_is_over_has_left_is_swept_before_anything_starts() {
+fn leftovers_of_finished_runs_are_removed_before_anything_starts() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.occupants.push(occupant("gone"));
@@ -301,7 +305,7 @@ fn what_a_run_that_is_over_has_left_is_swept_before_anything_starts() {
 }
 
 #[test]
-fn nothing_starts_beside_what_appears_on_the_node_of_a_run_that_measures() {
+fn nothing_starts_while_foreign_pods_are_on_the_node() {
     for mut run in [common::validated(), common::validated_cold()] {
         for seed in 0..20 {
             let appears = Objects {
@@ -317,7 +321,7 @@ fn nothing_starts_beside_what_appears_on_the_node_of_a_run_that_measures() {
 }
 
 #[test]
-fn a_creation_that_takes_effect_after_the_run_was_suspended_is_undone() {
+fn objects_that_appear_after_a_run_was_suspended_are_removed() {
     let mut run = common::validated();
     let late = Objects {
         write_is_late: 100,
@@ -338,7 +342,7 @@ fn a_creation_that_takes_effect_after_the_run_was_suspended_is_undone() {
 }
 
 #[test]
-fn what_took_effect_late_is_removed_before_a_node_is_taken() {
+fn objects_that_appear_late_are_removed_before_a_node_is_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     until(&run, &mut world, |world| world.seen.upstream().is_some());

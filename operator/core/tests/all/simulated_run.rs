@@ -17,7 +17,7 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::common;
 use crate::scouted::{right, wrong};
-use crate::simulated_world::{Blow, Hostility, Objects, World, objects, phase};
+use crate::simulated_world::{Fault, Hostility, Objects, World, objects, phase};
 
 /// Stands in for the widths of a run's intervals: decides from the records alone, and differently
 /// from run to run, whether another block is needed.
@@ -145,7 +145,7 @@ fn in_a_friendly_world_every_trial_is_measured() {
 }
 
 #[test]
-fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
+fn a_killed_cold_start_probe_leaves_nothing_behind() {
     let mut run = common::validated_cold();
     let hostility = Hostility {
         probe_fails: 30,
@@ -161,7 +161,7 @@ fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_node_is_given_back_though_report_and_pod_stand_in_the_way() {
+fn the_node_is_released_although_the_report_fails_and_a_pod_stays() {
     let mut run = common::validated();
     let hostility = Hostility {
         pod_stays: 100,
@@ -185,7 +185,7 @@ fn the_node_is_given_back_though_report_and_pod_stand_in_the_way() {
 }
 
 #[test]
-fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
+fn no_load_goes_to_an_altered_pod() {
     let mut run = common::validated();
     let hostility = Hostility {
         pod_altered: 100,
@@ -230,7 +230,7 @@ fn a_trial_of_an_altered_pod_ends_before_any_deadline() {
 }
 
 #[test]
-fn no_number_comes_from_an_altered_probe_and_the_run_tries_no_other() {
+fn an_altered_probe_gives_no_number_and_the_run_tries_no_other() {
     for mut run in [common::validated(), common::validated_cold()] {
         let hostility = Hostility {
             probe_altered: 100,
@@ -251,7 +251,7 @@ fn no_number_comes_from_an_altered_probe_and_the_run_tries_no_other() {
 }
 
 #[test]
-fn an_update_of_the_operator_costs_a_trial_at_most_and_no_variant() {
+fn an_update_of_the_operator_costs_at_most_a_trial_and_no_variant() {
     let mut run = common::validated();
     let mut world = World::new(&run, 3, FRIENDLY);
     while world.seen.subjects.is_empty() {
@@ -262,7 +262,7 @@ fn an_update_of_the_operator_costs_a_trial_at_most_and_no_variant() {
         world.pass_time();
     }
     for subject in &mut world.seen.subjects {
-        subject.pod.likeness = Likeness::AskedOtherwise;
+        subject.pod.likeness = Likeness::Outdated;
     }
     simulate(&mut run, &mut world);
     check_end(&run, &world);
@@ -273,7 +273,7 @@ fn an_update_of_the_operator_costs_a_trial_at_most_and_no_variant() {
 }
 
 #[test]
-fn cold_starts_without_that_right_are_skipped_and_the_rest_is_measured() {
+fn cold_starts_without_permission_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated_cold();
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.cold_starts_forbidden = true;
@@ -291,7 +291,7 @@ fn cold_starts_without_that_right_are_skipped_and_the_rest_is_measured() {
 }
 
 #[test]
-fn a_run_whose_records_take_all_that_is_allowed_skips_the_rest_and_ends() {
+fn a_run_whose_records_reach_the_limit_skips_the_rest_and_ends() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.records_full = true;
@@ -302,7 +302,7 @@ fn a_run_whose_records_take_all_that_is_allowed_skips_the_rest_and_ends() {
 }
 
 #[test]
-fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
+fn a_variant_without_its_runtime_class_is_skipped_and_the_others_continue() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.runtime_classes.clear();
@@ -320,14 +320,14 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
-fn what_a_scout_saw_is_wrong_is_skipped_at_once_and_the_rest_is_measured() {
+fn wrong_answers_seen_by_a_scout_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated();
     run.spec.workloads[1].expect.same_across_variants = true;
     let mut world = World::new(&run, 1, FRIENDLY);
-    let of = |relay| vec![right("greet", "hello"), relay];
+    let answers = |relay| vec![right("greet", "hello"), relay];
     world.scouts = [
-        ("tortoise", of(right("relay", "one"))),
-        ("hare", of(right("relay", "another"))),
+        ("tortoise", answers(right("relay", "one"))),
+        ("hare", answers(right("relay", "another"))),
         (
             "mine",
             vec![wrong("greet", "WrongAnswer"), right("relay", "one")],
@@ -349,7 +349,7 @@ fn what_a_scout_saw_is_wrong_is_skipped_at_once_and_the_rest_is_measured() {
 }
 
 #[test]
-fn what_a_scout_could_not_see_is_tried_all_the_same() {
+fn trials_that_a_scout_could_not_check_are_still_tried() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
@@ -365,7 +365,7 @@ fn what_a_scout_could_not_see_is_tried_all_the_same() {
 }
 
 #[test]
-fn a_precise_run_has_the_blocks_it_needs_wherever_the_operator_dies() {
+fn a_precise_run_gets_the_blocks_it_needs_wherever_the_operator_dies() {
     let hostility = Hostility {
         operator_dies: 40,
         suspends: 2,
@@ -397,7 +397,7 @@ fn a_precise_run_ends_with_its_budget() {
 }
 
 #[test]
-fn what_is_skipped_is_skipped_block_by_block() {
+fn trials_are_skipped_block_by_block() {
     let mut run = common::validated_precise(15, 20);
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.runtime_classes.clear();
@@ -410,14 +410,14 @@ fn what_is_skipped_is_skipped_block_by_block() {
 }
 
 #[test]
-fn the_contents_of_records_are_asked_for_between_blocks_only() {
+fn records_are_read_only_between_blocks() {
     let mut run = common::validated_precise(17, 20);
     let mut world = World::new(&run, 1, FRIENDLY);
-    let mut asked = vec![];
+    let mut decided = vec![];
     for _ in 0..20_000 {
         if let Blocks::Complete(block) = blocks(&run, &world.seen) {
             assert!(world.seen.subjects.iter().all(|s| s.trial.block <= block));
-            asked.push(block);
+            decided.push(block);
         }
         decide_blocks(&run, &mut world.seen);
         let plan = plan(&run, &world.seen, world.now);
@@ -431,11 +431,11 @@ fn the_contents_of_records_are_asked_for_between_blocks_only() {
     }
     run.spec.suspend = false;
     // Once after each block: the first object of the next one shows that it was decided on.
-    assert_eq!(asked, [8, 9, 10, 11, 12, 13]);
+    assert_eq!(decided, [8, 9, 10, 11, 12, 13]);
 }
 
 #[test]
-fn a_plan_that_waits_says_what_for() {
+fn a_waiting_plan_names_what_it_waits_for() {
     for run in [common::validated(), common::validated_cold()] {
         waits_for_something(run);
     }
@@ -463,15 +463,15 @@ fn waits_for_something(mut run: ValidatedRun) {
 }
 
 #[test]
-fn whatever_befalls_its_node_a_run_loses_no_trial() {
-    use Blow::{Cordon, CutOff, Drain, Reboot, Taint};
-    for blow in [Cordon, Taint, Drain, CutOff, Reboot] {
+fn a_run_loses_no_trial_whatever_happens_to_its_node() {
+    use Fault::{Cordon, CutOff, Drain, Reboot, Taint};
+    for fault in [Cordon, Taint, Drain, CutOff, Reboot] {
         for at in 0..60 {
             let mut run = common::validated();
             let mut world = World::new(&run, at, FRIENDLY);
             for step in 0..=at {
                 if step == at {
-                    world.strike(blow, 24);
+                    world.inject(fault, 24);
                 }
                 let plan = plan(&run, &world.seen, world.now);
                 for step in &plan.steps {
@@ -482,19 +482,19 @@ fn whatever_befalls_its_node_a_run_loses_no_trial() {
             }
             simulate(&mut run, &mut world);
             check_end(&run, &world);
-            assert_eq!(ends(&world), [&Ended::Measured], "{blow:?} at step {at}");
+            assert_eq!(ends(&world), [&Ended::Measured], "{fault:?} at step {at}");
         }
     }
 }
 
 #[test]
-fn a_run_whose_node_is_gone_for_good_ends_with_a_report_of_what_is_recorded() {
+fn a_run_whose_node_is_deleted_ends_with_a_report_of_its_records() {
     let run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     let mut gone_at = None;
     for _ in 0..2_000 {
         if world.stored.len() == 3 && gone_at.is_none() {
-            world.strike(Blow::Deletion, u32::MAX);
+            world.inject(Fault::Deletion, u32::MAX);
             gone_at = Some(world.now);
         }
         let plan = plan(&run, &world.seen, world.now);
@@ -517,7 +517,7 @@ fn a_run_whose_node_is_gone_for_good_ends_with_a_report_of_what_is_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn whatever_happens_every_trial_gets_exactly_one_record(
+    fn every_trial_gets_exactly_one_record_whatever_happens(
         seed in any::<u64>(),
         operator_dies in 0u32..60,
         pod_crashes in 0u32..20,

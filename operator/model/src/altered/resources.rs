@@ -1,5 +1,5 @@
-//! Requests and limits: what was asked for and what is there -> the differences, and what a
-//! `LimitRange` set where nothing was asked for.
+//! Requests and limits: the desired and the found ones -> the differences, and what a `LimitRange`
+//! set where nothing was desired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,26 +10,26 @@ use crate::containers;
 use crate::wire::addition::{AddedBy, Addition};
 use wasmbench_api::quantity::thousandths;
 
-/// The annotation in which the API server says which defaults it took from a `LimitRange`:
+/// The annotation in which the API server lists which defaults it took from a `LimitRange`:
 /// `LimitRanger plugin set: cpu, memory request for container a; cpu limit for container a`.
 const LIMIT_RANGE: &str = "kubernetes.io/limit-ranger";
 /// What its text begins with.
-const SAYS: &str = "LimitRanger plugin set: ";
+const LIMIT_RANGE_PREFIX: &str = "LimitRanger plugin set: ";
 
 type Amounts = BTreeMap<String, Quantity>;
 
 /// The differences, for people, and the defaults of a `LimitRange`.
-pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>, Vec<Addition>) {
+pub fn differences(desired: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>, Vec<Addition>) {
     let (mut all, mut added) = (vec![], vec![]);
-    if found.resources != asked.resources {
+    if found.resources != desired.resources {
         all.push("resources of the whole pod were set".to_owned());
     }
-    for container in &asked.containers {
+    for container in &desired.containers {
         let Some(there) = containers::named(found, &container.name) else {
             continue;
         };
         let defaults = set_by_limit_range(pod, &container.name);
-        let (was, is) = (asked_amounts(container), amounts(there));
+        let (was, is) = (desired_amounts(container), amounts(there));
         let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
         for key in keys {
             let (was, is) = (was.get(key), is.get(key));
@@ -43,7 +43,11 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
                     value: is.0.clone(),
                 }),
                 Some(_) | None => {
-                    all.push(format!("{key} is {} instead of {}", word(is), word(was)));
+                    all.push(format!(
+                        "{key} is {} instead of {}",
+                        amount_text(is),
+                        amount_text(was)
+                    ));
                 }
             }
         }
@@ -51,7 +55,7 @@ pub fn differences(asked: &PodSpec, pod: &Pod, found: &PodSpec) -> (Vec<String>,
     (all, added)
 }
 
-fn word(amount: Option<&Quantity>) -> &str {
+fn amount_text(amount: Option<&Quantity>) -> &str {
     amount.map_or("nothing", |amount| &amount.0)
 }
 
@@ -70,9 +74,9 @@ fn amounts(container: &Container) -> Amounts {
     all
 }
 
-/// The same for a container that is asked for: where only a limit is set, the API server takes it
+/// The same for a desired container: where only a limit is set, the API server takes it
 /// for the request, too.
-fn asked_amounts(container: &Container) -> Amounts {
+fn desired_amounts(container: &Container) -> Amounts {
     let limits = container
         .resources
         .as_ref()
@@ -95,12 +99,12 @@ fn same(a: Option<&Quantity>, b: Option<&Quantity>) -> bool {
     a == b || number(a).is_some_and(|a| number(b) == Some(a))
 }
 
-/// The keys of [`amounts`] that the API server says it took from a `LimitRange` for `container`.
+/// The keys of [`amounts`] that the API server took from a `LimitRange` for `container`.
 fn set_by_limit_range(pod: &Pod, container: &str) -> BTreeSet<String> {
     let annotations = pod.metadata.annotations.as_ref();
-    let said = annotations.and_then(|all| all.get(LIMIT_RANGE)?.strip_prefix(SAYS));
+    let text = annotations.and_then(|all| all.get(LIMIT_RANGE)?.strip_prefix(LIMIT_RANGE_PREFIX));
     let mut keys = BTreeSet::new();
-    for part in said.unwrap_or_default().split("; ") {
+    for part in text.unwrap_or_default().split("; ") {
         let Some((what, name)) = part.split_once(" for container ") else {
             continue;
         };

@@ -8,17 +8,17 @@ use crate::wire::addition::{AddedBy, Addition};
 const OWN_TAINTS: &str = "node.kubernetes.io/";
 
 /// What the cluster added to the pod by these rules.
-pub fn additions(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
+pub fn additions(desired: &PodSpec, found: &PodSpec) -> Vec<Addition> {
     let mut all = vec![];
     if found.runtime_class_name.is_some() {
-        all.extend(of_runtime_class(asked, found));
+        all.extend(runtime_class_additions(desired, found));
     }
     let secrets = |spec: &PodSpec| -> Vec<String> {
         let all = spec.image_pull_secrets.iter().flatten();
         all.map(|secret| secret.name.clone()).collect()
     };
     let named = secrets(found);
-    if named != secrets(asked) {
+    if named != secrets(desired) {
         all.push(Addition {
             by: AddedBy::ServiceAccount,
             what: "imagePullSecrets".into(),
@@ -28,7 +28,7 @@ pub fn additions(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
     all
 }
 
-fn of_runtime_class(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
+fn runtime_class_additions(desired: &PodSpec, found: &PodSpec) -> Vec<Addition> {
     let by_class = |what: String, value: String| Addition {
         by: AddedBy::RuntimeClass,
         what,
@@ -41,7 +41,7 @@ fn of_runtime_class(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
         .map(|(key, amount)| (format!("overhead.{key}"), amount.0.clone()));
     let labels = found.node_selector.iter().flatten();
     let is_new = |key: &String| {
-        !asked
+        !desired
             .node_selector
             .iter()
             .flatten()
@@ -50,7 +50,7 @@ fn of_runtime_class(asked: &PodSpec, found: &PodSpec) -> Vec<Addition> {
     let labels = labels
         .filter(|(key, _)| is_new(key))
         .map(|(key, value)| (format!("nodeSelector.{key}"), value.clone()));
-    let own: Vec<&Toleration> = asked.tolerations.iter().flatten().collect();
+    let own: Vec<&Toleration> = desired.tolerations.iter().flatten().collect();
     let tolerations = found
         .tolerations
         .iter()

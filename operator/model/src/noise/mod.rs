@@ -86,7 +86,7 @@ impl Noise {
         few.map_or(OTHERS_CPU_LIMIT, |few| few.min(OTHERS_CPU_LIMIT))
     }
 
-    /// How many CPUs others used, if their share alone would say too little.
+    /// How many CPUs others used, if their share would not be clear enough.
     fn others_cpus(self) -> Option<f64> {
         let many = self.cpus.filter(|_| self.others_limit() < OTHERS_CPU_LIMIT);
         Some(self.others? * f64::from(many?))
@@ -109,7 +109,7 @@ impl Noise {
 
     /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 %
     /// (1.0 CPUs) used by others`. Empty when nothing is.
-    pub fn words(self) -> String {
+    pub fn message(self) -> String {
         let over = |share: Option<f64>, limit: f64, what: &str| {
             let share = share.filter(|share| *share > limit)?;
             Some(format!("{:.0} % {what}", share * 100.0))
@@ -125,8 +125,8 @@ impl Noise {
         let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
         let waiting = "of the time with tasks that waited for memory";
         let waits = over(self.memory_waits, MEMORY_WAIT_LIMIT, waiting);
-        let said: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
-        said.join(", ")
+        let all: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
+        all.join(", ")
     }
 }
 
@@ -157,8 +157,8 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
 }
 
 /// The shim and what the node's services do for the subject's log belong to the variant, and the
-/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are charged to nobody: most of them come from the load's own
-/// packets.
+/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are
+/// charged to nobody: most of them come from the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
@@ -221,16 +221,16 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_subject_nor_shim_nor_generator_used_is_the_others() {
+    fn cpu_time_not_used_by_the_run_counts_as_others() {
         let noise = Noise::from_window(&window(0.6, 0.01), 2);
         assert!((noise.others.unwrap() - 0.1).abs() < 1e-9, "{noise:?}");
         assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
         assert!(!noise.is_over_limit());
-        assert_eq!(noise.words(), "");
+        assert_eq!(noise.message(), "");
     }
 
     #[test]
-    fn the_echo_server_of_a_workload_is_no_neighbour() {
+    fn the_echo_server_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
         let noise = Noise::from_window(&window, 2);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_containerd_and_the_kubelet_do_for_the_subjects_log_is_no_neighbour() {
+    fn work_of_containerd_and_kubelet_for_the_subjects_log_is_no_neighbour() {
         let mut window = window(0.75, 0.0);
         let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         let mut with_services = |idle_cpu_nanoseconds| {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_that_are_charged_to_nobody_are_no_neighbour() {
+    fn interrupts_charged_to_nobody_are_no_neighbour() {
         let mut window = window(0.75, 0.0);
         let others = |window: &TimedWindow| Noise::from_window(window, 2).others.unwrap();
         assert!((others(&window) - 0.25).abs() < 1e-9);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_over_its_limit_is_noise_and_said() {
+    fn a_share_over_its_limit_is_noise_and_reported() {
         for (busy, steal, words) in [
             (0.68, 0.0, "18 % used by others"),
             (0.5, 0.06, "6 % stolen"),
@@ -273,7 +273,7 @@ mod tests {
         ] {
             let noise = Noise::from_window(&window(busy, steal), 2);
             assert!(noise.is_over_limit(), "{noise:?}");
-            assert_eq!(noise.words(), words);
+            assert_eq!(noise.message(), words);
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
                 ..NodeCpu::default()
             });
             let noise = Noise::from_window(&window, cpus);
-            assert_eq!(noise.words(), words, "{burnt} of {cpus}");
+            assert_eq!(noise.message(), words, "{burnt} of {cpus}");
             assert_eq!(noise.is_over_limit(), !words.is_empty());
         }
     }
@@ -316,10 +316,14 @@ mod tests {
         };
         assert!(!noise(1, Some(0)).is_over_limit(), "1 % is the limit");
         let words = "3 % of the time with tasks that waited for memory";
-        assert_eq!(noise(3, Some(0)).words(), words);
+        assert_eq!(noise(3, Some(0)).message(), words);
         assert!(noise(3, Some(0)).is_over_limit());
         assert_eq!(noise(30, None).memory_waits, None, "perhaps the subject");
-        assert_eq!(noise(30, Some(29)).words(), "", "a limit of the pod's own");
+        assert_eq!(
+            noise(30, Some(29)).message(),
+            "",
+            "a limit of the pod's own"
+        );
         assert!(noise(30, Some(20)).is_over_limit());
     }
 
@@ -331,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_window_and_a_node_that_nobody_read_say_nothing() {
+    fn a_short_window_and_an_unread_node_give_no_noise() {
         let mut short = window(1.0, 1.0);
         short.duration_nanoseconds = COARSE_NANOSECONDS - 1;
         let mut unread = window(1.0, 1.0);
@@ -345,15 +349,18 @@ mod tests {
     }
 
     #[test]
-    fn without_the_subjects_share_only_stolen_time_is_known() {
+    fn only_stolen_time_is_known_without_the_subjects_share() {
         let mut window = window(1.0, 0.1);
         window.subject = None;
         let noise = Noise::from_window(&window, 2);
-        assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
+        assert_eq!(
+            (noise.others, noise.message()),
+            (None, "10 % stolen".into())
+        );
     }
 
     #[test]
-    fn what_the_run_itself_uses_while_nothing_is_asked_is_no_noise() {
+    fn the_runs_own_use_of_an_idle_node_is_no_noise() {
         let idle = |own_nanoseconds| IdleNode {
             duration_nanoseconds: SECOND,
             node: NodeCpu {
@@ -366,7 +373,7 @@ mod tests {
         };
         let noise = Noise::from_idle(&idle(Some(SECOND / 5)), 2);
         assert_eq!((noise.others, noise.stolen), (Some(0.1), Some(0.1)));
-        assert_eq!(noise.words(), "10 % stolen");
+        assert_eq!(noise.message(), "10 % stolen");
         assert_eq!(Noise::from_idle(&idle(None), 2).others, None);
     }
 }

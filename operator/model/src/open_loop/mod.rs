@@ -28,8 +28,8 @@ impl Schedule {
     /// `rps` requests per second for `seconds`, or for as long as [`MOST_REQUESTS`] last, over at
     /// most `connections`. `None` for a rate that yields fewer than two requests, or is not finite.
     pub fn new(rps: f64, connections: u32, seconds: u32) -> Option<Self> {
-        let asked = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
-        if !rps.is_finite() || asked < f64::from(LEAST_PER_CONNECTION) {
+        let requested = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
+        if !rps.is_finite() || requested < f64::from(LEAST_PER_CONNECTION) {
             return None;
         }
         #[expect(
@@ -37,12 +37,12 @@ impl Schedule {
             clippy::cast_sign_loss,
             reason = "between 2 and a million"
         )]
-        let asked = asked as u32;
-        let connections = connections.clamp(1, asked / LEAST_PER_CONNECTION);
+        let requested = requested as u32;
+        let connections = connections.clamp(1, requested / LEAST_PER_CONNECTION);
         Some(Self {
             rps,
             connections,
-            per_connection: asked / connections,
+            per_connection: requested / connections,
         })
     }
 
@@ -123,7 +123,7 @@ pub fn measured(
     }
     let replayed = replay(schedule, &sent);
     let waited = replayed.iter().filter(|times| times.waited > 0.0).count();
-    // A service that sheds load answers at once that it does not: such answers say nothing about
+    // A service that sheds load answers at once that it does not: such answers show nothing about
     // how long an answer takes.
     let (expected, others): (Vec<&Times>, Vec<&Times>) =
         replayed.iter().partition(|times| times.as_expected);

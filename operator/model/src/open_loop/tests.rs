@@ -41,7 +41,7 @@ fn sent(
 }
 
 #[test]
-fn requests_are_due_one_after_the_other_over_all_connections_in_turn() {
+fn requests_are_due_in_turn_over_all_connections() {
     let schedule = Schedule::new(100.0, 4, 2).unwrap();
     assert_eq!((schedule.requests(), schedule.connections()), (200, 4));
     assert!((schedule.seconds() - 2.0).abs() < 1e-9);
@@ -74,7 +74,7 @@ fn a_punctual_load_on_a_subject_that_keeps_up_shows_the_service_time() {
 
 /// A service that sheds load looks fast where its refusals count as answers.
 #[test]
-fn what_is_shed_at_once_is_not_in_the_percentiles_of_the_answers() {
+fn shed_requests_are_not_in_the_percentiles_of_the_answers() {
     let schedule = Schedule::new(1000.0, 10, 20).unwrap();
     let mut all = sent(&schedule, MILLISECOND, None, |_| 0.0);
     for request in all.iter_mut().filter(|sent| sent.round % 10 < 3) {
@@ -92,7 +92,7 @@ fn what_is_shed_at_once_is_not_in_the_percentiles_of_the_answers() {
 /// The textbook case: a closed loop records only one slow request per connection, but all that were
 /// due in the meantime are slow as well.
 #[test]
-fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
+fn a_stall_delays_every_request_that_was_due_in_it() {
     let schedule = Schedule::new(1000.0, 2, 4).unwrap();
     let stall = Some((1000.0 * MILLISECOND, 1200.0 * MILLISECOND));
     let window = measured(
@@ -111,7 +111,7 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
 }
 
 #[test]
-fn a_late_generator_is_told_apart_from_a_slow_subject() {
+fn a_late_generator_is_distinguished_from_a_slow_subject() {
     let schedule = Schedule::new(1000.0, 10, 4).unwrap();
     let late = |turn: u32| {
         if turn.is_multiple_of(10) {
@@ -139,7 +139,7 @@ fn a_subject_that_cannot_keep_up_achieves_its_own_rate() {
 }
 
 #[test]
-fn a_slow_answer_alone_is_no_lost_rate() {
+fn slow_answers_do_not_lower_the_achieved_rate() {
     let schedule = Schedule::new(100.0, 50, 5).unwrap();
     let window = measured(
         &schedule,
@@ -150,7 +150,7 @@ fn a_slow_answer_alone_is_no_lost_rate() {
 }
 
 #[test]
-fn a_log_with_a_missing_or_a_second_line_is_refused() {
+fn a_log_with_a_missing_or_duplicate_line_is_refused() {
     let schedule = Schedule::new(100.0, 2, 1).unwrap();
     let all = sent(&schedule, MILLISECOND, None, |_| 0.0);
     let missing = all[1..].to_vec();
@@ -174,7 +174,7 @@ fn percentiles_are_those_of_the_sorted_times() {
 }
 
 #[test]
-fn a_rate_that_gives_no_two_requests_has_no_schedule() {
+fn a_rate_with_fewer_than_two_requests_has_no_schedule() {
     for rps in [0.0, 0.1, f64::NAN, f64::INFINITY, -3.0] {
         assert_eq!(Schedule::new(rps, 10, 10), None, "{rps}");
     }
@@ -182,7 +182,7 @@ fn a_rate_that_gives_no_two_requests_has_no_schedule() {
 
 proptest! {
     #[test]
-    fn a_schedule_never_asks_for_more_than_it_may(
+    fn a_schedule_never_exceeds_its_limits(
         rps in 0.5f64..1e7, connections in 1u32..=512, seconds in 4u32..=600,
     ) {
         let schedule = Schedule::new(rps, connections, seconds).unwrap();
@@ -191,14 +191,14 @@ proptest! {
         prop_assert!(schedule.requests() >= LEAST_PER_CONNECTION * schedule.connections());
         prop_assert!(schedule.seconds() <= f64::from(seconds) + 1e-6);
         // What is rounded away is less than one request per connection.
-        let asked = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
-        prop_assert!(asked - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
+        let requested = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
+        prop_assert!(requested - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
     }
 
     /// Whatever happens, the latency from the schedule is never less than the service time, and
     /// subject and generator together account for all the time until the response.
     #[test]
-    fn the_parts_add_up(
+    fn the_parts_of_each_request_add_up(
         connections in 1u32..8,
         service in prop::collection::vec(1.0f64..2e7, 64),
         late in prop::collection::vec(0.0f64..5e6, 64),

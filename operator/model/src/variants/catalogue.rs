@@ -1,5 +1,5 @@
 //! The images and the presets, as the chart's `catalogue.json` lists them. The chart, the scripts that
-//! build images and the tests read the same file. Nothing is checked against a cluster.
+//! build images and the tests read the same file. Nothing is checked in a cluster.
 
 use std::sync::LazyLock;
 
@@ -84,7 +84,7 @@ pub fn definition(preset: Preset) -> Option<&'static Definition> {
 }
 
 /// The row of a variant's preset; `None` for the user's own container.
-pub fn of_variant(variant: &Variant) -> Option<&'static Definition> {
+pub fn definition_of(variant: &Variant) -> Option<&'static Definition> {
     variant.preset.and_then(definition)
 }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_image_is_run_by_a_preset_or_says_what_it_is_for() {
+    fn every_image_is_run_by_a_preset_or_has_a_stated_purpose() {
         let catalogue = catalogue().unwrap();
         let run: BTreeSet<&str> = catalogue
             .presets

@@ -3,27 +3,27 @@
 
 use wasmbench_api::run::{Compile, Variant};
 
-use crate::variants::catalogue::of_variant;
+use crate::variants::catalogue::definition_of;
 use crate::variants::presets::{Definition, Front, Mode};
 use crate::wire::instrument::EngineFacts;
 
 pub use crate::variants::presets::SLOWEST_COMPILED;
 
-/// The member that says how many times as long as native code it takes for the same work.
+/// The member that reports how many times as long as native code it takes for the same work.
 pub const COMPUTE_RATIO: &str = "computeRatio";
 /// The member in which a guest reports how long the same work took, in nanoseconds.
 pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
 /// Members that are measured anew each time, and so differ even if nothing has changed.
 pub const MEASURED: [&str; 2] = [COMPUTE_RATIO, CHAIN_NANOSECONDS];
-/// The member that says how Wasm is executed.
+/// The member that reports how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
 const MAX_VALUE_CHARS: usize = 40;
 
-/// A member of `/engine` and what it must say.
+/// A member of `/engine` and the value that it must have.
 type Claim = (&'static str, &'static str);
 
-/// Members that say what answers requests, and how it was built.
+/// Members that report what answers requests, and how it was built.
 fn program(definition: &Definition) -> impl Iterator<Item = Claim> + use<> {
     let front = match definition.front {
         Front::Process => None,
@@ -34,7 +34,7 @@ fn program(definition: &Definition) -> impl Iterator<Item = Claim> + use<> {
     front.into_iter().chain([("profile", "release")])
 }
 
-/// What the row and the settings say about the engine.
+/// What the row and the settings claim about the engine.
 fn statements(definition: &'static Definition, variant: &Variant) -> Vec<Claim> {
     let settings = variant.engine.unwrap_or_default();
     let engine = definition
@@ -50,32 +50,32 @@ fn statements(definition: &'static Definition, variant: &Variant) -> Vec<Claim> 
     [engine, mode, allocator].into_iter().flatten().collect()
 }
 
-/// Whether the guest knows its engine only if the shim tells it, as our shims do. The record shows
-/// that the pod's `RuntimeClass` was used.
-const fn is_told_by_shim(definition: &Definition) -> bool {
+/// Whether the guest can report its engine only if the shim names it, as our shims do. The record
+/// shows that the pod's `RuntimeClass` was used.
+const fn depends_on_shim(definition: &Definition) -> bool {
     definition.runtime_class.is_some()
 }
 
 /// How the process's statement contradicts the variant's claims; `None` if it does not, and for the
 /// user's own container, which claims nothing.
-pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
-    let definition = of_variant(variant)?;
-    let may_lack = is_told_by_shim(definition);
+pub fn contradiction(variant: &Variant, facts: &EngineFacts) -> Option<String> {
+    let definition = definition_of(variant)?;
+    let may_be_missing = depends_on_shim(definition);
     let stated = statements(definition, variant)
         .into_iter()
-        .filter(|(member, _)| !may_lack || says.contains_key(*member));
+        .filter(|(member, _)| !may_be_missing || facts.contains_key(*member));
     let differs = |(member, claimed): Claim| {
-        let said = match says.get(member).map(String::as_str) {
-            Some(said) if said == claimed => return None,
-            Some(said) => said.chars().take(MAX_VALUE_CHARS).collect(),
-            None => "not told".to_owned(),
+        let reported = match facts.get(member).map(String::as_str) {
+            Some(reported) if reported == claimed => return None,
+            Some(reported) => reported.chars().take(MAX_VALUE_CHARS).collect(),
+            None => "not reported".to_owned(),
         };
-        Some(format!("{member} is {said} instead of {claimed}"))
+        Some(format!("{member} is {reported} instead of {claimed}"))
     };
     let claims = stated.chain(program(definition));
     let found: Vec<String> = claims
         .filter_map(differs)
-        .chain(contradicted_by_speed(definition, variant, says))
+        .chain(contradicted_by_speed(definition, variant, facts))
         .collect();
     (!found.is_empty()).then(|| found.join(", "))
 }
@@ -86,25 +86,27 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
 pub fn may_keep_compiled_images(variant: &Variant) -> bool {
     let own = variant.container.as_ref();
     let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
-    let preset = of_variant(variant);
+    let preset = definition_of(variant);
     has_class || preset.is_some_and(|preset| preset.mode == Mode::CompiledByShim)
 }
 
-/// An interpreter may say that it compiles, and a compiler that it interprets; the time that it
+/// An interpreter may report that it compiles, and a compiler that it interprets; the time that it
 /// needs shows the truth.
 fn contradicted_by_speed(
     definition: &Definition,
     variant: &Variant,
-    says: &EngineFacts,
+    facts: &EngineFacts,
 ) -> Option<String> {
     let mode = definition.mode(variant.engine.unwrap_or_default());
     let is_compiled = definition.mode == Mode::CompiledByShim;
     let interprets = mode
         .map(|mode| mode == Compile::Interpreter)
         .or(is_compiled.then_some(false))?;
-    let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
+    let ratio: Option<f64> = facts
+        .get(COMPUTE_RATIO)
+        .and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
-        return Some("how fast it computes is not told".to_owned());
+        return Some("how fast it computes is not reported".to_owned());
     };
     match (interprets, ratio > definition.slowest) {
         (false, false) | (true, true) => None,
@@ -133,7 +135,7 @@ mod tests {
         )
     }
 
-    fn says(change: (&str, Option<&str>)) -> EngineFacts {
+    fn facts_with(change: (&str, Option<&str>)) -> EngineFacts {
         let honest = [
             ("engine", "wasmtime"),
             ("compileMode", "Jit"),
@@ -153,8 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_is_what_was_asked_for_contradicts_nothing() {
-        assert_eq!(contradiction(&pooling(), &says(("version", None))), None);
+    fn the_requested_engine_contradicts_nothing() {
+        assert_eq!(
+            contradiction(&pooling(), &facts_with(("version", None))),
+            None
+        );
         let native = variant(json!({"name": "n", "preset": "native"}));
         let none = [("engine", "none"), ("profile", "release")]
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
@@ -163,20 +168,20 @@ mod tests {
     }
 
     #[test]
-    fn code_from_the_image_is_told_from_code_of_the_start() {
+    fn code_compiled_at_start_contradicts_ahead_of_time_code() {
         let aot = variant(json!({
             "name": "e", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling", "compile": "Aot"},
         }));
-        let told = contradiction(&aot, &says(("version", None)));
-        assert_eq!(told.as_deref(), Some("compileMode is Jit instead of Aot"));
+        let found = contradiction(&aot, &facts_with(("version", None)));
+        assert_eq!(found.as_deref(), Some("compileMode is Jit instead of Aot"));
         assert_eq!(
-            contradiction(&aot, &says(("compileMode", Some("Aot")))),
+            contradiction(&aot, &facts_with(("compileMode", Some("Aot")))),
             None
         );
     }
 
     #[test]
-    fn a_wasmer_per_answer_tells_when_it_compiled() {
+    fn wasmer_cli_reports_when_it_compiled() {
         let facts = |mode: &str| {
             let facts = [
                 ("engine", "wasmer"),
@@ -195,8 +200,8 @@ mod tests {
         }));
         assert_eq!(contradiction(&before, &facts("Aot")), None);
         assert_eq!(contradiction(&each_time, &facts("Jit")), None);
-        let told = contradiction(&each_time, &facts("Aot"));
-        assert_eq!(told.as_deref(), Some("compileMode is Aot instead of Jit"));
+        let found = contradiction(&each_time, &facts("Aot"));
+        assert_eq!(found.as_deref(), Some("compileMode is Aot instead of Jit"));
     }
 
     #[test]
@@ -204,7 +209,7 @@ mod tests {
         let variant = variant(json!({
             "name": "e", "preset": "wasmedge-cli", "engine": {"compile": "Interpreter"},
         }));
-        let told = |ratio: &str| {
+        let found = |ratio: &str| {
             let facts = [
                 ("engine", "wasmedge"),
                 ("frontend", "cli"),
@@ -216,14 +221,14 @@ mod tests {
             .into();
             contradiction(&variant, &facts)
         };
-        assert_eq!(told("53.1"), None);
-        let found = "it computes 1.1 times as long as native code, which no interpreter does";
-        assert_eq!(told("1.12").as_deref(), Some(found));
+        assert_eq!(found("53.1"), None);
+        let expected = "it computes 1.1 times as long as native code, which no interpreter does";
+        assert_eq!(found("1.12").as_deref(), Some(expected));
     }
 
     #[test]
-    fn every_claim_that_does_not_hold_is_told() {
-        for (change, told) in [
+    fn every_false_claim_is_reported() {
+        for (change, expected) in [
             (
                 ("allocator", Some("OnDemand")),
                 "allocator is OnDemand instead of Pooling",
@@ -238,64 +243,71 @@ mod tests {
             ),
             (
                 ("compileMode", None),
-                "compileMode is not told instead of Jit",
+                "compileMode is not reported instead of Jit",
             ),
-            (("computeRatio", None), "how fast it computes is not told"),
+            (
+                ("computeRatio", None),
+                "how fast it computes is not reported",
+            ),
             (
                 ("computeRatio", Some("23.4")),
                 "it computes 23 times as long as native code, as an interpreter does",
             ),
         ] {
             assert_eq!(
-                contradiction(&pooling(), &says(change)).as_deref(),
-                Some(told)
+                contradiction(&pooling(), &facts_with(change)).as_deref(),
+                Some(expected)
             );
         }
         assert!(contradiction(&pooling(), &EngineFacts::new()).is_some());
     }
 
     #[test]
-    fn a_guest_of_the_shim_that_is_interpreted_contradicts_its_variant() {
+    fn an_interpreted_guest_of_the_shim_contradicts_its_variant() {
         let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
-        let says = |ratio: &str| {
+        let contradiction = |ratio: &str| {
             let facts = [
                 ("guest", "wasm32-wasi"),
                 ("profile", "release"),
                 ("computeRatio", ratio),
             ];
-            contradiction(
+            super::contradiction(
                 &shim,
                 &facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
             )
         };
-        assert_eq!(says("1.10"), None);
-        assert!(says("60.00").unwrap().contains("as an interpreter does"));
+        assert_eq!(contradiction("1.10"), None);
+        assert!(
+            contradiction("60.00")
+                .unwrap()
+                .contains("as an interpreter does")
+        );
     }
 
     #[test]
-    fn the_mode_of_the_wasmedge_shim_shows_in_its_speed_and_its_words() {
-        let contradiction = |compile: &str, told: Option<&str>, ratio: &str| {
+    fn the_mode_of_the_wasmedge_shim_is_checked_by_speed_and_statement() {
+        let contradiction = |compile: &str, reported: Option<&str>, ratio: &str| {
             let engine = json!({"compile": compile});
             let variant = json!({"name": "s", "preset": "wasmedge-shim", "engine": engine});
-            let mut says: EngineFacts = [
+            let mut facts: EngineFacts = [
                 ("guest", "wasm32-wasi"),
                 ("profile", "release"),
                 ("computeRatio", ratio),
             ]
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .into();
-            says.extend(told.map(|mode| ("compileMode".to_owned(), mode.to_owned())));
-            super::contradiction(&self::variant(variant), &says)
+            facts.extend(reported.map(|mode| ("compileMode".to_owned(), mode.to_owned())));
+            super::contradiction(&self::variant(variant), &facts)
         };
-        // A shim that says nothing is judged by its speed alone.
-        for told in [None, Some("Aot")] {
-            assert_eq!(contradiction("Aot", told, "1.30"), None);
-            let slow = contradiction("Aot", told, "21.00").unwrap();
+        // A shim that reports nothing is judged by its speed only.
+        for reported in [None, Some("Aot")] {
+            assert_eq!(contradiction("Aot", reported, "1.30"), None);
+            let slow = contradiction("Aot", reported, "21.00").unwrap();
             assert!(slow.contains("as an interpreter does"), "{slow}");
         }
-        for told in [None, Some("Interpreter")] {
-            assert_eq!(contradiction("Interpreter", told, "21.00"), None);
-            let fast = contradiction("Interpreter", told, "1.30").unwrap();
+        for reported in [None, Some("Interpreter")] {
+            assert_eq!(contradiction("Interpreter", reported, "21.00"), None);
+            let fast = contradiction("Interpreter", reported, "1.30").unwrap();
             assert!(fast.contains("no interpreter does"), "{fast}");
         }
         let other = contradiction("Aot", Some("Interpreter"), "21.00").unwrap();
@@ -306,9 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_under_another_shim_is_told_from_its_own() {
+    fn a_guest_under_another_shim_contradicts_its_variant() {
         let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
-        let says = [
+        let facts = [
             ("guest", "wasm32-wasi"),
             ("profile", "release"),
             ("computeRatio", "1.10"),
@@ -317,13 +329,13 @@ mod tests {
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .into();
         let found = "engine is wasmedge instead of wasmtime";
-        assert_eq!(contradiction(&shim, &says).as_deref(), Some(found));
+        assert_eq!(contradiction(&shim, &facts).as_deref(), Some(found));
     }
 
     #[test]
-    fn a_command_line_server_is_told_from_one_compiled_before() {
+    fn a_command_line_server_compiled_ahead_of_time_contradicts_its_variant() {
         let serve = variant(json!({"name": "s", "preset": "wasmtime-serve"}));
-        let says = |mode: &str| {
+        let contradiction = |mode: &str| {
             let facts = [
                 ("engine", "wasmtime"),
                 ("guest", "wasm32-wasi"),
@@ -333,17 +345,17 @@ mod tests {
             ]
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .into();
-            contradiction(&serve, &facts)
+            super::contradiction(&serve, &facts)
         };
-        assert_eq!(says("Jit"), None);
+        assert_eq!(contradiction("Jit"), None);
         let found = "compileMode is Aot instead of Jit";
-        assert_eq!(says("Aot").as_deref(), Some(found));
+        assert_eq!(contradiction("Aot").as_deref(), Some(found));
     }
 
     #[test]
-    fn code_of_v8_that_is_not_optimised_yet_is_told_from_its_interpreter() {
+    fn unoptimised_code_of_v8_is_distinguished_from_its_interpreter() {
         let v8 = variant(json!({"name": "v", "preset": "v8"}));
-        let says = |ratio: &str| {
+        let contradiction = |ratio: &str| {
             let facts = [
                 ("engine", "v8"),
                 ("frontend", "cli"),
@@ -351,17 +363,21 @@ mod tests {
                 ("profile", "release"),
                 ("computeRatio", ratio),
             ];
-            contradiction(
+            super::contradiction(
                 &v8,
                 &facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
             )
         };
-        assert_eq!(says("5.75"), None);
-        assert!(says("60.0").unwrap().contains("as an interpreter does"));
+        assert_eq!(contradiction("5.75"), None);
+        assert!(
+            contradiction("60.0")
+                .unwrap()
+                .contains("as an interpreter does")
+        );
     }
 
     #[test]
-    fn a_container_of_the_users_own_claims_nothing() {
+    fn a_users_container_claims_nothing() {
         let own = variant(json!({"name": "own", "container": {"image": "a:1", "port": 80}}));
         assert_eq!(contradiction(&own, &EngineFacts::new()), None);
     }

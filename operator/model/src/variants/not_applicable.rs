@@ -1,5 +1,5 @@
 //! What a preset cannot do by definition. Such a cell is never planned: it is not a failure, and it
-//! has no number. Pure: the spec alone decides.
+//! has no number. Pure: only the spec decides.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use wasmbench_api::run::{TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::units::cut;
-use crate::variants::catalogue::of_variant;
+use crate::units::truncate;
+use crate::variants::catalogue::definition_of;
 use crate::variants::presets::Cannot;
 use crate::wire::record::Point;
 
@@ -18,13 +18,13 @@ const MAX_WHAT_CHARS: usize = 256;
 
 /// Why `variant` cannot do `workload` at `point`; `None` when it can.
 pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'static str> {
-    of_workload(variant, workload).or_else(|| of_point(variant, point))
+    workload_obstacle(variant, workload).or_else(|| point_obstacle(variant, point))
 }
 
-fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
-    let preset = of_variant(variant);
+fn workload_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static str> {
+    let preset = definition_of(variant);
     let speaks_actions = preset.is_some_and(|preset| preset.actions.is_some());
-    let of_protocol = match (speaks_actions, workload.action.is_some()) {
+    let by_protocol = match (speaks_actions, workload.action.is_some()) {
         (true, true) | (false, false) => None,
         (true, false) => {
             Some("it is called by the action protocol only: give the workload an action")
@@ -34,23 +34,23 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         }
     };
     let cannot = preset.map_or(&[][..], |preset| &preset.cannot).iter();
-    let of_service = cannot.filter_map(|cannot| of_service(*cannot, workload));
-    of_protocol.into_iter().chain(of_service).next()
+    let by_service = cannot.filter_map(|cannot| service_obstacle(*cannot, workload));
+    by_protocol.into_iter().chain(by_service).next()
 }
 
-fn of_service(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
+fn service_obstacle(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
     match cannot {
         Cannot::KeepState => (workload.path.split('?').next() == Some("/state")).then_some(
             "an instance answers one request only, so that no state is kept from one to the next",
         ),
-        Cannot::AskUpstream => workload.upstream.then_some(
-            "a component that is linked to the HTTP server alone has no upstream to ask",
-        ),
+        Cannot::AskUpstream => workload
+            .upstream
+            .then_some("a component that is linked only to the HTTP server has no upstream to ask"),
     }
 }
 
 /// All pods of one trial on the node's network would listen on the same port.
-fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
+fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
     let has_many_pods = match point {
         Point::WarmLatency
         | Point::Throughput { .. }
@@ -59,7 +59,7 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,
     };
-    (has_many_pods && of_variant(variant)?.host_network).then_some(
+    (has_many_pods && definition_of(variant)?.host_network).then_some(
         "pods on the node's network share its ports, so that only one of them can listen at a time",
     )
 }
@@ -69,13 +69,15 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
     let points = points_of(spec);
     let mut found = vec![];
     for variant in spec.variants.iter().filter(|variant| variant.name != TWIN) {
-        let workloads = spec
-            .workloads
-            .iter()
-            .map(|w| (format!("workload {}", w.name), of_workload(variant, w)));
+        let workloads = spec.workloads.iter().map(|w| {
+            (
+                format!("workload {}", w.name),
+                workload_obstacle(variant, w),
+            )
+        });
         let points = points
             .iter()
-            .map(|point| (point.to_string(), of_point(variant, *point)));
+            .map(|point| (point.to_string(), point_obstacle(variant, *point)));
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (what, reason) in workloads.chain(points) {
             if let Some(reason) = reason {
@@ -84,7 +86,7 @@ pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
         }
         found.extend(by_reason.into_iter().map(|(reason, what)| NotApplicable {
             variant: variant.name.clone(),
-            what: cut(&what.join(", "), MAX_WHAT_CHARS),
+            what: truncate(&what.join(", "), MAX_WHAT_CHARS),
             reason: reason.to_owned(),
         }));
     }
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_nodes_network_there_is_one_pod_at_a_time() {
+    fn only_one_pod_at_a_time_is_on_the_nodes_network() {
         let list = list(&spec());
         assert_eq!(list.len(), 1, "{list:?}");
         assert_eq!(
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_with_a_fresh_instance_per_request_counts_nothing() {
+    fn a_handler_with_a_fresh_instance_per_request_keeps_no_state() {
         for preset in [Preset::WasmtimeShimHttp, Preset::WasmtimeServe] {
             let mut spec = spec();
             spec.variants[1].preset = Some(preset);
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_called_by_their_protocol_and_services_are_not() {
+    fn functions_and_services_each_need_their_own_protocol() {
         let mut spec = spec();
         spec.variants[1].preset = Some(Preset::ActionWasmtime);
         spec.workloads[1].action = Some(wasmbench_api::run::Action::default());
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_without_a_reason_can_do_everything() {
+    fn every_point_applies_to_an_unrestricted_variant() {
         let spec = spec();
         let points = points_of(&spec);
         assert_eq!(points.len(), 4);

@@ -1,4 +1,4 @@
-//! What a preset is, as its row in the catalogue says. Everything else about it follows from there: its
+//! What a preset is, by its row in the catalogue. Everything else about it follows from there: its
 //! pod, the claims about its engine (`engine.rs`), the settings that it takes, and what it cannot do
 //! (`not_applicable.rs`).
 
@@ -97,7 +97,7 @@ pub enum Mode {
     Unstated,
     /// Always like this.
     Always(Compile),
-    /// As `engine.compile` says: the first of these unless it is set.
+    /// As set in `engine.compile`: the first of these unless it is set.
     Choice([Compile; 2]),
     /// Compiled by a shim, which may keep the result for later starts.
     CompiledByShim,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// [`Addition::what`] of a CPU limit.
 pub const CPU_LIMIT: &str = "limits.cpu";
 
-/// Something that was not asked for, and who added it.
+/// Something that was not desired, and who added it.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "camelCase")]
 pub struct Addition {

@@ -1,4 +1,4 @@
-//! What the operator asks of `wasmbench-probe cold-start`, and what the probe prints: one timeline
+//! What the operator requests of `wasmbench-probe cold-start`, and what the probe prints: one timeline
 //! per pod, in which every moment names the clock that it comes from.
 
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ pub struct ColdSample {
     /// Whether the sample is shown but does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discarded: bool,
-    /// Whether a pod found something other on the node than the class says: the sample is shown,
+    /// Whether a pod found something else on the node than the class means: the sample is shown,
     /// does not count, and was taken again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrong_class: bool,
@@ -268,7 +268,7 @@ pub enum ColdStep {
     TaskStarted,
     /// The probe begins to send a function's code.
     InitSent,
-    /// The service has said in its log that it listens; for a function, its `/init` has been
+    /// The service has logged that it listens; for a function, its `/init` has been
     /// answered.
     Listening,
     /// The container is running, according to the API.
@@ -325,7 +325,7 @@ impl ColdSample {
         !self.discarded && !self.wrong_class
     }
 
-    /// Whether a pod found something other on the node than `class` says. With nothing to compile,
+    /// Whether a pod found something else on the node than `class` means. With nothing to compile,
     /// the image itself is all that can be cached.
     pub fn violates(&self, class: ColdStartClass) -> bool {
         let is_plain = self.compiled_before == Some(CompileCache::NothingToCompile);

@@ -1,4 +1,4 @@
-//! What the operator asks of `wasmbench-probe density`, and what the probe prints: one entry per
+//! What the operator requests of `wasmbench-probe density`, and what the probe prints: one entry per
 //! step of the ladder.
 
 use serde::{Deserialize, Serialize};
@@ -91,14 +91,14 @@ pub struct DensityStep {
 pub struct DensityMemory {
     /// Working sets of the pods; if the kernel does not report them, the memory in use.
     pub pods_bytes: u64,
-    /// Memory that belongs to the shims alone; absent unless each pod's shim was seen.
+    /// Memory that belongs only to the shims; absent unless each pod's shim was seen.
     pub outside_anonymous_bytes: Option<u64>,
     /// Resident memory of the shims, including file pages that they share.
     pub outside_resident_bytes: Option<u64>,
 }
 
 impl DensityMemory {
-    /// Memory of the sandboxes: the pods, plus what belongs to their shims alone, if that was seen.
+    /// Memory of the sandboxes: the pods, plus what belongs only to their shims, if that was seen.
     pub fn sandboxes(&self) -> u64 {
         self.pods_bytes + self.outside_anonymous_bytes.unwrap_or_default()
     }

@@ -37,12 +37,12 @@ pub struct LoadDocument {
     pub timed: Option<TimedWindow>,
     /// Which CPUs the subject and the load generator could use; absent if this cannot be read.
     pub cpus: Option<CpuLists>,
-    /// The most that the load generator reaches on this node; only in trials that were asked to
+    /// The most that the load generator reaches on this node; only in trials that have to
     /// measure it.
     pub generator_ceiling: Option<GeneratorCeiling>,
-    /// What the subject says about its engine, after the load; only for variants that claim one.
+    /// What the subject reports about its engine, after the load; only for variants that claim one.
     pub engine: Option<EngineFacts>,
-    /// Why numbers that were asked for are missing, by the name of their field.
+    /// Why requested numbers are missing, by the name of their field.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub absent: BTreeMap<String, String>,
     /// The node as the probe saw it.
@@ -84,7 +84,7 @@ pub struct Warmup {
     pub requests: u64,
     /// Requests per second in its last part.
     pub rps: f64,
-    /// Whether the rate had settled by its end; absent if its parts are too short to tell.
+    /// Whether the rate had settled by its end; absent if its parts are too short to judge.
     pub settled: Option<bool>,
     /// Parts that were added because the rate was still changing.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -101,7 +101,7 @@ pub struct TimedWindow {
     /// Length on the monotonic clock, from just before the first timed request to just after
     /// its last, in nanoseconds; the meter covers the same span.
     pub duration_nanoseconds: u64,
-    /// The length that was asked for, in nanoseconds; absent where a number of requests was.
+    /// The requested length, in nanoseconds; absent where a number of requests was.
     pub asked_nanoseconds: Option<u64>,
     /// Histogram resolution given to the load generator, in seconds: all edges are multiples of it.
     pub resolution_seconds: f64,
@@ -143,7 +143,7 @@ impl TimedWindow {
 }
 
 /// A window that was thrown away because the node was noisier in it than in the one that is kept.
-/// Its rate is evidence only: which window is kept depends on the noise alone.
+/// Its rate is evidence only: which window is kept depends only on the noise.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -285,7 +285,7 @@ pub struct Outside {
     /// Resident memory at the end of the window, in bytes. File pages in it are shared with the
     /// shims of other pods.
     pub resident_bytes: u64,
-    /// The part of it that belongs to these processes alone, in bytes.
+    /// The part of it that belongs only to these processes, in bytes.
     pub anonymous_bytes: u64,
 }
 

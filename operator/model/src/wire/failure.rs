@@ -1,5 +1,5 @@
-//! Why a trial has no measurement, in one vocabulary for the probe, which says what it saw, and for
-//! the operator, which says what became of the pods. Records keep both.
+//! Why a trial has no measurement, in one vocabulary for the probe, which reports what it saw, and for
+//! the operator, which reports what became of the pods. Records keep both.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ pub enum FailureReason {
     StartTimedOut,
     /// The container ended while it should have been serving.
     SubjectCrashed,
-    /// The pod is not the one that was asked for: something changed it on its way.
+    /// The pod is not the desired one: something changed it on its way.
     SubjectAltered,
     /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
@@ -77,7 +77,7 @@ pub enum FailureReason {
     UpstreamLost,
     /// The probe's pod did not run.
     ProbeNotStarted,
-    /// The probe's pod is not the one that was asked for.
+    /// The probe's pod is not the desired one.
     ProbeAltered,
     /// The probe's Job exceeded its deadline.
     ProbeDeadlineExceeded,
@@ -100,7 +100,7 @@ pub enum FailureReason {
 
 impl FailureReason {
     /// The word, as it stands in records.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         if let Self::Unknown(word) = self {
             word
         } else {
@@ -119,7 +119,7 @@ impl From<&str> for FailureReason {
 
 impl fmt::Display for FailureReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_read_back_and_one_of_another_version_is_kept() {
+    fn reasons_parse_back_and_unknown_ones_are_kept() {
         for (word, reason) in [
             ("WrongAnswer", FailureReason::WrongAnswer),
             ("Unknown", FailureReason::Unknown("Unknown".into())),

@@ -1,5 +1,5 @@
-//! What a load document says about the instrument itself: which CPUs it worked on, how much the
-//! load generator reaches when the service costs nothing, and what the subject says about its
+//! What a load document reports about the instrument itself: which CPUs it worked on, how much the
+//! load generator reaches when the service costs nothing, and what the subject reports about its
 //! engine.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct CpuLists {
     pub cpus_disjoint: Option<bool>,
 }
 
-/// What the load generator reached against a responder inside the probe, which only reads a request
+/// What the load generator reached with a responder inside the probe, which only reads a request
 /// and writes a response of the right size.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -39,6 +39,6 @@ pub struct GeneratorCeiling {
     pub cpus: f64,
 }
 
-/// What a running subject says about how it executes, by member of the JSON object that it returns;
+/// What a running subject reports about how it executes, by member of the JSON object that it returns;
 /// values as text. Empty if it was asked and returned no such object.
 pub type EngineFacts = BTreeMap<String, String>;

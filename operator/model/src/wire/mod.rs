@@ -1,4 +1,4 @@
-//! The documents that leave a process: what the operator asks of a probe ([`request`]), what the
+//! The documents that leave a process: what the operator requests of a probe ([`request`]), what the
 //! probe prints ([`document`], [`instrument`], [`open_loop`]), both of these for cold starts
 //! ([`cold_start`]) and for density ([`density`]), whatever a probe printed ([`evidence`]), what
 //! the cluster added to a pod ([`addition`]), and what is kept of a trial ([`record`]). Plain data;

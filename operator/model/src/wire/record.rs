@@ -419,7 +419,7 @@ pub struct SubjectFacts {
 }
 
 impl SubjectFacts {
-    /// The CPU limit that a `LimitRange` set because none was asked for.
+    /// The CPU limit that a `LimitRange` set because none was desired.
     pub fn limited_by(&self) -> Option<&Addition> {
         let mut added = self.added.iter();
         added.find(|one| one.by == AddedBy::LimitRange && one.what == CPU_LIMIT)

@@ -1,4 +1,4 @@
-//! What the operator asks of `wasmbench-probe load`, given as JSON in the environment variable
+//! What the operator requests of `wasmbench-probe load`, given as JSON in the environment variable
 //! [`REQUEST_ENV`]. It carries data only: no command line, no URL.
 
 use std::net::IpAddr;

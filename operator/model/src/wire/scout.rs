@@ -1,4 +1,4 @@
-//! What the operator asks of `wasmbench-probe scout`, and what the probe prints: how a variant
+//! What the operator requests of `wasmbench-probe scout`, and what the probe prints: how a variant
 //! answers each workload before anything is measured, and how quiet the node is.
 
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v1";
 /// The workload of a scout's cell, which covers all of them. A workload of this name does no harm:
 /// the point tells the two apart.
 pub const EVERY_WORKLOAD: &str = "all";
-/// How often each workload is asked: an answer that changes by itself shows at the second.
+/// How often each workload is requested: an answer that changes by itself shows at the second.
 pub const ANSWERS: usize = 2;
 /// Seconds of silence in which the node's CPU time is read.
 pub const IDLE_SECONDS: u32 = 1;
@@ -41,7 +41,7 @@ pub struct ScoutRequest {
     pub ready_timeout_seconds: u32,
     /// Where the subject's CPU time is read.
     pub meter: MeterLevel,
-    /// What to ask, in the order of the spec.
+    /// What to request, in the order of the spec.
     pub workloads: Vec<ScoutWorkload>,
 }
 
@@ -58,7 +58,7 @@ pub struct ScoutWorkload {
     pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
-    /// Whether some requests may fail: if so, another status says nothing.
+    /// Whether some requests may fail: if so, another status means nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
 }
@@ -95,7 +95,7 @@ pub struct Scouted {
     pub answers: Vec<ScoutedAnswer>,
     /// What is wrong with the answers, or why there are none; absent when all is right.
     pub failure: Option<Failure>,
-    /// Why the workload was not asked for.
+    /// Why the workload was not requested.
     pub not_asked: Option<String>,
 }
 
@@ -106,13 +106,13 @@ pub struct ScoutedAnswer {
     /// What came.
     #[serde(flatten)]
     pub answer: Answer,
-    /// How its end was told.
+    /// How its end was marked.
     pub framing: BodyFraming,
     /// What became of the connection.
     pub connection: AfterAnswer,
 }
 
-/// How the end of an answer was told.
+/// How the end of an answer was marked.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
@@ -122,7 +122,7 @@ pub enum BodyFraming {
     Length,
     /// By the last chunk.
     Chunked,
-    /// By the end of the connection: a cut answer looks like a whole one.
+    /// By the end of the connection: a truncated answer looks like a whole one.
     UntilClose,
     /// By the status, which has no body.
     NoBody,
@@ -140,7 +140,7 @@ pub enum AfterAnswer {
     CloseAnnounced,
     /// It ended without a word.
     Closed,
-    /// More bytes came than the answer has, so that the next one cannot be told apart.
+    /// More bytes came than the answer has, so that the next one cannot be distinguished.
     MoreBytes,
 }
 

@@ -54,7 +54,7 @@ impl Bench<'_> {
             } else if let Some(first) = noisy {
                 break quieter(first, window);
             } else if window.asks_for_quiet() && self.may_repeat(&window) {
-                let why = window.noise.words();
+                let why = window.noise.message();
                 progress(&format!("the node was noisy, {why}: once more"));
                 noisy = Some(window);
             } else {

@@ -40,7 +40,7 @@ impl Bench<'_> {
         if !first.asks_for_quiet() || !self.may_repeat(&first) {
             return Ok((first.timed, first.answered));
         }
-        let why = first.noise.words();
+        let why = first.noise.message();
         progress(&format!("the node was noisy, {why}: once more"));
         // If the repeat fails, the first attempt counts.
         let kept = match self.part_of_peak(asked, warm) {

@@ -4,7 +4,7 @@
 use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_model::twin::without_twin;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_results::runs::across::{Across, CellRatio, Side, across};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::RunInput;
@@ -97,7 +97,7 @@ impl Versus {
             compared,
             worse,
             better,
-            message: cut(&message, MAX_MESSAGE_CHARS),
+            message: truncate(&message, MAX_MESSAGE_CHARS),
         }
     }
 

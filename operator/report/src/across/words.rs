@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use wasmbench_model::units::{self, cut, judged_ratio};
+use wasmbench_model::units::{self, judged_ratio, truncate};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::summary::RunName;
@@ -66,7 +66,7 @@ impl InWords for Across {
                 0 => String::new(),
                 more => format!(" (+{more} more)"),
             };
-            return cut(
+            return truncate(
                 &format!("differs in {}{more}", named.join("; ")),
                 MAX_LINE_CHARS,
             );
@@ -76,7 +76,7 @@ impl InWords for Across {
             .map_or_else(String::new, |lost| format!("; {lost}"));
         if self.ratios.is_empty() {
             let nothing = "nothing to compare: no number is valid in both runs";
-            return cut(&format!("{nothing}{lost}"), MAX_LINE_CHARS);
+            return truncate(&format!("{nothing}{lost}"), MAX_LINE_CHARS);
         }
         let first = self
             .ratios
@@ -98,7 +98,7 @@ impl InWords for Across {
         });
         let counts = counts(self.judged(), self.worse(), self.better());
         // Losses come first, because a line that is too long is cut at its end.
-        cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
+        truncate(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
 
     fn lost_words(&self) -> Option<String> {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_model::units::{self, cut};
+use wasmbench_model::units::{self, truncate};
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::judge::verdict::Verdict;
@@ -100,7 +100,7 @@ fn said(message: &str) -> String {
 }
 
 fn shortened(message: &str) -> String {
-    cut(message, MAX_MESSAGE_CHARS)
+    truncate(message, MAX_MESSAGE_CHARS)
 }
 
 /// As many lines as a list may have, and the number of further ones.

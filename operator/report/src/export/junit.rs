@@ -3,7 +3,7 @@
 //! requirements belong in expectations.
 
 use maud::{Markup, PreEscaped, html};
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment};
 use wasmbench_results::summary::Summary;
@@ -206,5 +206,5 @@ impl CaseResult {
 
 /// A message for an attribute, on one line.
 fn short(message: &str) -> String {
-    ascii(&cut(message, MAX_ATTRIBUTE_CHARS))
+    ascii(&truncate(message, MAX_ATTRIBUTE_CHARS))
 }

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use wasmbench_api::run::Metric;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
@@ -80,7 +80,7 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
     let reason = reasons
         .find(|one| (one.variant, one.workload) == (variant, workload))
         .map_or("nothing in common", |one| one.reason.as_str());
-    html! { span class="chip open" { "not compared: " (cut(reason, MAX_REASON_CHARS)) } }
+    html! { span class="chip open" { "not compared: " (truncate(reason, MAX_REASON_CHARS)) } }
 }
 
 fn chip(one: &Comparison) -> Markup {

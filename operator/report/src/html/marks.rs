@@ -1,7 +1,7 @@
 //! The smallest parts of a plot: text, coordinates, points and intervals.
 
 use maud::{Markup, html};
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::markup::empty_element;
 
@@ -172,7 +172,7 @@ pub fn titled(svg: Markup, title: Option<&str>) -> Markup {
 /// A line of text, cut to `limit` characters; the whole text appears under the pointer if it was
 /// cut.
 pub fn text(class: &str, (x, y): (f64, f64), whole: &str, limit: usize) -> Markup {
-    let shown = cut(whole, limit);
+    let shown = truncate(whole, limit);
     html! {
         text class=(class) x=(px(x)) y=(px(y)) {
             @if shown != whole { title { (whole) } }

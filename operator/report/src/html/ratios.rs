@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use wasmbench_api::run::TWIN;
-use wasmbench_model::units::{self, cut};
+use wasmbench_model::units::{self, truncate};
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::{Comparison, Estimate};
 use wasmbench_results::summary::Summary;
@@ -100,7 +100,13 @@ fn not_compared(summary: &Summary, workload: &str) -> Markup {
     let left_out: Vec<String> = left_out(summary)
         .into_iter()
         .filter(|one| one.workload == workload)
-        .map(|one| format!("{} ({})", one.variant, cut(&one.reason, MAX_REASON_CHARS)))
+        .map(|one| {
+            format!(
+                "{} ({})",
+                one.variant,
+                truncate(&one.reason, MAX_REASON_CHARS)
+            )
+        })
         .collect();
     html! {
         @if !left_out.is_empty() { p.note { "Without a primary ratio: " (left_out.join("; ")) "." } "\n" }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_results::read::environment::Environment;
 use wasmbench_results::summary::Summary;
 
@@ -45,7 +45,7 @@ pub fn section(summary: &Summary) -> Section {
         ("node", &environment.node_facts),
     ] {
         for (key, value) in facts {
-            table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
+            table.row(&[format!("{scope}.{key}"), truncate(value, MAX_FACT_CHARS)]);
         }
     }
     Section::new("Node")
@@ -70,6 +70,6 @@ fn cpus(environment: &Environment) -> Vec<(&'static str, String)> {
     ];
     let known = rows.into_iter().filter(|(_, cpus)| !cpus.is_empty());
     known
-        .map(|(name, all)| (name, cut(&all, MAX_FACT_CHARS)))
+        .map(|(name, all)| (name, truncate(&all, MAX_FACT_CHARS)))
         .collect()
 }

@@ -49,7 +49,7 @@ fn answers(summary: &Summary) -> Option<Table> {
         .left("Remark", |(_, seen)| {
             seen.message
                 .as_ref()
-                .map(|text| units::cut(text, MAX_REMARK_CHARS))
+                .map(|text| units::truncate(text, MAX_REMARK_CHARS))
         });
     Some(sheet.table())
 }

@@ -2,7 +2,7 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::{PointSummary, SummaryRow};
-use wasmbench_model::units::{self, cut, marked};
+use wasmbench_model::units::{self, marked, truncate};
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 use wasmbench_results::read::trial;
 
@@ -138,5 +138,5 @@ fn invalid(row: &SummaryRow) -> Option<String> {
         format!("at {} connections: {reason}", connections.join(", "))
     });
     let all: Vec<String> = warm.chain(loaded).collect();
-    (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
+    (!all.is_empty()).then(|| truncate(&all.join("; "), MAX_INVALID_CHARS))
 }

@@ -34,7 +34,7 @@ mod unequal_answers;
 mod unequal_cpus;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::cells::Cells;
 use crate::cells::variant_validity::WrongEngines;
@@ -152,7 +152,7 @@ fn listed(items: impl Iterator<Item = String>, limit: usize, between: &str) -> O
     let shown: Vec<String> = all
         .iter()
         .take(limit)
-        .map(|item| cut(item, MAX_ITEM_CHARS))
+        .map(|item| truncate(item, MAX_ITEM_CHARS))
         .collect();
     let more = match all.len().saturating_sub(limit) {
         0 => String::new(),

@@ -10,7 +10,7 @@ use crate::read::trial::{Trial, TrialState};
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let noises = cell.detail.noisy_trials().map(|trial| trial.metrics.noise);
-        let worst = noises.fold(Noise::default(), Noise::worst).words();
+        let worst = noises.fold(Noise::default(), Noise::worst).message();
         let (noisy, valid) = (cell.detail.noisy_trials().count(), cell.counts.valid);
         let words = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
         cell.detail.is_noisy().then(words)

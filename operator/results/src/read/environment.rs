@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_model::store::hex;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_model::variants::engine::MEASURED;
 use wasmbench_model::wire::evidence::Evidence;
 use wasmbench_model::wire::instrument::{CpuLists, EngineFacts};
@@ -164,7 +164,7 @@ fn engine_text(says: &EngineFacts) -> Option<String> {
     let texts: Vec<String> = facts
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
-    (!texts.is_empty()).then(|| cut(&texts.join(", "), MAX_FACT_CHARS))
+    (!texts.is_empty()).then(|| truncate(&texts.join(", "), MAX_FACT_CHARS))
 }
 
 /// Where and with what the observed trials were measured.
@@ -257,7 +257,7 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
         values
             .entry(fact)
             .or_default()
-            .insert(cut(value, MAX_FACT_CHARS));
+            .insert(truncate(value, MAX_FACT_CHARS));
     };
     for (_, facts) in seen {
         let scopes = [
@@ -298,7 +298,7 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
 fn shortened(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     facts
         .iter()
-        .map(|(key, value)| (key.clone(), cut(value, MAX_FACT_CHARS)))
+        .map(|(key, value)| (key.clone(), truncate(value, MAX_FACT_CHARS)))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! What kind of machine a run was measured on, where that limits what its numbers are good for.
 
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::read::environment::Environment;
 
@@ -29,7 +29,7 @@ fn words(provider: Option<&str>, hypervisor: Option<&str>) -> Option<String> {
         .map(|_| "a node of kind, which is a container".to_owned());
     let hypervisor = hypervisor.filter(|name| *name != NOT_VIRTUAL);
     let machine =
-        hypervisor.map(|name| format!("a virtual machine ({})", cut(name, MAX_NAME_CHARS)));
+        hypervisor.map(|name| format!("a virtual machine ({})", truncate(name, MAX_NAME_CHARS)));
     let both: Vec<String> = kind.into_iter().chain(machine).collect();
     (!both.is_empty()).then(|| both.join(", on "))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::SkippedVariant;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_model::wire::record::{Outcome, TrialId};
 
 use crate::read::observation::Observation;
@@ -35,11 +35,11 @@ pub fn failures(
             Outcome::Skipped { reason, message } => (reason, message, 0),
         };
         let group = groups
-            .entry((&trial.cell.variant, reason.word()))
+            .entry((&trial.cell.variant, reason.as_str()))
             .or_insert_with(|| FailureGroup {
                 variant: trial.cell.variant.clone(),
-                reason: cut(reason.word(), 64),
-                message: cut(message, MAX_FAILURE_CHARS),
+                reason: truncate(reason.as_str(), 64),
+                message: truncate(message, MAX_FAILURE_CHARS),
                 first: trial.to_string(),
                 failed: 0,
                 skipped: 0,
@@ -107,8 +107,8 @@ pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
             .find(|group| group.variant == variant.name)?;
         Some(SkippedVariant {
             variant: variant.name.clone(),
-            reason: cut(&group.reason, 64),
-            message: cut(&group.message, 512),
+            reason: truncate(&group.reason, 64),
+            message: truncate(&group.message, 512),
         })
     });
     skipped.collect()

@@ -1,7 +1,7 @@
 //! How far to trust the numbers: what follows from the reasons for doubt. The rules that raise
 //! doubts are in [`crate::doubts`].
 
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::judge::comparison::Comparison;
 use crate::summary::Summary;
@@ -59,7 +59,7 @@ pub fn trust(summary: &Summary) -> Trust {
             .into_iter()
             .chain(lines(true, ""))
             .chain(lines(false, "Note, "));
-        cut(&all.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
+        truncate(&all.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
     };
     match summary.trustworthy {
         None => Trust::NoNumbers,

@@ -63,7 +63,7 @@ impl TrialReason {
     pub fn word(&self) -> &str {
         match self {
             Self::Doubt(reason) => reason.into(),
-            Self::Failure(failure) => failure.word(),
+            Self::Failure(failure) => failure.as_str(),
         }
     }
 }

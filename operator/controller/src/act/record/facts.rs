@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Api, ResourceExt};
 use wasmbench_core::build::names;
-use wasmbench_core::build::subject_pod::asked_subject;
+use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::observed::PodState;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::addition::Addition;
@@ -99,7 +99,7 @@ pub(super) async fn subject(
     };
     let image_id = containers::status(&pod).map(|c| c.image_id.clone());
     let node_name = node.as_ref().map(ResourceExt::name_any).unwrap_or_default();
-    let asked = asked_subject(run, trial, &node_name).and_then(|asked| asked.spec);
+    let asked = desired_subject(run, trial, &node_name).and_then(|asked| asked.spec);
     let added = asked.and_then(|asked| altered::compare(&asked, &pod).ok());
     let variant = run.variant(trial);
     let facts = SubjectFacts {

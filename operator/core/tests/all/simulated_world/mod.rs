@@ -24,7 +24,7 @@ use wasmbench_model::wire::scout::Scouted;
 
 use crate::common;
 
-pub use nodes::{Blow, Nodes};
+pub use nodes::{Fault, Nodes};
 pub use time::later;
 
 /// How hostile the world is: each is a chance in percent per event.
@@ -42,7 +42,7 @@ pub struct Hostility {
     pub pod_altered: u32,
     /// The same of probes.
     pub probe_altered: u32,
-    /// The operator is updated, and would ask for other pods from then on.
+    /// The operator is updated, and desires other pods from then on.
     pub operator_updated: u32,
     /// A report cannot be written.
     pub report_refused: u32,
@@ -61,13 +61,13 @@ pub struct World {
     pub uid: String,
     /// The nodes, whether or not an operator looks at them.
     pub nodes: Nodes,
-    /// The node that the run claimed last: what it asks for late still goes there.
+    /// The node that the run claimed last: what it creates late still goes there.
     pub claimed: Option<String>,
     /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
     /// What the scout of each variant will see.
     pub scouts: BTreeMap<String, Vec<Scouted>>,
-    /// Creations that have not taken effect yet, although the operator was told that they failed.
+    /// Creations that have not taken effect yet, although the operator got an error.
     pub late: Vec<Step>,
     /// Uids of the probes' Jobs that appeared in this way.
     pub came_late: BTreeSet<String>,
@@ -156,7 +156,7 @@ impl World {
             created: self.now,
             deleting: None,
             node: self.claimed.clone(),
-            likeness: Likeness::AsAsked,
+            likeness: Likeness::Unaltered,
             ip: None,
             state: PodState::Pending(None),
         }

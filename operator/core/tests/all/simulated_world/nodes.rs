@@ -1,4 +1,4 @@
-//! What befalls nodes, and the pods on them.
+//! Faults of nodes, and what they do to the pods on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,9 @@ use wasmbench_model::wire::record::TrialId;
 use super::time::ended;
 use super::{Likeness, World};
 
-/// What may befall a node.
+/// What may happen to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blow {
+pub enum Fault {
     /// It takes no new pods.
     Cordon,
     /// The same, by a taint that nobody tolerates.
@@ -32,22 +32,22 @@ pub enum Blow {
     Deletion,
 }
 
-const BLOWS: [Blow; 6] = [
-    Blow::Cordon,
-    Blow::Taint,
-    Blow::Drain,
-    Blow::CutOff,
-    Blow::Reboot,
-    Blow::Deletion,
+const FAULTS: [Fault; 6] = [
+    Fault::Cordon,
+    Fault::Taint,
+    Fault::Drain,
+    Fault::CutOff,
+    Fault::Reboot,
+    Fault::Deletion,
 ];
 
 /// Half of the steps for which a run waits for a node that is gone: two such waits in a row may look
 /// like one.
 const LONG: u32 = 60;
 
-impl Blow {
+impl Fault {
     /// Whether it hits pods when it begins.
-    fn is_felt_at_once(self) -> bool {
+    fn hits_pods_at_once(self) -> bool {
         matches!(self, Self::Drain | Self::Deletion)
     }
 }
@@ -57,17 +57,17 @@ impl Blow {
 pub struct Nodes {
     /// Those that exist.
     pub there: Vec<NodeSeen>,
-    /// The chance per step, in percent, that something befalls a node.
+    /// The chance per step, in percent, that a node becomes faulty.
     pub chance: u32,
-    /// What has befallen which node, and for how many more steps.
-    struck: BTreeMap<String, (Blow, u32)>,
+    /// The fault of each faulty node, and for how many more steps it lasts.
+    faulty: BTreeMap<String, (Fault, u32)>,
     deleted: BTreeMap<String, NodeSeen>,
     /// Those that were once gone for long, whether or not they came back.
     pub long_gone: BTreeSet<String>,
 }
 
 impl Nodes {
-    /// These nodes, to each of which something happens with this chance per step, in percent.
+    /// These nodes, each of which becomes faulty with this chance per step, in percent.
     pub fn new(there: Vec<NodeSeen>, chance: u32) -> Self {
         Self {
             there,
@@ -77,53 +77,53 @@ impl Nodes {
     }
 
     /// One step: what begins and what ends now, by node.
-    pub fn step(&mut self, random: &mut ChaCha8Rng, now: Timestamp) -> Vec<(String, Blow)> {
-        let mut felt = vec![];
-        for (name, (blow, left)) in std::mem::take(&mut self.struck) {
+    pub fn step(&mut self, random: &mut ChaCha8Rng, now: Timestamp) -> Vec<(String, Fault)> {
+        let mut faults = vec![];
+        for (name, (fault, left)) in std::mem::take(&mut self.faulty) {
             if left > 0 {
-                self.struck.insert(name, (blow, left - 1));
+                self.faulty.insert(name, (fault, left - 1));
                 continue;
             }
-            self.recover(&name, blow, now);
-            felt.extend((blow == Blow::Reboot).then_some((name, blow)));
+            self.recover(&name, fault, now);
+            faults.extend((fault == Fault::Reboot).then_some((name, fault)));
         }
         if self.chance > 0 {
             let names = self.there.iter().map(|node| node.name.clone());
             for name in names.collect::<Vec<_>>() {
-                let is_struck = self.struck.contains_key(&name);
-                if is_struck || random.random_range(0..100) >= self.chance {
+                let is_faulty = self.faulty.contains_key(&name);
+                if is_faulty || random.random_range(0..100) >= self.chance {
                     continue;
                 }
-                let blow = BLOWS[random.random_range(0..BLOWS.len())];
+                let fault = FAULTS[random.random_range(0..FAULTS.len())];
                 // At times for longer than a run waits for a node that is gone.
                 let long = random.random_range(0..10) == 0;
                 let steps = random.random_range(0..if long { 150 } else { 15 });
                 // Whoever drains a node does something with it before it takes pods again.
-                let steps = steps.max(if blow == Blow::Drain { 10 } else { 0 });
-                self.strike(&name, blow, steps, now);
-                felt.extend(blow.is_felt_at_once().then_some((name, blow)));
+                let steps = steps.max(if fault == Fault::Drain { 10 } else { 0 });
+                self.inject(&name, fault, steps, now);
+                faults.extend(fault.hits_pods_at_once().then_some((name, fault)));
             }
         }
-        felt
+        faults
     }
 
-    /// Lets something befall a node for so many steps.
-    pub fn strike(&mut self, name: &str, blow: Blow, steps: u32, now: Timestamp) {
-        self.struck.insert(name.into(), (blow, steps));
+    /// Makes a node faulty for so many steps.
+    pub fn inject(&mut self, name: &str, fault: Fault, steps: u32, now: Timestamp) {
+        self.faulty.insert(name.into(), (fault, steps));
         let index = self.there.iter().position(|node| node.name == name);
         let node = &mut self.there[index.expect("it is there")];
-        match blow {
-            Blow::Cordon | Blow::Drain => node.cordoned = true,
-            Blow::Taint => node.taints.push(TaintSeen {
+        match fault {
+            Fault::Cordon | Fault::Drain => node.cordoned = true,
+            Fault::Taint => node.taints.push(TaintSeen {
                 key: "passing".into(),
                 value: String::new(),
                 effect: "NoSchedule".into(),
             }),
-            Blow::CutOff | Blow::Reboot => {
+            Fault::CutOff | Fault::Reboot => {
                 node.ready = false;
                 node.ready_changed = Some(now);
             }
-            Blow::Deletion => {
+            Fault::Deletion => {
                 let node = self.there.remove(index.expect("it is there"));
                 self.deleted.insert(name.into(), node);
                 if steps >= LONG {
@@ -133,22 +133,22 @@ impl Nodes {
         }
     }
 
-    fn recover(&mut self, name: &str, blow: Blow, now: Timestamp) {
+    fn recover(&mut self, name: &str, fault: Fault, now: Timestamp) {
         self.there.extend(self.deleted.remove(name));
         let mut there = self.there.iter_mut();
         let node = there.find(|node| node.name == name).expect("it is there");
         node.cordoned = false;
         node.taints.retain(|taint| taint.key != "passing");
         node.ready = true;
-        if matches!(blow, Blow::CutOff | Blow::Reboot | Blow::Deletion) {
+        if matches!(fault, Fault::CutOff | Fault::Reboot | Fault::Deletion) {
             node.ready_changed = Some(now);
         }
     }
 
-    /// Ends whatever has befallen a node with the next step.
+    /// Ends the faults of all nodes with the next step.
     pub fn calm(&mut self) {
         self.chance = 0;
-        for (_, left) in self.struck.values_mut() {
+        for (_, left) in self.faulty.values_mut() {
             *left = 0;
         }
     }
@@ -157,9 +157,9 @@ impl Nodes {
         self.there.iter().find(|node| node.name == name)
     }
 
-    /// Whether anything keeps pods off a node.
-    pub fn is_struck(&self) -> bool {
-        !self.struck.is_empty()
+    /// Whether any node is faulty.
+    pub fn is_faulty(&self) -> bool {
+        !self.faulty.is_empty()
     }
 
     /// Whether a node takes pods of the runs of the fixtures.
@@ -192,7 +192,7 @@ impl World {
     /// The node on which a trial is tried: the one that the run holds, or the one on which the trial
     /// has ended.
     pub fn node_of(&self, trial: &TrialId) -> Option<String> {
-        let is_its = |of: &TrialId| of == trial;
+        let is_its = |other: &TrialId| other == trial;
         let probes = self.seen.probes.iter().filter(|one| is_its(&one.trial));
         let subjects = self.seen.subjects.iter().filter(|one| is_its(&one.trial));
         let pods = probes.filter_map(|one| one.pod.as_ref());
@@ -254,7 +254,7 @@ impl World {
     }
 
     /// Whether the pod cannot change, because its node keeps it from that. One that waits for its
-    /// node says so.
+    /// node reports so.
     pub fn is_kept(nodes: &Nodes, pod: &mut PodSeen) -> bool {
         let node = pod.node.clone().unwrap_or_default();
         if !nodes.is_ready(&node) {
@@ -279,22 +279,22 @@ impl World {
         }
     }
 
-    /// Lets something befall the node `bench-1` for so many steps.
-    pub fn strike(&mut self, blow: Blow, steps: u32) {
-        self.nodes.strike("bench-1", blow, steps, self.now);
-        if blow.is_felt_at_once() {
-            self.feel("bench-1", blow);
+    /// Makes the node `bench-1` faulty for so many steps.
+    pub fn inject(&mut self, fault: Fault, steps: u32) {
+        self.nodes.inject("bench-1", fault, steps, self.now);
+        if fault.hits_pods_at_once() {
+            self.hit_pods("bench-1", fault);
         }
         self.look_at_nodes();
     }
 
-    /// What a blow to a node does to the run's pods on it.
-    pub fn feel(&mut self, node: &str, blow: Blow) {
+    /// What a fault of a node does to the run's pods on it.
+    pub fn hit_pods(&mut self, node: &str, fault: Fault) {
         let is_on = |pod: &PodSeen| pod.node.as_deref() == Some(node);
         let seen = &mut self.seen;
-        match blow {
-            Blow::Cordon | Blow::Taint | Blow::CutOff => {}
-            Blow::Drain | Blow::Deletion => {
+        match fault {
+            Fault::Cordon | Fault::Taint | Fault::CutOff => {}
+            Fault::Drain | Fault::Deletion => {
                 seen.subjects.retain(|one| !is_on(&one.pod));
                 seen.cold_subjects.retain(|one| !is_on(&one.pod));
                 seen.upstreams.retain(|pod| !is_on(pod));
@@ -308,7 +308,7 @@ impl World {
                     self.result_is_lost(trial);
                 }
             }
-            Blow::Reboot => {
+            Fault::Reboot => {
                 let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
                 let pods = subjects.map(|one| &mut one.pod).chain(&mut seen.upstreams);
                 let probes = seen.probes.iter_mut().filter_map(|one| one.pod.as_mut());
@@ -330,11 +330,11 @@ impl World {
             .filter(|one| !self.came_late.contains(&one.uid));
         let pods = probes.filter_map(|one| one.pod.as_ref());
         let mut on_it = pods.filter(|pod| pod.node.as_deref() == Some(node));
-        on_it.any(|pod| pod.works() && pod.likeness == Likeness::AsAsked)
+        on_it.any(|pod| pod.works() && pod.likeness == Likeness::Unaltered)
     }
 
     /// Whether pods of the run are left on a node that is not ready.
-    pub fn has_left(&self) -> bool {
+    pub fn has_unreachable_pods(&self) -> bool {
         let subjects = self.seen.subjects.iter().chain(&self.seen.cold_subjects);
         let mut nodes = subjects.filter_map(|one| one.pod.node.as_deref());
         nodes.any(|node| !self.nodes.is_ready(node))

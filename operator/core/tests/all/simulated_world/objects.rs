@@ -74,12 +74,12 @@ pub fn occupant(run_uid: &str) -> Occupant {
 }
 
 impl World {
-    /// Nothing starts beside what another run has on the node.
-    pub fn assert_alone(&self, step: &Step) {
+    /// Nothing starts while another run has something on the node.
+    pub fn assert_node_is_free_of_others(&self, step: &Step) {
         let node = self.held().expect("a run with pods holds a node");
         let mut others = self.seen.occupants.iter();
         let other = others.find(|occupant| occupant.node == node);
-        assert_eq!(other, None, "{step:?} beside it");
+        assert_eq!(other, None, "{step:?} while it is there");
     }
 
     pub fn start_upstream(&mut self, trial: &TrialId, restarts: usize) {

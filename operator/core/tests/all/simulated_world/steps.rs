@@ -13,7 +13,7 @@ impl World {
     /// Carries out one step as the controller would.
     pub fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
         if step.starts() {
-            self.assert_alone(step);
+            self.assert_node_is_free_of_others(step);
             self.assert_node_takes_pods();
             if self.happens(self.hostility.objects.write_is_late) {
                 self.late.push(step.clone());
@@ -48,7 +48,7 @@ impl World {
                 let pod = probe.pod.as_ref().expect("no pod");
                 assert_eq!(
                     pod.likeness,
-                    Likeness::AsAsked,
+                    Likeness::Unaltered,
                     "an altered probe is believed"
                 );
                 let ok = matches!(
@@ -150,7 +150,7 @@ impl World {
                 "{trial} is pointed at another pod"
             );
             let is = &subject.pod.likeness;
-            assert_eq!(*is, Likeness::AsAsked, "load on another pod");
+            assert_eq!(*is, Likeness::Unaltered, "load on another pod");
         }
         let mut earlier = self.seen.probes.iter();
         let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());

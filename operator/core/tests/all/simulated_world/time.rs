@@ -5,20 +5,20 @@ use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen, Waiting};
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::record::Point;
 
-use super::{Blow, World, altered};
+use super::{Fault, World, altered};
 
 impl World {
     /// Lets the kubelet and controllers make progress, and lets things go wrong.
     pub fn pass_time(&mut self) {
         self.now = later(self.now);
-        let felt = self.nodes.step(&mut self.random, self.now);
-        self.live(&felt);
+        let faults = self.nodes.step(&mut self.random, self.now);
+        self.pass_time_after(&faults);
     }
 
-    /// The same after this has befallen nodes.
-    pub fn live(&mut self, felt: &[(String, Blow)]) {
-        for (node, blow) in felt {
-            self.feel(node, *blow);
+    /// The same after these faults of nodes.
+    pub fn pass_time_after(&mut self, faults: &[(String, Fault)]) {
+        for (node, fault) in faults {
+            self.hit_pods(node, *fault);
         }
         self.look_at_nodes();
         self.deleted_pods_end();
@@ -28,7 +28,7 @@ impl World {
         self.cold_subjects_come_and_go();
         if self.happens(self.hostility.operator_updated) {
             for subject in &mut self.seen.subjects {
-                subject.pod.likeness = Likeness::AskedOtherwise;
+                subject.pod.likeness = Likeness::Outdated;
             }
         }
         for index in 0..self.seen.subjects.len() {
@@ -51,7 +51,7 @@ impl World {
     fn deleted_pods_end(&mut self) {
         let (staying, nodes) = (&self.staying, &self.nodes);
         let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
-        // The kubelet must say that a probe's pod has ended.
+        // The kubelet must report that a probe's pod has ended.
         self.seen.probes.retain(|probe| {
             !probe.deleting || probe.pod.as_ref().is_some_and(|pod| !is_ready(pod))
         });

@@ -5,7 +5,7 @@ use wasmbench_core::admit::admit;
 use crate::common;
 
 #[test]
-fn a_run_longer_than_allowed_is_refused_with_both_times() {
+fn a_run_longer_than_allowed_is_refused_with_both_durations() {
     let (mut run, mut config) = (common::parse(common::RUN), common::config());
     assert!(admit(&run, &config).is_ok());
     config.limits.run_seconds = 60;

@@ -10,14 +10,14 @@ use super::cold_refused;
 use crate::common;
 
 #[test]
-fn more_pods_at_once_than_the_administrator_allows_are_refused() {
+fn more_concurrent_pods_than_allowed_are_refused() {
     let invalid = cold_refused(|_, config| config.limits.cold_start_concurrency = 3);
     assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");
     assert!(invalid.message.contains("4 pods"), "{invalid}");
 }
 
 #[test]
-fn the_nodes_network_needs_the_administrator_and_takes_one_pod_at_once() {
+fn host_network_needs_permission_and_allows_one_pod_at_a_time() {
     let on_host = |run: &mut BenchmarkRun| {
         run.spec.placement.get_or_insert_default().network = Network::Host;
     };
@@ -32,7 +32,7 @@ fn the_nodes_network_needs_the_administrator_and_takes_one_pod_at_once() {
 }
 
 #[test]
-fn rules_of_the_crd_on_cold_starts_are_checked_again() {
+fn the_crds_rules_on_cold_starts_are_checked_again() {
     use wasmbench_api::cold_start::ColdStart;
     let field = |change: fn(&mut ColdStart)| {
         cold_refused(|run, _| change(run.spec.sweeps.cold_start.as_mut().unwrap())).field

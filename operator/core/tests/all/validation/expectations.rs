@@ -8,7 +8,7 @@ use wasmbench_model::wire::request::MeterLevel;
 use crate::common;
 
 #[test]
-fn an_expectation_must_be_about_something_that_is_compared() {
+fn an_expectation_must_refer_to_a_comparison() {
     let refusal = |expectation: serde_json::Value| {
         let mut run = common::parse(common::RUN);
         run.spec.expectations = vec![serde_json::from_value(expectation).unwrap()];
@@ -81,7 +81,7 @@ fn an_expectation_on_a_number_that_no_sweep_gives_is_refused() {
 }
 
 #[test]
-fn an_expectation_on_what_no_probe_may_read_is_refused() {
+fn an_expectation_on_a_metric_that_no_probe_may_read_is_refused() {
     let blind = |metric| {
         gate_refused(common::parse(common::RUN), metric, |_, config| {
             config.meter = MeterLevel::None;

@@ -6,14 +6,14 @@ use super::refused;
 use crate::common;
 
 #[test]
-fn a_baseline_that_is_no_variant_is_refused() {
+fn a_baseline_that_is_not_a_variant_is_refused() {
     let invalid = refused(|run| run.spec.baseline = Some("achilles".into()));
     assert_eq!(invalid.field, "spec.baseline");
     assert!(invalid.message.contains("achilles"), "{invalid}");
 }
 
 #[test]
-fn a_baseline_run_must_be_another_run_of_the_namespace() {
+fn a_baseline_run_must_be_another_run_in_the_namespace() {
     for name in ["other/before", "-before", "Before", ""] {
         let invalid = refused(|run| run.spec.baseline_run_name = Some(name.into()));
         assert_eq!(invalid.field, "spec.baselineRunName", "{name}");
@@ -26,19 +26,19 @@ fn a_baseline_run_must_be_another_run_of_the_namespace() {
 }
 
 #[test]
-fn a_name_that_stands_twice_is_refused() {
+fn duplicate_names_are_refused() {
     let invalid = refused(|run| run.spec.variants[1].name = "tortoise".into());
     assert_eq!(invalid.field, "spec.variants.name");
 }
 
 #[test]
-fn a_name_that_is_no_label_is_refused() {
+fn names_that_are_not_dns_labels_are_refused() {
     let invalid = refused(|run| run.spec.workloads[0].name = "../../etc".into());
     assert_eq!(invalid.field, "spec.workloads.name");
 }
 
 #[test]
-fn own_containers_are_refused_where_the_administrator_says_so() {
+fn users_containers_are_refused_where_not_allowed() {
     let mut config = common::config();
     config.limits.own_containers = false;
     let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
@@ -54,7 +54,7 @@ fn a_variant_cannot_be_named_like_the_twin() {
 }
 
 #[test]
-fn what_the_api_server_would_refuse_in_a_pod_is_refused_at_once() {
+fn invalid_pod_fields_are_refused_before_the_api_server_does() {
     use wasmbench_api::run::TolerationOperator::Exists;
     use wasmbench_api::run::{CpuAndMemory, Placement, SubjectResources, Toleration};
     let amounts = |cpu: &str, memory: &str| {

@@ -19,7 +19,7 @@ fn more_trials_than_the_administrator_allows_are_refused() {
 }
 
 #[test]
-fn blocks_that_precision_may_add_count_in_limits_and_keep_the_order() {
+fn blocks_added_for_precision_count_in_limits_and_keep_the_order() {
     let (mut config, run) = (common::config(), common::precise(7, 20));
     let valid = validate(&run, &config).unwrap();
     let scouts = 3;
@@ -34,7 +34,7 @@ fn blocks_that_precision_may_add_count_in_limits_and_keep_the_order() {
 }
 
 #[test]
-fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
+fn the_seed_defaults_to_one_from_the_runs_uid() {
     let mut run = common::parse(common::RUN);
     run.spec.seed = None;
     let first = validate(&run, &common::config()).unwrap();
@@ -44,7 +44,7 @@ fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
 }
 
 #[test]
-fn the_order_of_a_seed_never_changes() {
+fn the_order_for_a_seed_never_changes() {
     let order: Vec<String> = common::validated()
         .order
         .iter()
@@ -72,7 +72,7 @@ fn the_twin_of_the_baseline_is_measured_like_any_other_variant() {
 }
 
 #[test]
-fn each_variant_is_scouted_once_before_the_first_block_and_the_twin_is_not() {
+fn each_variant_except_the_twin_is_scouted_once_before_the_first_block() {
     let mut run = common::parse(common::RUN);
     run.spec.noise_floor = Some(true);
     let valid = validate(&run, &common::config()).unwrap();
@@ -88,7 +88,7 @@ fn each_variant_is_scouted_once_before_the_first_block_and_the_twin_is_not() {
 }
 
 #[test]
-fn a_scout_asks_for_what_is_measured_and_a_workload_of_its_name_is_another() {
+fn a_scout_requests_all_workloads_even_if_one_is_named_all() {
     let mut run = common::parse(common::RUN);
     run.spec.workloads[0].name = "all".into();
     let valid = validate(&run, &common::config()).unwrap();
@@ -119,7 +119,7 @@ fn the_trials_of_the_twin_count_against_the_limit() {
 
 proptest! {
     #[test]
-    fn every_block_holds_every_cell_once(seed in 0i64..1_000_000, blocks in 1u32..8) {
+    fn every_block_has_every_cell_once(seed in 0i64..1_000_000, blocks in 1u32..8) {
         let mut run = common::parse(common::RUN);
         run.spec.seed = Some(seed);
         run.spec.blocks = blocks;
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn a_trials_text_reads_back(
+    fn the_text_of_a_trial_parses_back(
         variant in "[a-z0-9]{1,40}", workload in "[a-z0-9]{1,40}",
         point in common::points(), block in 1u32..50,
     ) {

@@ -43,7 +43,7 @@ fn a_precision_that_cannot_be_reached_is_refused() {
 }
 
 #[test]
-fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+fn density_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
     use wasmbench_api::density::{Density, DensityStop};
     let wrong = |sweep: Density, limit: u32| {
         let field = cold_refused(|run, config| {
@@ -71,7 +71,7 @@ fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
 }
 
 #[test]
-fn density_needs_a_network_of_each_pods_own() {
+fn density_needs_pods_with_networks_of_their_own() {
     let invalid = cold_refused(|run, config| {
         run.spec.sweeps.cold_start = None;
         run.spec.sweeps.density =
@@ -84,7 +84,7 @@ fn density_needs_a_network_of_each_pods_own() {
 }
 
 #[test]
-fn an_open_loop_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+fn an_open_loop_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
     use wasmbench_api::open_loop::OpenLoop;
     let wrong = |change: &dyn Fn(&mut OpenLoop)| {
         let mut sweep: OpenLoop = serde_json::from_value(serde_json::json!({})).unwrap();

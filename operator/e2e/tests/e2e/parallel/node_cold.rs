@@ -165,7 +165,7 @@ async fn image_in_use(client: &Client, namespace: &str, node: &str) {
     let reasons: Vec<(&str, &str)> = records
         .iter()
         .filter_map(|record| match &record.outcome {
-            Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
+            Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
             Outcome::Measured | Outcome::Skipped { .. } => None,
         })
         .collect();

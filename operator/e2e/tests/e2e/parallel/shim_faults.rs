@@ -31,7 +31,7 @@ fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
         .iter()
         .filter(|record| record.trial.cell.variant == variant);
     let failed = mine.find_map(|record| match &record.outcome {
-        Outcome::Failed { reason, message } => Some((reason.word(), message.as_str())),
+        Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
         Outcome::Measured | Outcome::Skipped { .. } => None,
     });
     failed.unwrap_or_else(|| panic!("{variant} did not fail: {:#?}", runs::outcomes(records)))
@@ -158,7 +158,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
 
         let records = measured("missing", &["e2e-unknown", "e2e-broken"]).await;
         let expected = [
-            ("e2e-unknown", "does not know the RuntimeClass's handler"),
+            ("e2e-unknown", "does not have the RuntimeClass's handler"),
             ("e2e-broken", "install its program on containerd's PATH"),
         ];
         for (variant, remedy) in expected {

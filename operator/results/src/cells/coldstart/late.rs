@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::rounding::round_number;
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 use wasmbench_model::wire::cold_start::ColdStep;
 
 use crate::read::cold_trial::ColdTrial;
@@ -73,7 +73,7 @@ pub fn starts<'a>(
         starts: u32::try_from(starts).unwrap_or(u32::MAX),
         samples: trials.map(|trial| trial.late_samples).sum(),
         limit_seconds,
-        last_seen: seen.next().map(|seen| cut(seen, MAX_SEEN_CHARS)),
+        last_seen: seen.next().map(|seen| truncate(seen, MAX_SEEN_CHARS)),
         in_time: InTime::from_sorted(&answers),
     })
 }

@@ -45,7 +45,7 @@ pub fn disturbed_steps(blocks: &Blocks<'_>) -> Vec<DisturbedStep> {
                 shares.len(),
                 format!("{} of the CPUs it may use", units::percent(most)),
             ),
-            (Reason::NodeNoisy, noises.len(), worst.words()),
+            (Reason::NodeNoisy, noises.len(), worst.message()),
         ]
         .into_iter()
         .filter(|(_, trials, _)| *trials > 0)

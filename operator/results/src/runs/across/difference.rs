@@ -1,6 +1,6 @@
 //! One difference between two runs.
 
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::runs::across::{Difference, Weight};
 
@@ -18,7 +18,7 @@ pub(super) fn difference(
     (before != after).then(|| Difference {
         weight,
         what,
-        before: cut(before, MAX_VALUE_CHARS),
-        after: cut(after, MAX_VALUE_CHARS),
+        before: truncate(before, MAX_VALUE_CHARS),
+        after: truncate(after, MAX_VALUE_CHARS),
     })
 }

@@ -3,7 +3,7 @@
 pub mod statement;
 
 use strum::EnumCount as _;
-use wasmbench_model::units::{self, cut};
+use wasmbench_model::units::{self, truncate};
 
 use crate::cells::any::AnyCell;
 use crate::cells::curve::peak;
@@ -231,7 +231,7 @@ fn nothing(summary: &Summary) -> String {
             why.unwrap_or_default()
         )
     };
-    cut(&line, MAX_VERDICT_CHARS)
+    truncate(&line, MAX_VERDICT_CHARS)
 }
 
 /// The first statement, then variants that were not measured, flaky or left out, then further
@@ -254,5 +254,5 @@ fn fit(statements: &[String], skipped: &[String], room: usize) -> String {
     let fitting = (1..=all.len())
         .rev()
         .find(|shown| line(*shown).len() <= room);
-    cut(&line(fitting.unwrap_or(1)), room)
+    truncate(&line(fitting.unwrap_or(1)), room)
 }

@@ -4,7 +4,7 @@ mod sweeps;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
-use wasmbench_model::units::cut;
+use wasmbench_model::units::truncate;
 
 use crate::summary::{Compared, Named};
 use crate::vocabulary::counts::TrialCounts;
@@ -28,7 +28,7 @@ pub fn trials(counts: TrialCounts) -> String {
 pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
     let named = |name: &str, what: String| Named {
         name: name.to_owned(),
-        what: cut(&what, MAX_WHAT_CHARS),
+        what: truncate(&what, MAX_WHAT_CHARS),
     };
     Compared {
         variants: spec
