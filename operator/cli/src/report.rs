@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_without_a_tag_are_not_taken_for_the_same() {
+    fn builds_without_a_tag_are_not_assumed_to_be_the_same() {
         for (version, build, own, words) in [
             (Some(VERSION), None, None, "build without a tag"),
             (Some(VERSION), None, Some("77b0"), "build without a tag"),

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_a_job_is_swept_at_once() {
+    async fn a_run_with_a_job_is_swept_at_once() {
         let (context, calls) = server(0);
         let trial = "a/hello/warm/b1".parse().unwrap();
         context.quiet.begin("another", &trial, MINUTE);

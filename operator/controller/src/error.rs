@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_people_holds_a_node_for_less_than_a_minute() {
+    fn a_run_that_waits_for_people_holds_a_node_for_less_than_a_minute() {
         let backoff = Backoff::default();
         let mut passed = Duration::ZERO;
         while !backoff.is_lasting("a") {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_forgets_and_other_runs_are_not_held_up() {
+    fn a_success_resets_the_backoff_and_other_runs_are_not_delayed() {
         let backoff = Backoff::default();
         backoff.failed("a", false);
         assert_eq!(backoff.failed("b", false).as_secs(), 1);

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_describes_a_series_has_the_name_of_its_samples() {
+    fn the_description_of_a_series_has_the_name_of_its_samples() {
         let metrics = Metrics::default();
         metrics.stepped("ClaimNode");
         let text = metrics.text().unwrap();

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_may_not_be_read_keeps_the_others_from_nothing() {
+    fn a_namespace_that_may_not_be_read_does_not_delay_the_others() {
         let mut two = Two::new();
         two.list("a", &["one"]);
         // An error that may pass is waited out.
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_namespace_that_keeps_refusing_is_asked_once_a_minute() {
+    async fn a_namespace_that_keeps_refusing_is_listed_once_a_minute() {
         let started = tokio::time::Instant::now();
         let refusals = stream::iter((0..4).map(|_| refusal()));
         let heard: Vec<_> = patient(refusals).collect().await;

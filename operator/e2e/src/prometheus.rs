@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_encoded_so_that_nothing_of_it_means_anything_in_a_url() {
+    fn a_query_is_encoded_for_a_url() {
         assert_eq!(encoded(r#"up{a="1"} + 1"#), "up%7Ba%3D%221%22%7D%20%2B%201");
     }
 }

@@ -315,7 +315,7 @@ studies:
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_place() {
+    fn invalid_figures_are_refused_with_their_place() {
         for (good, bad, told) in [
             ("published/v1", "published/v2", "schema must be"),
             ("b: 1", "c: 1", "one: T1: c is no variant"),

@@ -133,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed_is_a_usable_number_or_refused(text in "\\PC{0,12}(/h|/month|%|Gi|m)?") {
+        fn every_input_is_a_usable_number_or_refused(text in "\\PC{0,12}(/h|/month|%|Gi|m)?") {
             let numbers = [price_per_hour(&text), amount(&text), utilisation(&text)];
             for number in numbers.into_iter().flatten() {
                 prop_assert!(number.is_finite() && number > 0.0, "{text}: {number}");

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_api_would_refuse_is_refused_with_what_to_write() {
+    fn values_that_the_api_would_refuse_are_refused_with_an_example() {
         assert!(image("localhost:5000/a/b@sha256:12").is_ok());
         for wrong in ["", "https://a/b", "a b", "-a", "a\nb"] {
             assert!(image(wrong).unwrap_err().contains("service:1.0"), "{wrong}");

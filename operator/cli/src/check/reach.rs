@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_in_the_way_if_it_selects_subjects() {
+    fn a_policy_is_an_obstacle_if_it_selects_subjects() {
         let expression = |operator: &str, key: &str, values: Value| json!({ "matchExpressions": [{ "key": key, "operator": operator, "values": values }] });
         let component = "app.kubernetes.io/component";
         let selecting = [

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_know_the_address_gets_nothing() {
+    fn requests_without_the_token_get_nothing() {
         let host = (HOST, "127.0.0.1:4321");
         assert_eq!(
             refusal(&Method::GET, "/abc/", std::slice::from_ref(&host)),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_come_from_our_own_pages_alone() {
+    fn changes_are_accepted_from_our_own_pages_only() {
         let host = (HOST, "127.0.0.1:4321");
         let from = |origin| {
             let headers = [host.clone(), (ORIGIN, origin)];

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_manifest_is_told_what_it_lacks() {
+    fn a_broken_manifest_is_refused_with_what_is_wrong() {
         let told = |manifest: &str| {
             let manifest = manifest.to_owned();
             let form = Form {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn hundreds_of_connections_that_say_nothing_keep_the_user_from_no_page() {
+    async fn hundreds_of_silent_connections_block_no_page() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", get(|| async { "a page" }));

@@ -93,7 +93,7 @@ fn costs_for_programs_name_what_was_measured_where() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_named_with_what_to_write() {
+fn invalid_options_are_named_with_an_example() {
     let of = |more: &[&str]| {
         let printed = cost(&saved(), more);
         assert_eq!(printed.status.code(), Some(2));
@@ -117,7 +117,7 @@ fn options_that_make_no_sense_are_named_with_what_to_write() {
 }
 
 #[test]
-fn a_run_that_read_no_resources_costs_nothing_that_is_known() {
+fn the_costs_of_a_run_without_resource_readings_are_unknown() {
     let mut records: Vec<Record> = all_measured(&run());
     for record in &mut records {
         record.load_mut().unwrap().timed.as_mut().unwrap().subject = None;

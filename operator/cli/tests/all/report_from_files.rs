@@ -340,7 +340,7 @@ fn runs_without_a_number_in_common_are_no_success() {
 }
 
 #[test]
-fn a_comparison_says_the_same_as_json_and_as_yaml() {
+fn a_comparison_is_the_same_as_json_and_as_yaml() {
     let later = save_later("6.12.41");
     let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
     let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
@@ -431,7 +431,7 @@ fn an_unfinished_run_is_reported_only_on_request() {
 }
 
 #[test]
-fn each_thing_that_is_missing_has_its_own_sentence() {
+fn every_missing_part_has_its_own_message() {
     let empty = TempDir::new().unwrap();
     let error = |output: Output| {
         assert_eq!(output.status.code(), Some(1));
@@ -450,7 +450,7 @@ fn each_thing_that_is_missing_has_its_own_sentence() {
 }
 
 #[test]
-fn runs_of_one_name_are_told_apart_by_namespace() {
+fn runs_with_the_same_name_are_distinguished_by_namespace() {
     let directory = save(saved_run(true), everything());
     let mut other = saved_run(true);
     other["metadata"]["namespace"] = json!("other");

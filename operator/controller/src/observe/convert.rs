@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_log_the_end_is_quoted_and_of_other_text_the_beginning() {
+    fn a_long_log_is_quoted_from_its_end_and_other_text_from_its_start() {
         let log = format!("{}\nthe cause\n", "x".repeat(QUOTE));
         let quoted = quote_end(Some(&log));
         assert!(
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nodes_own_taints_are_what_its_state_says_and_others_are_taints() {
+    fn taints_for_cordoned_and_not_ready_nodes_are_read_as_state() {
         let taint = |key: &str, effect: &str| json!({ "key": key, "effect": effect });
         let object = json!({
             "metadata": { "name": "bench-1" },

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_shim_is_found_at_the_end_of_what_containerd_says() {
+    fn a_missing_shim_is_found_at_the_end_of_containerds_message() {
         let id = "a".repeat(64);
         let note = format!(
             "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to start sandbox \

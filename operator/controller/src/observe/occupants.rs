@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_use_a_node_for_another_run_occupies_it() {
+    fn jobs_and_pods_of_another_run_occupy_its_node_until_they_end() {
         let job = |uid: &str, status: Value| {
             let template = json!({ "spec": asked() });
             json!({ "metadata": meta(uid), "spec": { "template": template }, "status": status })

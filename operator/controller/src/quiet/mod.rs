@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_left_of_the_last_trial_wakes_nobody_in_a_window() {
+    async fn objects_of_an_earlier_trial_wake_nobody_in_a_window() {
         let quiet = Quiet::default();
         assert!(!quiet.is_of_another_trial(&of_trial(1)));
         quiet.begin("run", &trial(2), MINUTE);

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clipped_text_stays_within_its_limit_and_between_characters() {
+    fn truncated_text_fits_its_limit_and_ends_between_characters() {
         let text = "ä".repeat(600);
         let clipped = clip_to(&text, 512);
         assert!(clipped.len() <= 512);

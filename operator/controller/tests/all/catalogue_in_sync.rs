@@ -64,7 +64,7 @@ fn the_readme_of_the_chart_lists_the_images() {
 }
 
 #[test]
-fn artifact_hub_is_told_all_images() {
+fn the_annotation_for_artifact_hub_lists_all_images() {
     let mut list = String::new();
     for image in &catalogue().unwrap().images {
         let (name, version) = (&image.name, env!("CARGO_PKG_VERSION"));

@@ -138,7 +138,7 @@ async fn start_beside(owner: &str) -> Result<Action, Error> {
 }
 
 #[tokio::test]
-async fn a_run_that_was_started_before_is_as_good_as_started() {
+async fn a_run_that_exists_already_counts_as_started() {
     start_beside(UID).await.unwrap();
 }
 
@@ -149,7 +149,7 @@ async fn a_strangers_run_of_the_same_name_is_not_the_schedules() {
 }
 
 #[tokio::test]
-async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again() {
+async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
     let words = "exceeded quota: runs, requested: 1, used: 5, limited: 5";
     let schedule = schedule("* * * * *", &json!({}));
     let calls = vec![
@@ -176,7 +176,7 @@ async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again(
 }
 
 #[tokio::test]
-async fn nothing_is_written_when_a_schedule_has_nothing_new_to_say() {
+async fn an_unchanged_status_of_a_schedule_is_not_written() {
     // Every first of January: the last scheduled time is far in the future, so no run is due.
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let before = schedule("0 0 1 1 *", &last);
@@ -188,7 +188,7 @@ async fn nothing_is_written_when_a_schedule_has_nothing_new_to_say() {
 }
 
 #[tokio::test]
-async fn an_expression_that_is_none_starts_nothing_and_is_told() {
+async fn an_invalid_cron_expression_starts_nothing_and_is_reported() {
     let schedule = schedule("at three", &json!({}));
     let (result, bodies) = looked(&schedule, vec![patched(&schedule), announced()]).await;
     result.unwrap();
@@ -221,7 +221,7 @@ fn owner(kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_strangers_config_map_of_the_historys_name_is_told_and_neither_read_nor_overwritten() {
+async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone() {
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let schedule = schedule("0 0 1 1 *", &last);
     let labelled = json!({ labels::SCHEDULE_UID: UID });

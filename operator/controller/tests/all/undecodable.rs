@@ -215,7 +215,7 @@ async fn a_run_that_stops_decoding_while_it_measures_is_swept_before_its_conditi
 }
 
 #[test]
-fn the_manager_of_the_results_would_take_them_away() {
+fn writing_conditions_as_the_manager_of_the_results_would_remove_these() {
     let mut applied = Applied::default();
     applied.apply(OPERATOR, &found());
     applied.apply(OPERATOR, &json!({"conditions": []}));

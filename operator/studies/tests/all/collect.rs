@@ -113,7 +113,7 @@ fn doubted(run: &Summary) -> [Option<bool>; 2] {
 }
 
 #[test]
-fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
+fn a_doubt_about_one_ratio_leaves_others_of_the_run_trusted() {
     let mut run = loads();
     assert_eq!(doubted(&run), [Some(false), Some(false)]);
     run.doubts[0].breaks_trust = true;
@@ -174,7 +174,7 @@ fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
 }
 
 #[test]
-fn what_a_run_says_stays_text_on_the_page() {
+fn text_from_a_run_is_escaped_on_the_page() {
     let (published, measured) = (published(), measured());
     let pages = page::pages(&published, |_| Some(&measured));
     let mut lines = pages.iter().flat_map(|page| page.text.lines());
@@ -183,7 +183,7 @@ fn what_a_run_says_stays_text_on_the_page() {
 }
 
 #[test]
-fn what_is_kept_reads_back_and_stays_small() {
+fn a_stored_measurement_reads_back_and_stays_small() {
     let kept = pretty(&measured()).unwrap();
     assert_eq!(measured::parse(&kept).unwrap(), measured());
     assert!(kept.len() < 20_000, "{}", kept.len());

@@ -9,7 +9,7 @@ use serde_yaml::Value;
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::Measured;
 use wasmbench_studies::published::{Point, Published, Study, Table};
-use wasmbench_studies::{beside, decide, page};
+use wasmbench_studies::{compared, decide, page};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

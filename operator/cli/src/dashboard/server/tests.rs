@@ -99,7 +99,7 @@ async fn sent(router: &Router, page: &str, form: &'static str) -> (u16, String) 
 }
 
 #[tokio::test]
-async fn what_comes_from_elsewhere_is_text_on_every_page() {
+async fn foreign_text_is_escaped_on_every_page() {
     let (router, _) = dashboard(vec![run("fast", "Measuring"), run("slow", "Completed")]);
     for page in [
         "",
@@ -121,7 +121,7 @@ async fn what_comes_from_elsewhere_is_text_on_every_page() {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_what_is_not_ours() {
+async fn every_response_forbids_foreign_content() {
     let (router, _) = dashboard(vec![]);
     for page in ["/abc/", "/abc/page.js", "/abc/nothing", "/wrong/"] {
         let request = Request::get(page)
@@ -138,7 +138,7 @@ async fn every_answer_forbids_what_is_not_ours() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_not_there_is_told_so() {
+async fn a_missing_run_is_reported() {
     let (router, asked) = dashboard(vec![]);
     for page in [
         "runs/bench/gone",
@@ -154,7 +154,7 @@ async fn a_run_that_is_not_there_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_change_is_asked_for_before_it_is_made() {
+async fn a_change_is_confirmed_before_it_is_made() {
     let (router, asked) = dashboard(vec![run("fast", "Measuring")]);
     for change in ["suspend", "resume", "delete"] {
         let (status, html) = got(&router, &format!("runs/bench/fast/{change}")).await;

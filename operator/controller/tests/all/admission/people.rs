@@ -7,7 +7,7 @@ use crate::support::chart::NAMESPACE;
 use crate::support::policy::{Policy, by};
 
 #[test]
-fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
+fn pods_and_jobs_of_others_are_ignored() {
     for name in ["pods", "probes"] {
         let policy = Policy::named(name, &[]);
         for other in ["admin", "system:serviceaccount:wasmbench-system:default"] {
@@ -48,7 +48,7 @@ fn asks_for_pods(policy: &Policy) {
 }
 
 #[test]
-fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
+fn the_requesters_rights_are_checked_when_a_run_starts_and_only_then() {
     let policy = Policy::named("requester", &[]);
     let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
     let running = json!({ "spec": {} });
@@ -70,7 +70,7 @@ fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
 }
 
 #[test]
-fn the_author_of_a_schedule_is_asked_for_rights_when_they_decide_what_starts_or_when() {
+fn an_authors_rights_are_checked_when_they_decide_what_starts_or_when() {
     let policy = Policy::named("schedules", &[]);
     let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
     let schedule = |at: &str, image: &str, suspend: bool| {

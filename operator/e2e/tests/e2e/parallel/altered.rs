@@ -80,7 +80,7 @@ async fn a_cold_start_into_which_a_container_is_injected_is_refused_by_name_and_
 }
 
 #[tokio::test]
-async fn what_a_limit_range_adds_is_named_in_the_records_and_no_alteration() {
+async fn defaults_of_a_limit_range_are_recorded_and_are_no_alteration() {
     with_namespace("limited", |client, namespace| async move {
         let range = json!({
             "metadata": { "name": "defaults" },

@@ -83,7 +83,7 @@ fn check_events(pod: &ColdPod) {
 }
 
 #[tokio::test]
-async fn image_cached_starts_compile_and_containerd_tells_every_step() {
+async fn image_cached_starts_compile_and_containerd_reports_every_step() {
     with_namespace("imagecached", |client, namespace| async move {
         let records = records(&namespace, &client, "ImageCached").await;
         let (cached, plain) = (ColdStartClass::ImageCached, CompileCache::NothingToCompile);

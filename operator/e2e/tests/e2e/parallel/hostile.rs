@@ -124,7 +124,7 @@ async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed() {
 }
 
 #[tokio::test]
-async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
+async fn a_tenant_can_neither_create_nor_change_objects_marked_as_a_runs() {
     with_namespace("forged", |client, namespace| async move {
         let mallory = tenant(&client, &namespace).await;
         runs::create(&mallory, &namespace, "real", TINY).await;
@@ -177,7 +177,7 @@ fn yearly() -> BenchmarkSchedule {
 }
 
 #[tokio::test]
-async fn the_history_of_a_schedule_cannot_be_made_or_changed_by_a_tenant() {
+async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
     with_namespace("history", |client, namespace| async move {
         let mallory = tenant(&client, &namespace).await;
         let schedules: Api<BenchmarkSchedule> = Api::namespaced(mallory.clone(), &namespace);

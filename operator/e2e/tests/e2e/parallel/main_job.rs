@@ -38,7 +38,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
+async fn two_presets_and_a_custom_container_are_measured_on_all_workloads() {
     with_namespace("main", |client, namespace| async move {
         let spec = all_workloads(&image(&client, "native").await);
         let (run, records) = runs::measured(&client, &namespace, ("tour", &spec), 420, 24).await;

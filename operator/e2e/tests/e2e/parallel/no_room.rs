@@ -64,7 +64,7 @@ sweeps: {warmLatency: {requests: 50}}
 }
 
 #[tokio::test]
-async fn a_record_without_room_is_kept_and_the_node_given_back_until_there_is_some() {
+async fn a_record_without_room_is_kept_and_the_node_released_meanwhile() {
     with_namespace("full", |client, namespace| async move {
         let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), &namespace);
         // The cluster's own certificates take one.

@@ -148,7 +148,7 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
 }
 
 #[tokio::test]
-async fn of_the_finished_runs_of_a_schedule_the_oldest_goes() {
+async fn the_oldest_finished_run_of_a_schedule_is_removed() {
     with_namespace("history", |client, namespace| async move {
         create(&client, &namespace, &each_minute("brief", TINY, &json!({}))).await;
         let first = first_run(&client, &namespace, "brief").await.name_any();
@@ -245,7 +245,7 @@ async fn planner(admin: &Client, namespace: &str) -> Client {
 }
 
 #[tokio::test]
-async fn who_may_not_create_pods_neither_makes_nor_changes_a_schedule() {
+async fn users_without_rights_to_pods_can_neither_create_nor_change_a_schedule() {
     const ASKED: &str = "you must be allowed to create pods";
     with_namespace("planner", |client, namespace| async move {
         let eve = planner(&client, &namespace).await;

@@ -133,7 +133,7 @@ async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
+async fn a_runtime_missing_on_the_node_is_named_with_its_remedy() {
     with_namespace("lacks", |client, namespace| async move {
         runtime_class::create(&client, "e2e-unknown", "e2e-unknown").await;
         runtime_class::create(&client, "e2e-broken", BROKEN).await;

@@ -215,7 +215,7 @@ sweeps: {coldStart: {samples: 10}}
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn on_the_nodes_network_the_first_answer_is_exact() {
+async fn the_first_answer_on_the_nodes_network_is_exact() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
         runs::create(&client, &namespace, "bare", ON_HOST).await;
         let run = runs::finished(&client, &namespace, "bare", 300).await;

@@ -88,7 +88,7 @@ fn count(all: &[Said], percent: u32, verdicts: &[&str]) -> (usize, usize) {
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn of_twenty_planted_tenths_nearly_all_are_found() {
+async fn nearly_all_of_twenty_planted_tenths_are_found() {
     with_namespace("many", |client, namespace| async move {
         let image = image(&client, "native").await;
         let mut all = vec![];

@@ -217,7 +217,7 @@ sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
 const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 
 #[tokio::test]
-async fn what_makes_two_sides_unequal_is_said() {
+async fn differences_between_two_sides_are_noted() {
     with_namespace("unequal", |client, namespace| async move {
         let spec = unequal(&test_image(&client, "misbehave").await);
         runs::measured(&client, &namespace, ("unequal", &spec), 300, 16).await;
@@ -282,7 +282,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
+async fn a_limit_invalidates_nothing_and_shed_requests_are_no_fast_answers() {
     with_namespace("tight", |client, namespace| async move {
         let (summary, records) = measured_tightly(&client, &namespace).await;
         let limited = Cell::find(&summary, "service", "limited");
