@@ -29,14 +29,14 @@ pub const UNDECODABLE: &str = "Undecodable";
 /// Maximum length of an Event's note, in characters.
 pub const NOTE: usize = 1000;
 
-/// Writes what `plan` says about `run`, and the `hindrance`, if any, that keeps it from continuing.
+/// Writes what `plan` says about `run`, and the `obstacle`, if any, that keeps it from continuing.
 pub async fn report(
     context: &Context,
     run: &BenchmarkRun,
     valid: &ValidatedRun,
     seen: &Observed,
     plan: &Plan,
-    hindrance: Option<&Error>,
+    obstacle: Option<&Error>,
 ) -> Result<(), Error> {
     let conclusion = if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
         let found = observe::found(context, valid).await?;
@@ -47,12 +47,8 @@ pub async fn report(
     };
     let now = context.clock.now();
     let mut new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
-    if let Some(hindrance) = hindrance {
-        let draft = conditions::yes(
-            conditions::STALLED,
-            hindrance.reason(),
-            hindrance.to_string(),
-        );
+    if let Some(obstacle) = obstacle {
+        let draft = conditions::yes(conditions::STALLED, obstacle.reason(), obstacle.to_string());
         let old = run
             .status
             .as_ref()

@@ -59,11 +59,11 @@ pub async fn with_dashboard(prefix: &str, test: impl AsyncFnOnce(&Stage)) {
             namespace,
             admin: AdminClient(client),
         };
-        let told = async {
+        let checked = async {
             test(&stage).await;
             assert_eq!(stage.browser.errors().await, Vec::<String>::new());
         };
-        let result = AssertUnwindSafe(told).catch_unwind().await;
+        let result = AssertUnwindSafe(checked).catch_unwind().await;
         if let Err(panic) = result {
             let _ = AssertUnwindSafe(dump(&stage)).catch_unwind().await;
             std::panic::resume_unwind(panic);

@@ -11,7 +11,7 @@ use wasmbench_studies::measured::{self, Length};
 use wasmbench_studies::published::{Published, Study};
 use wasmbench_studies::{Error, read, terminal};
 
-/// Published figures of studies beside measured ones.
+/// Published figures of studies compared with measured ones.
 #[derive(Parser, Debug)]
 #[command(name = "wasmbench-studies")]
 struct Cli {

@@ -316,7 +316,7 @@ studies:
 
     #[test]
     fn invalid_figures_are_refused_with_their_place() {
-        for (good, bad, told) in [
+        for (good, bad, message) in [
             ("published/v1", "published/v2", "schema must be"),
             ("b: 1", "c: 1", "one: T1: c is no variant"),
             ("base: a", "base: z", "one: T1: z is no variant"),
@@ -335,7 +335,7 @@ studies:
             let wrong = GOOD.replacen(good, bad, 1);
             assert_ne!(wrong, GOOD);
             let refused = parse(&wrong).unwrap_err();
-            assert!(refused.contains(told), "{told}: {refused}");
+            assert!(refused.contains(message), "{message}: {refused}");
         }
     }
 }

@@ -229,16 +229,16 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
             .zip(handler)
             .is_some_and(|(handlers, handler)| !handlers.contains(handler))
     };
-    let lacking: Vec<&str> = fit
+    let missing: Vec<&str> = fit
         .iter()
         .filter(lacks)
         .map(|node| node.name.as_str())
         .collect();
-    if !lacking.is_empty() {
+    if !missing.is_empty() {
         lines.push(format!(
             "Without a handler for {}: {}. Keep the run off them by placement.nodeSelector",
             draft.class,
-            lacking.join(", ")
+            missing.join(", ")
         ));
     }
     lines

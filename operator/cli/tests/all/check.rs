@@ -59,8 +59,8 @@ fn policies(of: impl Fn(&str) -> Value) -> Value {
 
 /// A cluster with everything, seen by an administrator.
 fn whole(path: &str) -> (u16, Value) {
-    let asked = path.rsplit('/').next().unwrap_or_default();
-    match asked {
+    let requested = path.rsplit('/').next().unwrap_or_default();
+    match requested {
         "v1alpha1" => {
             let resource = |name| {
                 json!({

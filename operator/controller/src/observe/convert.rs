@@ -40,8 +40,8 @@ const QUOTE: usize = 300;
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
     let seen = |pod| {
         let mut seen = subject_seen(pod)?;
-        let asked = asked_subject(run, &seen.trial, node);
-        let likeness = asked.map(|asked| likeness(&asked, pod));
+        let desired = asked_subject(run, &seen.trial, node);
+        let likeness = desired.map(|desired| likeness(&desired, pod));
         seen.pod.likeness = likeness.unwrap_or_default();
         Some(seen)
     };
@@ -66,10 +66,10 @@ fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
 
 /// The run's echo servers; `node` is the one that the run holds.
 pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
-    let asked = upstream_pod(run, images, node, 0);
+    let desired = upstream_pod(run, images, node, 0);
     let seen = |pod| {
         Some(PodSeen {
-            likeness: likeness(&asked, pod),
+            likeness: likeness(&desired, pod),
             ..pod_seen(pod)?
         })
     };
@@ -142,10 +142,10 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
 /// The pod of `job`, compared with what the Job asks for.
 fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
-    let asked: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
+    let desired: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
     Some(PodSeen {
-        likeness: asked
-            .map(|asked| compare_pod(asked, pod))
+        likeness: desired
+            .map(|desired| compare_pod(desired, pod))
             .unwrap_or_default(),
         ..pod_seen(pod)?
     })
@@ -175,7 +175,7 @@ fn created(meta: &ObjectMeta) -> Timestamp {
     time.map_or(Timestamp::MIN, |time| time.0)
 }
 
-/// A pod as plain data, without what was asked for.
+/// A pod as plain data, without what was requested.
 pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
     Some(PodSeen {

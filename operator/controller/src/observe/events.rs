@@ -76,7 +76,7 @@ fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
             .or(event.event_time.as_ref().map(|time| time.0))
     };
     let event = events.iter().filter(about).max_by_key(time)?;
-    event.note.as_deref().filter(|said| !said.trim().is_empty())
+    event.note.as_deref().filter(|note| !note.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -118,9 +118,12 @@ mod tests {
              \"containerd-shim-wasmbench-broken-v1\": file does not exist"
         );
         let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
-        let said = quote_end(latest(&events, "run-a"));
+        let note = quote_end(latest(&events, "run-a"));
         let failure = Failure::new(FailureReason::StartTimedOut, "");
-        let told = explained(failure, &said).message;
-        assert!(told.starts_with("the shim is not on the node"), "{told}");
+        let message = explained(failure, &note).message;
+        assert!(
+            message.starts_with("the shim is not on the node"),
+            "{message}"
+        );
     }
 }

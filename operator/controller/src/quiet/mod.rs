@@ -207,9 +207,9 @@ mod tests {
     async fn ask(client: Client, query: &str) -> Duration {
         let uri = format!("/api/v1/pods?limit=1&{query}");
         let request = Request::get(uri).body(Body::empty()).unwrap();
-        let asked = Instant::now();
+        let sent = Instant::now();
         client.send(request).await.unwrap();
-        asked.elapsed()
+        sent.elapsed()
     }
 
     #[tokio::test(start_paused = true)]

@@ -29,11 +29,11 @@ pub async fn keep(
     runs: &[SeenRun],
 ) -> Result<Option<Draft>, Error> {
     let measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
-    let told = schedule
+    let old = schedule
         .status
         .as_ref()
         .map_or(&[][..], |status| &status.conditions);
-    let is_known = told
+    let is_known = old
         .iter()
         .any(|condition| condition.type_ == conditions::REGRESSED);
     if measured.is_empty() && !is_known {

@@ -255,7 +255,7 @@ fn launch() -> Step {
 }
 
 /// Launches a probe whose Job name is taken by the Job of this run and this trial.
-async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
+async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<(), Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {
@@ -270,7 +270,7 @@ async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
 #[tokio::test]
 async fn a_probe_that_exists_already_counts_as_launched() {
     let trial = valid().order[0].to_string();
-    launch_beside(&valid().uid, &trial).await.unwrap();
+    launch_with_taken_name(&valid().uid, &trial).await.unwrap();
 }
 
 /// The hash in the names of Jobs is short: whoever creates many runs may hit another run's name.
@@ -278,7 +278,7 @@ async fn a_probe_that_exists_already_counts_as_launched() {
 async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
     let (uid, trial) = (valid().uid, valid().order[0].to_string());
     for (uid, trial) in [("another", trial.as_str()), (&uid, "a/b/warm/b9")] {
-        let error = launch_beside(uid, trial).await.unwrap_err();
+        let error = launch_with_taken_name(uid, trial).await.unwrap_err();
         assert!(
             matches!(error, Error::NameTaken { kind: "Job", .. }),
             "{error}"

@@ -104,12 +104,12 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
     assert!(name.starts_with("often-"), "{name}");
     assert_eq!(meta["ownerReferences"][0]["uid"], UID);
     assert_eq!(bodies[3]["reason"], "RunStarted");
-    let told = &bodies[4]["status"];
+    let status = &bodies[4]["status"];
     assert_eq!(
-        told["lastScheduleTime"],
+        status["lastScheduleTime"],
         meta["annotations"][labels::SCHEDULED_TIME]
     );
-    assert_eq!(told["active"], json!([name]));
+    assert_eq!(status["active"], json!([name]));
     assert_eq!(
         bodies[4]["metadata"]["uid"], UID,
         "a new schedule of the same name could be hit"
@@ -117,7 +117,7 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
 }
 
 /// Starts a run whose name is taken by a run of this owner.
-async fn start_beside(owner: &str) -> Result<Action, Error> {
+async fn start_with_taken_name(owner: &str) -> Result<Action, Error> {
     let schedule = schedule("* * * * *", &json!({}));
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
@@ -139,12 +139,12 @@ async fn start_beside(owner: &str) -> Result<Action, Error> {
 
 #[tokio::test]
 async fn a_run_that_exists_already_counts_as_started() {
-    start_beside(UID).await.unwrap();
+    start_with_taken_name(UID).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_strangers_run_of_the_same_name_is_not_the_schedules() {
-    let error = start_beside("somebody-else").await.unwrap_err();
+    let error = start_with_taken_name("somebody-else").await.unwrap_err();
     assert!(matches!(error, Error::NameTaken { .. }), "{error}");
 }
 
@@ -167,9 +167,9 @@ async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
         matches!(result, Err(Error::RunRefused { .. })),
         "{result:?}"
     );
-    let told = &bodies[3]["status"];
-    assert_eq!(told["lastScheduleTime"], Value::Null);
-    let stalled = told["conditions"].as_array().unwrap().iter();
+    let status = &bodies[3]["status"];
+    assert_eq!(status["lastScheduleTime"], Value::Null);
+    let stalled = status["conditions"].as_array().unwrap().iter();
     let stalled: Vec<&Value> = stalled.filter(|one| one["type"] == "Stalled").collect();
     assert_eq!(stalled[0]["reason"], "RunRefused");
     assert!(stalled[0]["message"].as_str().unwrap().contains(words));
@@ -249,9 +249,9 @@ async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone(
         ]);
         let (result, bodies) = conversed(&schedule, calls).await;
         assert!(matches!(result, Err(Error::NameTaken { .. })), "{result:?}");
-        let told = bodies[4]["status"]["conditions"].to_string();
+        let conditions = bodies[4]["status"]["conditions"].to_string();
         let words =
             "ConfigMap often-history exists and belongs to somebody else: rename or remove it";
-        assert!(told.contains(words), "{told}");
+        assert!(conditions.contains(words), "{conditions}");
     }
 }

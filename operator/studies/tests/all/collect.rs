@@ -178,8 +178,8 @@ fn text_from_a_run_is_escaped_on_the_page() {
     let (published, measured) = (published(), measured());
     let pages = page::pages(&published, |_| Some(&measured));
     let mut lines = pages.iter().flat_map(|page| page.text.lines());
-    let told = lines.find(|line| line.contains("RuntimeClassNotFound"));
-    assert!(!told.unwrap().contains("<b>"), "{told:?}");
+    let row = lines.find(|line| line.contains("RuntimeClassNotFound"));
+    assert!(!row.unwrap().contains("<b>"), "{row:?}");
 }
 
 #[test]

@@ -116,8 +116,8 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
         assert_eq!(run.labels()[labels::SCHEDULE], "often");
         assert!(run.annotations().contains_key(labels::SCHEDULED_TIME));
         let owner = &run.owner_references()[0];
-        let told = (owner.kind.as_str(), owner.name.as_str(), owner.controller);
-        assert_eq!(told, ("BenchmarkSchedule", "often", Some(true)));
+        let found = (owner.kind.as_str(), owner.name.as_str(), owner.controller);
+        assert_eq!(found, ("BenchmarkSchedule", "often", Some(true)));
         let found = eventually(PATIENCE, "the next time is left out", || async {
             let found = status(&client, &namespace, "often").await;
             let left_out = found.left_out.as_ref()?;

@@ -141,7 +141,7 @@ async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
         let workloads = QUICK.replace("iters=2000", "iters=400");
         let spec = spec(WASMEDGE, &workloads, sweeps);
         let (run, records) = measured(&client, &namespace, &spec, 27).await;
-        engines::assert_told_apart(&run, &records, "compiled", "interpreted");
+        engines::assert_distinguished(&run, &records, "compiled", "interpreted");
         for record in &records {
             let says = reported(record);
             let mode = match &*record.trial.cell.variant {

@@ -61,9 +61,9 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
             if half_width <= TIGHT || batch == BATCHES {
                 let figure = format!("{found:.1} ms, give or take {half_width:.1}");
                 tell("50 ms more before listening", &figure, "50 within 5");
-                let said = format!("{found} ms, give or take {half_width}: {times:?}");
-                assert!(half_width <= 5.0, "too wide to tell 5 ms: {said}");
-                assert!((45.0..=55.0).contains(&found), "{said}");
+                let shown = format!("{found} ms, give or take {half_width}: {times:?}");
+                assert!(half_width <= 5.0, "too wide to tell 5 ms: {shown}");
+                assert!((45.0..=55.0).contains(&found), "{shown}");
                 return;
             }
         }
@@ -76,7 +76,7 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
 /// scatters with what happens before the service starts.
 fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     let summary = summarize(&RunInput::new(run, 0), records);
-    let told = |variant: &str| {
+    let check = |variant: &str| {
         let mut cells = summary.cold_starts.iter();
         let cell = cells.find(|cell| cell.variant == variant).expect("a cell");
         let time = cell
@@ -84,13 +84,13 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
             .create_to_listening
             .as_ref()
             .expect("it listened");
-        let told = time.p50_microseconds;
+        let listening = time.p50_microseconds;
         let own = median_of_blocks(records, variant);
-        let away = told.median / own - 1.0;
-        assert!(away.abs() < 1e-3, "{variant}: {told:?} of {own} us");
+        let away = listening.median / own - 1.0;
+        assert!(away.abs() < 1e-3, "{variant}: {listening:?} of {own} us");
     };
-    told("prompt");
-    told("tardy");
+    check("prompt");
+    check("tardy");
     let mut all = summary.comparisons.iter();
     let judged = all.find(|one| one.metric == Metric::ColdStartListening);
     let judged = judged.expect("it is compared");

@@ -79,11 +79,11 @@ async fn posts(stage: &Stage) -> Vec<Post> {
 async fn all_runs(stage: &Stage) -> Vec<(String, Value, bool)> {
     let api: Api<BenchmarkRun> = Api::namespaced(stage.admin.0.clone(), &stage.namespace);
     let runs = api.list(&ListParams::default()).await.expect("runs");
-    let told = |run: BenchmarkRun| {
+    let facts = |run: BenchmarkRun| {
         let is_deleted = run.metadata.deletion_timestamp.is_some();
         (run.name_any(), json!(run.spec), is_deleted)
     };
-    runs.items.into_iter().map(told).collect()
+    runs.items.into_iter().map(facts).collect()
 }
 
 #[tokio::test]
@@ -102,10 +102,16 @@ async fn strangers_are_refused_and_change_nothing() {
         for post in &posts {
             from_elsewhere(post, address).await;
             let own = format!("origin: http://{address}");
-            let beside = post.path.replace(root, "/0123456789abcdef/");
-            assert_ne!(beside, post.path);
-            let answer = ask(address, ("POST", &beside), &[host.clone(), own], &post.body).await;
-            assert_eq!(answer.status, 404, "{beside}");
+            let wrong_path = post.path.replace(root, "/0123456789abcdef/");
+            assert_ne!(wrong_path, post.path);
+            let answer = ask(
+                address,
+                ("POST", &wrong_path),
+                &[host.clone(), own],
+                &post.body,
+            )
+            .await;
+            assert_eq!(answer.status, 404, "{wrong_path}");
             // Just following a link changes nothing.
             ask(
                 address,

@@ -196,18 +196,18 @@ async fn assert_unheard(stage: &Stage, name: &str) {
     let inside = windows
         .iter()
         .flat_map(|(start, end)| audit::within(&calls, *start, *end));
-    let asked: Vec<&Call> = inside.filter(|call| call.verb != "watch").collect();
+    let requests: Vec<&Call> = inside.filter(|call| call.verb != "watch").collect();
     let begin = windows.iter().map(|(start, _)| *start).min().expect("one");
     let end = windows.iter().map(|(_, end)| *end).max().expect("one");
     let between = audit::within(&calls, begin, end);
     println!(
         "ui: requests of the dashboard in {} timed windows: {}; {} outside of them",
         windows.len(),
-        asked.len(),
+        requests.len(),
         between.len()
     );
     assert!(!calls.is_empty(), "the log knows nothing of {}", stage.user);
-    assert_eq!(asked, Vec::<&Call>::new());
+    assert_eq!(requests, Vec::<&Call>::new());
 }
 
 /// A second run appears in the list, which keeps the ticked boxes and the focus.

@@ -20,8 +20,8 @@ async fn confirmed(stage: &Stage, link: &str, words: &str) {
     let before = is_suspended(stage).await;
     browser.click(link).await;
     browser.find("form #confirm").await;
-    let asked = browser.text("main").await;
-    assert!(asked.contains(RUN), "{asked}");
+    let question = browser.text("main").await;
+    assert!(question.contains(RUN), "{question}");
     assert_eq!(is_suspended(stage).await, before, "asking changes nothing");
     browser.click("#confirm").await;
     let page = format!("/runs/{}/{RUN}", stage.namespace);
