@@ -23,7 +23,7 @@ use crate::read::{Source, finished};
 use crate::recompute::{Recomputation, first_difference};
 use crate::{BUILD, files, print};
 
-/// A run, what its records say, and its stored report if it was read.
+/// A run, the results of its records, and its stored report if it was read.
 type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
 
 /// Prints the report in one of its forms, or compares all of its files with the stored ones.

@@ -109,7 +109,7 @@ pub enum Error {
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),
     /// A bug: the code panicked. Other objects are not affected.
-    #[error("looking after this object panicked: {0}")]
+    #[error("reconciling this object panicked: {0}")]
     Panicked(String),
 }
 

@@ -60,7 +60,7 @@ pub struct Metrics {
     pub steps: Family<StepLabel, Counter>,
     /// Trials recorded.
     pub trials: Family<OutcomeLabel, Counter>,
-    /// Runs that the watch knows.
+    /// Runs in the store of the watch.
     pub runs: Family<StateLabel, Gauge<i64, std::sync::atomic::AtomicI64>>,
     /// Seconds since the oldest queued run was created; 0 when the queue is empty.
     pub longest_wait: Gauge<f64, AtomicU64>,

@@ -1,4 +1,4 @@
-//! The status, written only when it says something new, and Events on transitions.
+//! The status, written only when it changes, and Events on transitions.
 
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
@@ -29,7 +29,7 @@ pub const UNDECODABLE: &str = "Undecodable";
 /// Maximum length of an Event's note, in characters.
 pub const NOTE: usize = 1000;
 
-/// Writes what `plan` says about `run`, and the `obstacle`, if any, that keeps it from continuing.
+/// Writes the state of `run` according to `plan`, and the `obstacle`, if any, that keeps it from continuing.
 pub async fn report(
     context: &Context,
     run: &BenchmarkRun,

@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 #[command(after_help = "\
 Writes a commented BenchmarkRun to standard output, and creates nothing:\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
-What is marked CHANGE ME was not given. The cluster is asked for its RuntimeClasses and nodes; without one the file says so.")]
+Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
     /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
     #[arg(value_parser = image, required_unless_present = "wasm")]

@@ -1,4 +1,4 @@
-//! Serves on few connections. Every user of the machine can open one, whether or not they know the address.
+//! Serves on few connections. Every user of the machine can open one, with or without the address.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -46,7 +46,7 @@ impl Dashboard {
         self.watched.now().run(namespace, name).cloned()
     }
 
-    /// What the records of `run` say so far.
+    /// The results of the records of `run` so far.
     pub async fn recorded(&self, run: &BenchmarkRun) -> Arc<Recorded> {
         let uid = run.uid().unwrap_or_default();
         let followed = {

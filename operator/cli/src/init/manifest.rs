@@ -80,7 +80,7 @@ impl Draft {
             Ok(classes) => (!classes.contains_key(class)).then(|| {
                 format!("there is no RuntimeClass '{class}' in this cluster: install the shim and its RuntimeClass")
             }),
-            Err(why) => Some(format!("the cluster was not asked for RuntimeClasses: {why}")),
+            Err(why) => Some(format!("the RuntimeClasses of the cluster were not read: {why}")),
         };
         let images = [
             image(&self.container, "the image of the ordinary container"),
@@ -189,12 +189,12 @@ fn answers(draft: &Draft) -> String {
             .map(|(name, class)| format!("{name} (handler {})", class.handler))
             .collect::<Vec<_>>()
             .join(", "),
-        Err(why) => format!("not asked: {why}"),
+        Err(why) => format!("not read: {why}"),
     };
     let mut lines = vec![format!("RuntimeClasses: {classes}")];
     match nodes {
         Ok(nodes) => lines.extend(of_nodes(draft, nodes)),
-        Err(why) => lines.push(format!("Nodes: not asked: {why}")),
+        Err(why) => lines.push(format!("Nodes: not read: {why}")),
     }
     lines.iter().fold(String::new(), |text, line| {
         text + &format!("# {}\n", ascii(line))

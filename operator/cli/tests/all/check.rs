@@ -390,7 +390,7 @@ fn a_node_that_lists_no_handlers_is_not_assumed_to_have_them() {
     let found = presets::presets(&seen);
     let class = finding(&found, "RuntimeClass wasmedge");
     assert_eq!(class.state, State::Unknown);
-    assert!(class.found.contains("node-1 does not tell"), "{class:?}");
+    assert!(class.found.contains("node-1 does not report"), "{class:?}");
 }
 
 #[test]

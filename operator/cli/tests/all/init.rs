@@ -80,14 +80,14 @@ fn a_cluster_that_was_not_read_is_named_in_the_file_and_among_the_open_points() 
     let draft = Draft::new(&args, ClusterView::unavailable("no cluster is configured"));
     let (text, run) = written(&args, ClusterView::unavailable("no cluster is configured"));
     assert!(
-        text.contains("# RuntimeClasses: not asked: no cluster is configured"),
+        text.contains("# RuntimeClasses: not read: no cluster is configured"),
         "{text}"
     );
     assert!(text.contains("   # CHANGE ME"), "{text}");
     assert_eq!(run.spec.placement, None);
     let open = draft.open().join("\n");
     assert!(
-        open.contains("(--wasm)") && open.contains("was not asked"),
+        open.contains("(--wasm)") && open.contains("were not read"),
         "{open}"
     );
 }

@@ -236,7 +236,7 @@ fn upstream_of<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> O
     seen.upstream().filter(|_| run.has_upstream(trial))
 }
 
-/// The `failure` of `trial`, with what the Job controller said if the probe's Job has no pod.
+/// The `failure` of `trial`, with the message of the Job controller if the probe's Job has no pod.
 async fn why(context: &Context, seen: &Observed, trial: &TrialId, failure: Failure) -> Failure {
     let mut probes = seen.probes.iter();
     match probes.find(|probe| probe.trial == *trial && probe.awaits_pod()) {
@@ -311,7 +311,7 @@ async fn launch(
     record::failure(here, trial, &failure, None).await
 }
 
-/// Creates a Job, unless the run already has it. `Some` says how it was altered.
+/// Creates a Job, unless the run already has it. `Some` is how it was altered.
 async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {

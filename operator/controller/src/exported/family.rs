@@ -28,15 +28,15 @@ pub enum Family {
     RequestsPerSecond,
     /// A measured share of 1.
     Share,
-    /// What the condition `Trustworthy` says.
+    /// The condition `Trustworthy`.
     Trustworthy,
-    /// What the condition `Passed` says.
+    /// The condition `Passed`.
     Passed,
     /// How long the run took.
     Duration,
     /// When a run of the schedule last succeeded.
     LastSuccess,
-    /// What the condition `Regressed` says.
+    /// The condition `Regressed`.
     Regressed,
     /// How many of the last runs in a row were untrustworthy.
     UntrustworthyRuns,

@@ -270,7 +270,7 @@ pub fn node(node: &Node) -> NodeSeen {
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
-            // `ready` and `cordoned` say the same in fewer words.
+            // `ready` and `cordoned` are the same in a shorter form.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
             .map(|taint| TaintSeen {
                 key: taint.key.clone(),

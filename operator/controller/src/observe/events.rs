@@ -1,4 +1,4 @@
-//! What kubelets said about pods, and the Job controller about Jobs. Read once, when a pod did not
+//! Events of kubelets about pods, and of the Job controller about Jobs. Read once, when a pod did not
 //! start: nothing is being measured then.
 
 use k8s_openapi::api::events::v1::Event;
@@ -14,7 +14,7 @@ use crate::context::Context;
 /// it.
 const AT_MOST: u32 = 500;
 
-/// Adds to `failure` what the kubelet said, if anything, about the pod whose name begins with
+/// Adds to `failure` the event of the kubelet, if any, about the pod whose name begins with
 /// `pod`. If the events cannot be read, returns `failure` unchanged.
 pub async fn with_event(
     context: &Context,
@@ -27,18 +27,18 @@ pub async fn with_event(
     }
     let events = events(context, namespace, SANDBOX_FAILED, "Pod").await;
     match latest(&events, pod) {
-        Some(said) => explained(failure, &quote_end(Some(said))),
+        Some(note) => explained(failure, &quote_end(Some(note))),
         None => failure,
     }
 }
 
-/// Adds to the `failure` of a probe whose Job has no pod what the Job controller said, if anything.
+/// Adds to the `failure` of a probe whose Job has no pod the event of the Job controller, if any.
 pub async fn why_no_pod(context: &Context, job: &str, failure: Failure) -> Failure {
     let namespace = &context.config.operator_namespace;
     let events = events(context, namespace, POD_REFUSED, "Job").await;
     match latest(&events, job) {
-        // A refusal says first what it is about.
-        Some(said) => refused(failure, &quote(Some(said))),
+        // A refusal begins with its subject.
+        Some(note) => refused(failure, &quote(Some(note))),
         None => failure,
     }
 }
@@ -58,7 +58,7 @@ async fn events(context: &Context, namespace: &str, reason: &str, kind: &str) ->
     }
 }
 
-/// What the latest event says about the object whose name begins with `name`.
+/// The note of the latest event about the object whose name begins with `name`.
 fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
     let about = |event: &&Event| {
         let regarding = event.regarding.as_ref();

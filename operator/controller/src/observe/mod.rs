@@ -109,7 +109,7 @@ async fn run_pods(context: &Context, run: &ValidatedRun) -> Result<Vec<Pod>, Err
         .items)
 }
 
-/// The probes of all runs: a run starts nothing beside another one's.
+/// The probes of all runs: a run starts nothing in parallel with another one's.
 async fn probes(context: &Context) -> Result<(Vec<Job>, Vec<Pod>), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);

@@ -114,7 +114,7 @@ async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<
         return Err(Error::NameTaken { kind, name });
     }
     let whole = api.get_opt(&name).await.map_err(failed)?;
-    // Another one by now: the next reconcile tells.
+    // Another one by now: the next reconcile reads it.
     Ok(whole.filter(|whole| whole.metadata.uid == found.metadata.uid))
 }
 

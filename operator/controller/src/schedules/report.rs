@@ -1,4 +1,4 @@
-//! The status of a schedule, written only when it says something new, and Events on transitions.
+//! The status of a schedule, written only when it changes, and Events on transitions.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{Patch, PatchParams};

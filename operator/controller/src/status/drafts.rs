@@ -1,4 +1,4 @@
-//! The conditions of a run: what they say at each stage and about its conclusion.
+//! The conditions of a run, at each stage and for its conclusion.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
@@ -116,7 +116,8 @@ fn concluded(total: usize, conclusion: &Conclusion) -> Vec<Draft> {
             format!("all {total} trials were measured{precision}"),
         )
     } else if conclusion.measured == 0 {
-        let message = "no trial has a valid measurement: status.skipped and the report say why";
+        let message =
+            "no trial has a valid measurement: see status.skipped and the report for the reasons";
         no(conditions::SUCCEEDED, "NothingMeasured", message)
     } else {
         let message = format!(

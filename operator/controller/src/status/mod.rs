@@ -73,7 +73,7 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
+    /// The status for `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn from_summary(summary: &Summary, records: Vec<String>) -> Self {
         Self {
             rows: rows::status_rows(summary),
@@ -241,7 +241,7 @@ fn results(run: &str, records: &[String]) -> Results {
     }
 }
 
-/// Whether two statuses say the same, apart from estimated times. Writing only actual changes keeps
+/// Whether two statuses are equal, apart from estimated times. Writing only actual changes keeps
 /// the operator from waking itself.
 pub fn same(old: Option<&Status>, new: &Status) -> bool {
     let without_estimate = |status: &Status| {

@@ -1,4 +1,4 @@
-//! What a run says that it is doing: `status.progress`.
+//! What a run is doing: `status.progress`.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;

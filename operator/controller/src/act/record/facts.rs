@@ -1,4 +1,4 @@
-//! What the API and the probe know about a subject and its node.
+//! What the API and the probe report about a subject and its node.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) async fn subject_of_probe(
     }))
 }
 
-/// What the API knows about the subject and its node.
+/// What the API reports about the subject and its node.
 pub(super) async fn subject(
     here: OnNode<'_>,
     trial: &TrialId,

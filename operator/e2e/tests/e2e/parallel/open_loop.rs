@@ -1,4 +1,4 @@
-//! A load on a schedule: the requested rate, latencies from the schedule beside the service times,
+//! A load on a schedule: the requested rate, latencies from the schedule in addition to the service times,
 //! and a point for which the subject is too slow.
 
 use wasmbench_e2e::evidence::left_of;

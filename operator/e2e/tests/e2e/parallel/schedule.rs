@@ -98,7 +98,13 @@ async fn history(client: &Client, namespace: &str, name: &str) -> History {
 }
 
 /// Waits until a condition of the schedule has this reason, and returns its message.
-async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason: &str) -> String {
+async fn condition_message(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    type_: &str,
+    reason: &str,
+) -> String {
     eventually(PATIENCE, "the schedule says it", || async {
         let conditions = status(client, namespace, name).await.conditions;
         let mut of_type = conditions.into_iter().filter(|found| found.type_ == type_);
@@ -126,7 +132,7 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
         .await;
         assert_eq!(found.active, [run.name_any()]);
         assert_eq!(runs_of(&client, &namespace, "often").await.len(), 1);
-        let behind = says(
+        let behind = condition_message(
             &client,
             &namespace,
             "often",
@@ -192,9 +198,10 @@ async fn a_schedule_says_why_no_run_starts() {
         create(&client, &namespace, &each_minute("full", TINY, &json!({}))).await;
         let elsewhere = json!({ "timeZone": "Berlin" });
         create(&client, &namespace, &each_minute("lost", TINY, &elsewhere)).await;
-        let zone = says(&client, &namespace, "lost", conditions::ACCEPTED, "Invalid").await;
+        let zone =
+            condition_message(&client, &namespace, "lost", conditions::ACCEPTED, "Invalid").await;
         assert!(zone.contains("Europe/Berlin"), "{zone}");
-        let full = says(
+        let full = condition_message(
             &client,
             &namespace,
             "full",

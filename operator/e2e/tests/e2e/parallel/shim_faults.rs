@@ -51,7 +51,7 @@ fn under(class: &str, name: &str, image: &str, more: &str) -> String {
     )
 }
 
-/// Measures the variants beside a good one, and checks that each of them ended with its words.
+/// Measures the variants together with a good one, and checks that each of them ended with its message.
 async fn crash_with(
     name: &str,
     client: &Client,

@@ -122,7 +122,7 @@ fn the_rate_is_that_of_wrk() {
     ratios.sort_by(f64::total_cmp);
     let (low, middle, high) = (ratios[0], ratios[ROUNDS / 2], ratios[ROUNDS - 1]);
     selftest::found(
-        "rate, beside wrk's",
+        "rate, compared with wrk's",
         &format!("{middle:.3}x of {ROUNDS} rounds ({low:.3}-{high:.3})"),
         "within 5 %",
     );
@@ -159,7 +159,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
         let shifts = samples.iter().map(|sample| sample.clock_shift_nanoseconds);
         let shift = shifts.map(i64::abs).max().expect("samples") as f64 / 1e6;
         selftest::found(
-            "wall clock beside the monotonic one, in a cold start",
+            "wall clock compared with the monotonic one, in a cold start",
             &format!("{shift:.2} ms apart at most"),
             "below 5 ms",
         );

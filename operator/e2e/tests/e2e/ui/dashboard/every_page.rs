@@ -236,5 +236,5 @@ async fn plan(browser: &Browser) {
     browser
         .fill("form#start textarea[name=manifest]", &manifest)
         .await;
-    browser.says("#plan", "10 trials").await;
+    browser.wait_for_text("#plan", "10 trials").await;
 }

@@ -68,7 +68,7 @@ async fn posts(stage: &Stage) -> Vec<Post> {
     browser
         .fill("form#start textarea[name=manifest]", &manifest)
         .await;
-    browser.says("#plan", "2 trials").await;
+    browser.wait_for_text("#plan", "2 trials").await;
     let sent = browser.evaluated_with(SENT, vec![json!("#create")]).await;
     let (path, body) = serde_json::from_value(sent).expect("two texts");
     posts.push(Post { path, body });
@@ -317,7 +317,7 @@ async fn typed(stage: &Stage, spec: &str) {
     let field = "form#start textarea[name=manifest]";
     browser.open(&stage.dashboard.page("new")).await;
     browser.fill(field, &manifest("marked-typed", spec)).await;
-    browser.says("#plan", "4 trials").await;
+    browser.wait_for_text("#plan", "4 trials").await;
     assert_only_text(stage).await;
     let kind = format!("kind: {}", json!(MARKUP));
     browser.fill(field, &kind).await;
@@ -326,10 +326,12 @@ async fn typed(stage: &Stage, spec: &str) {
     browser
         .fill(field, &manifest(&json!(MARKUP).to_string(), spec))
         .await;
-    browser.says("#plan", "onerror=window.markup=1>").await;
+    browser
+        .wait_for_text("#plan", "onerror=window.markup=1>")
+        .await;
     assert_only_text(stage).await;
     browser.click("#create").await;
-    browser.says("main > .error", "not created").await;
+    browser.wait_for_text("main > .error", "not created").await;
     assert_only_text(stage).await;
     // The refusal of the run is also a console error, and the only one.
     let errors = browser.errors().await;

@@ -53,7 +53,7 @@ async fn start(stage: &Stage) {
     browser
         .type_into("form#start textarea[name=manifest]", rest)
         .await;
-    browser.says("#plan", "10 trials").await;
+    browser.wait_for_text("#plan", "10 trials").await;
     assert_eq!(browser.count("#plan.error, #plan .error").await, 0);
     // High enough to show the plan.
     browser.set_size(WIDTH, 1250).await;
@@ -215,7 +215,7 @@ async fn appear(stage: &Stage) {
     let (browser, namespace) = (&stage.browser, &stage.namespace);
     let (first, second) = (row(namespace, FIRST), row(namespace, SECOND));
     browser.open(&stage.dashboard.page("")).await;
-    browser.says(&first, "Completed").await;
+    browser.wait_for_text(&first, "Completed").await;
     mark(browser).await;
     browser.click(&format!("{first} input[name=run]")).await;
     let file = tempfile::NamedTempFile::new().expect("a file");
@@ -228,7 +228,7 @@ async fn appear(stage: &Stage) {
     browser.set_size(WIDTH, 400).await;
     picture(stage, "dashboard-list").await;
     browser.set_size(WIDTH, 900).await;
-    browser.says(&second, "Completed").await;
+    browser.wait_for_text(&second, "Completed").await;
     let kept = format!(
         "const box = document.querySelector(\"{first} input[name=run]\");
          return [box.checked, box === document.activeElement]"
