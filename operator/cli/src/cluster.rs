@@ -36,7 +36,7 @@ impl Cluster {
     pub async fn connect(args: &ClusterArgs) -> Result<Self, Error> {
         let mut config = config(args).await?;
         config.connect_timeout = Some(Duration::from_secs(5));
-        // A person is waiting: one clear sentence now is better than a minute of retries.
+        // A person is waiting: one clear message now is better than a minute of retries.
         config.default_retry = false;
         let namespace = args
             .namespace

@@ -110,11 +110,11 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
     let mut table = Table::new(&columns);
     for run in runs {
         let status = run.status.clone().unwrap_or_default();
-        let of = |type_: &str| {
+        let status_of = |type_: &str| {
             let found = status.conditions.iter().find(|c| c.type_ == type_);
             found.map(|condition| condition.status.clone())
         };
-        let (trust, passed) = (of(TRUSTWORTHY), of(PASSED));
+        let (trust, passed) = (status_of(TRUSTWORTHY), status_of(PASSED));
         let age = live::age_seconds(run, now).map(units::duration);
         let namespace = with_namespace.then(|| run.namespace().unwrap_or_default());
         let cells = [
@@ -250,7 +250,7 @@ impl Screen {
         }
     }
 
-    /// Turns line wrap off while writing: a line that is too long is cut, and the number of lines
+    /// Turns line wrap off while writing: a line that is too long is truncated, and the number of lines
     /// stays right at any width.
     fn replace(&self, text: &str) -> String {
         format!("{}\x1b[?7l{text}\x1b[?7h", self.erase())

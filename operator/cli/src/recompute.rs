@@ -134,7 +134,7 @@ fn difference(name: &str, computed: &str, stored: &str) -> String {
     }
 }
 
-/// A line in quotes, cut to what a terminal can show.
+/// A line in quotes, truncated to what a terminal can show.
 fn around(line: &str) -> String {
     const SHOWN: usize = 100;
     let cut: String = line.trim().chars().take(SHOWN).collect();

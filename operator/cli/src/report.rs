@@ -74,7 +74,7 @@ async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Optio
     Some(Versus::new(name, before, (&run.spec, summary)))
 }
 
-/// Why the earlier run could not be read. It may be gone by now, but the status still says what was
+/// Why the earlier run could not be read. It may be gone by now, but the status still has what was
 /// found when this run ended.
 fn not_read(error: &Error, run: &BenchmarkRun) -> String {
     let status = run

@@ -155,11 +155,11 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
         conditions::yes(conditions::FINISHED, UNDECODABLE, "the run was refused"),
         conditions::yes(conditions::STALLED, UNDECODABLE, message),
     ];
-    say_undecodable::<BenchmarkRun>(context, invalid, drafts).await
+    report_undecodable::<BenchmarkRun>(context, invalid, drafts).await
 }
 
 /// Writes the conditions of an object that does not decode. It is reconciled again when it changes.
-pub async fn say_undecodable<K>(
+pub async fn report_undecodable<K>(
     context: &Context,
     invalid: &InvalidObject,
     drafts: Vec<Draft>,

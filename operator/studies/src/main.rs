@@ -1,4 +1,4 @@
-//! `wasmbench-studies`: see [`wasmbench_studies`]. Reads and writes files; knows no cluster.
+//! `wasmbench-studies`: see [`wasmbench_studies`]. Reads and writes files; needs no cluster.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Print the names of all studies
     List,
-    /// Add what runs of a study's manifest found, from their summary.json, to what is known of others
+    /// Add what runs of a study's manifest found, from their summary.json, to what was measured of others
     Collect {
         /// Name of the study
         study: String,

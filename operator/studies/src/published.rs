@@ -81,7 +81,7 @@ pub struct Table {
     pub unit: Unit,
     /// The variant that the others are divided by.
     pub base: String,
-    /// The workload under which each variant is its own base, where values say by how much it grows.
+    /// The workload under which each variant is its own base, where values are by how much it grows.
     #[serde(default)]
     pub under: Option<String>,
     /// What stands for its variants, where that is not what stands for them elsewhere.
@@ -145,7 +145,7 @@ pub struct Experiment {
     pub at: u32,
     /// The variant that has it.
     pub variant: String,
-    /// The one that has it not; default: the same.
+    /// The one without it; default: the same.
     #[serde(default)]
     pub over: Option<String>,
     /// Connections or instances of that one; default: the same.
@@ -163,7 +163,7 @@ impl Experiment {
 }
 
 impl Why {
-    /// Whether it is about what the document has of `variant`. A mean over all numbers of connections counts as any of them.
+    /// Whether it is about the document's values of `variant`. A mean over all numbers of connections counts as any of them.
     pub fn is_about(
         &self,
         (figure, workload, at): (Figure, &str, Option<u32>),

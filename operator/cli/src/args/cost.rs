@@ -109,8 +109,8 @@ mod tests {
         for wrong in [
             "0.10", "0.10/day", "/h", "-1/h", "0/h", "nan/h", "inf/h", "EUR 1/h", "",
         ] {
-            let said = price_per_hour(wrong).unwrap_err();
-            assert!(said.contains("such as 0.10/h"), "{wrong}: {said}");
+            let message = price_per_hour(wrong).unwrap_err();
+            assert!(message.contains("such as 0.10/h"), "{wrong}: {message}");
         }
     }
 

@@ -62,7 +62,7 @@ pub enum Command {
     Cost(CostArgs),
     /// Write a first run of your own service, for this cluster
     Init(InitArgs),
-    /// Tell whether the installation works, and what presets lack on which nodes
+    /// Check whether the installation works, and what presets lack on which nodes
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser
     Dashboard(DashboardArgs),

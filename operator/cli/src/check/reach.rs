@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// The policies in the way of the operator in `wasmbench-system`, of policies with these specs.
+    /// The number of policies that block the operator in `wasmbench-system`, of policies with these specs.
     fn found(specs: &[Value]) -> usize {
         let policy = |spec: &Value| {
             let policy = json!({ "metadata": { "name": "p" }, "spec": spec });

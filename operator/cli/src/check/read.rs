@@ -32,7 +32,7 @@ const CONFIG: (&str, &str) = ("-config", "config.yaml");
 /// The label with the pod security level that a namespace enforces.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
-/// The rights that a user needs in a namespace: words, verb, API group, resource.
+/// The rights that a user needs in a namespace: description, verb, API group, resource.
 const RIGHTS: [(&str, &str, &str, &str); 4] = [
     ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
     ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),

@@ -21,7 +21,7 @@ pub struct Dashboard {
     pub watched: Watched,
     /// The address of the dashboard.
     pub access: Access,
-    /// Which runs are shown, in words.
+    /// Which runs are shown, for people.
     pub shown: String,
     followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
     view: OnceCell<ClusterView>,

@@ -94,7 +94,7 @@ fn costs_for_programs_name_what_was_measured_where() {
 
 #[test]
 fn invalid_options_are_named_with_an_example() {
-    let of = |more: &[&str]| {
+    let refusal = |more: &[&str]| {
         let printed = cost(&saved(), more);
         assert_eq!(printed.status.code(), Some(2));
         stderr(&printed)
@@ -103,15 +103,18 @@ fn invalid_options_are_named_with_an_example() {
         let mut node = NODE;
         let place = node.iter().position(|one| *one == option).unwrap();
         node[place + 1] = value;
-        of(&node)
+        refusal(&node)
     };
     for (option, value, remedy) in [
         ("--node-price", "0.10", "0.10/h or 73/month"),
         ("--vcpus", "0", "above 0"),
         ("--memory", "16 GB", "16Gi"),
     ] {
-        let said = wrong(option, value);
-        assert!(said.contains(option) && said.contains(remedy), "{said}");
+        let message = wrong(option, value);
+        assert!(
+            message.contains(option) && message.contains(remedy),
+            "{message}"
+        );
     }
     assert!(of(&NODE[2..]).contains("--node-price"), "it is required");
 }

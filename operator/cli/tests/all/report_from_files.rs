@@ -242,8 +242,8 @@ fn save_as_later(mut records: Vec<Record>) -> TempDir {
 
 fn compare(later: &TempDir, more: &[&str]) -> Output {
     let earlier = save(saved_run(true), everything());
-    let of = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
-    let (one, other) = (of(&earlier), of(later));
+    let path = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
+    let (one, other) = (path(&earlier), path(later));
     let mut arguments = vec!["compare", "gateway-overhead", "later"];
     arguments.extend(["--records-from", &one, "--records-from", &other]);
     arguments.extend(more);

@@ -334,7 +334,7 @@ async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Erro
 
 /// Whether two objects belong to the same trial of the same run.
 fn same_trial(a: &ObjectMeta, b: &ObjectMeta) -> bool {
-    let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+    let value = |map: &Option<BTreeMap<String, String>>, key| map.as_ref()?.get(key).cloned();
     let trial = |meta: &ObjectMeta| {
         (
             value(&meta.labels, labels::RUN_UID),

@@ -109,7 +109,7 @@ fn of_run(comparisons: &[Value]) -> Vec<Sample> {
 fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
     let exported = Exported::default();
     exported.show_run("1", of_run(&[comparison("embedded")]));
-    let of = |name: &str, variant: &str, value: &str| {
+    let series_of = |name: &str, variant: &str, value: &str| {
         format!(
             "wasmbench_{name}{{namespace=\"team-a\",run=\"nightly\",variant=\"{variant}\",\
              workload=\"hello\",point=\"density\",measure=\"memoryPerInstance\"}} {value}"
@@ -117,11 +117,11 @@ fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
     };
     let whole = "{namespace=\"team-a\",run=\"nightly\"}";
     let wanted = [
-        of("run_ratio", "embedded", "1.5"),
-        of("run_ratio_lower", "embedded", "1.25"),
-        of("run_ratio_upper", "embedded", "1.75"),
-        of("run_measured_bytes", "embedded", "1500.0"),
-        of("run_measured_bytes", "native", "1000.0"),
+        series_of("run_ratio", "embedded", "1.5"),
+        series_of("run_ratio_lower", "embedded", "1.25"),
+        series_of("run_ratio_upper", "embedded", "1.75"),
+        series_of("run_measured_bytes", "embedded", "1500.0"),
+        series_of("run_measured_bytes", "native", "1000.0"),
         format!("wasmbench_run_trustworthy{whole} 1.0"),
         format!("wasmbench_run_duration_seconds{whole} 600.0"),
     ];

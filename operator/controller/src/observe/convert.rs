@@ -347,12 +347,12 @@ mod tests {
             (labels::COMPONENT_PROBE, "probe"),
             (labels::COMPONENT_UPSTREAM, "upstream"),
         ] {
-            let of = |state| {
+            let seen_state = |state| {
                 pod_seen(&with_proxy(component, ours, &state))
                     .unwrap()
                     .state
             };
-            let ended = of(json!({ "terminated": { "exitCode": 3 } }));
+            let ended = seen_state(json!({ "terminated": { "exitCode": 3 } }));
             let is_ended = matches!(
                 &ended,
                 PodState::Ended {
@@ -361,7 +361,7 @@ mod tests {
                 }
             );
             assert!(is_ended, "{component}: {ended:?}");
-            let waits = of(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
+            let waits = seen_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
             let is_waiting = matches!(&waits, PodState::Pending(Some(_)));
             assert!(is_waiting, "{component}: {waits:?}");
         }

@@ -20,7 +20,7 @@ use wasmbench_model::wire::record::TrialId;
 use watches::{Answer, Watches};
 
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle
-/// for 240 s without telling anyone.
+/// for 240 s without a notice.
 pub const WATCH_SECONDS: u32 = 200;
 /// How long a request may take until its response begins.
 const CALL: Duration = Duration::from_secs(10);
@@ -72,7 +72,7 @@ impl Quiet {
     /// over, and its remains are being removed, which can wait for the end of the window, when
     /// everything is read again.
     pub fn is_of_another_trial(&self, object: &ObjectMeta) -> bool {
-        let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+        let value = |map: &Option<BTreeMap<String, String>>, key| map.as_ref()?.get(key).cloned();
         let run = value(&object.labels, labels::RUN_UID);
         let trial = value(&object.annotations, labels::TRIAL);
         let (Some(run), Some(trial)) = (run, trial) else {

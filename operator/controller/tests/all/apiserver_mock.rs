@@ -377,7 +377,7 @@ async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
     }
 }
 
-/// The trial's record, which says that its subject crashed.
+/// The trial's record, which reports that its subject crashed.
 fn record_crash() -> Step {
     Step::RecordFailure {
         trial: valid().order[0].clone(),
@@ -424,8 +424,11 @@ async fn a_record_that_does_not_fit_is_reported_with_cause_and_remedy() {
         let error = create_records(code, reason, words).await;
         let is_known = matches!(error, Error::ResultsRefused { .. });
         assert!(is_known && error.is_for_people(), "{error:?}");
-        let said = error.to_string();
-        assert!(said.contains(words) && said.contains("make room"), "{said}");
+        let message = error.to_string();
+        assert!(
+            message.contains(words) && message.contains("make room"),
+            "{message}"
+        );
     }
     let other = create_records(500, "InternalError", "etcd is away").await;
     assert!(!other.is_for_people(), "it may pass: {other}");
@@ -443,10 +446,10 @@ async fn write_conflicts_are_retried_and_reported_as_conflicts() {
     let (result, _) = carry_out(calls, record_crash()).await;
     let error = result.unwrap_err();
     assert!(matches!(error, Error::WriteConflict { .. }), "{error:?}");
-    let said = error.to_string();
-    assert!(said.contains("tried again"), "{said}");
+    let message = error.to_string();
+    assert!(message.contains("tried again"), "{message}");
     for wrong in ["somebody else", "remove it"] {
-        assert!(!said.contains(wrong), "it is the run's own: {said}");
+        assert!(!message.contains(wrong), "it is the run's own: {message}");
     }
 }
 

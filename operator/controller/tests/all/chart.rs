@@ -258,7 +258,7 @@ fn impossible_values_are_refused_in_plain_words() {
         let error = template(&["--set", value]).expect_err(&format!("{value} is accepted"));
         assert!(
             error.contains(words),
-            "{value} should say '{words}': {error}"
+            "{value} should be refused with '{words}': {error}"
         );
     }
     let error = template(&["--namespace", "kube-system"]).unwrap_err();

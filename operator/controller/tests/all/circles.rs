@@ -1,5 +1,5 @@
 //! No two files of a folder need each other, and no two folders of a folder, however many are in
-//! between: so a reader of one of them knows what to read first. A folder needs what its files
+//! between: so that it is clear what to read first. A folder needs what its files
 //! need. Not counted is what `mod.rs` and the files next to it need of each other: it may call them
 //! and hold what they share. Cargo proves that the crates are layers; this test proves the same
 //! within each crate.

@@ -288,7 +288,7 @@ fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
         let refused = refusals_of_file(&text);
         assert!(
             !refused.is_empty(),
-            "{name}: accepted, though it should say '{expected}'"
+            "{name}: accepted, though it should be refused with '{expected}'"
         );
         assert!(
             refused.iter().any(|message| message.contains(expected)),

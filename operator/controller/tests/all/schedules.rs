@@ -34,7 +34,7 @@ fn schedule(expression: &str, status: &Value) -> Value {
 }
 
 /// The calls with which each reconcile of a schedule without runs begins.
-fn look(schedule: &Value) -> Vec<Call> {
+fn first_calls(schedule: &Value) -> Vec<Call> {
     let none = json!({
         "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList", "metadata": {},
         "items": [],
@@ -60,12 +60,15 @@ fn patched(schedule: &Value) -> Call {
 }
 
 /// Reconciles once, and returns the result and the bodies of all calls.
-async fn looked(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
-    conversed(schedule, [look(schedule), more].concat()).await
+async fn reconciled(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
+    reconciled_with(schedule, [first_calls(schedule), more].concat()).await
 }
 
 /// The same with exactly these calls.
-async fn conversed(schedule: &Value, calls: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
+async fn reconciled_with(
+    schedule: &Value,
+    calls: Vec<Call>,
+) -> (Result<Action, Error>, Vec<Value>) {
     let (context, server) = conversation(calls);
     let meta = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
@@ -97,7 +100,7 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
         announced(),
         patched(&schedule),
     ];
-    let (result, bodies) = looked(&schedule, calls).await;
+    let (result, bodies) = reconciled(&schedule, calls).await;
     result.unwrap();
     let meta = &bodies[2]["metadata"];
     let name = meta["name"].as_str().unwrap();
@@ -134,7 +137,7 @@ async fn start_with_taken_name(owner: &str) -> Result<Action, Error> {
     if owner != UID {
         calls.push(announced());
     }
-    looked(&schedule, calls).await.0
+    reconciled(&schedule, calls).await.0
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
         patched(&schedule),
         announced(),
     ];
-    let (result, bodies) = looked(&schedule, calls).await;
+    let (result, bodies) = reconciled(&schedule, calls).await;
     assert!(
         matches!(result, Err(Error::RunRefused { .. })),
         "{result:?}"
@@ -180,17 +183,17 @@ async fn an_unchanged_status_of_a_schedule_is_not_written() {
     // Every first of January: the last scheduled time is far in the future, so no run is due.
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let before = schedule("0 0 1 1 *", &last);
-    let (result, bodies) = looked(&before, vec![patched(&before)]).await;
+    let (result, bodies) = reconciled(&before, vec![patched(&before)]).await;
     result.unwrap();
     let after = schedule("0 0 1 1 *", &bodies[2]["status"]);
-    let (result, _) = looked(&after, vec![]).await;
+    let (result, _) = reconciled(&after, vec![]).await;
     result.unwrap();
 }
 
 #[tokio::test]
 async fn an_invalid_cron_expression_starts_nothing_and_is_reported() {
     let schedule = schedule("at three", &json!({}));
-    let (result, bodies) = looked(&schedule, vec![patched(&schedule), announced()]).await;
+    let (result, bodies) = reconciled(&schedule, vec![patched(&schedule), announced()]).await;
     result.unwrap();
     assert_eq!(bodies[2]["status"]["conditions"][0]["reason"], "Invalid");
     assert_eq!(bodies[3]["reason"], "Invalid");
@@ -239,7 +242,7 @@ async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone(
             "items": [ended(&schedule)],
         });
         let gone = status(404, "NotFound", "no such run");
-        let mut calls = look(&schedule);
+        let mut calls = first_calls(&schedule);
         calls[1].3 = runs;
         calls.extend([
             ("GET", "/team-a/configmaps/often-history", 200, strangers),
@@ -247,7 +250,7 @@ async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone(
             patched(&schedule),
             announced(),
         ]);
-        let (result, bodies) = conversed(&schedule, calls).await;
+        let (result, bodies) = reconciled_with(&schedule, calls).await;
         assert!(matches!(result, Err(Error::NameTaken { .. })), "{result:?}");
         let conditions = bodies[4]["status"]["conditions"].to_string();
         let words =

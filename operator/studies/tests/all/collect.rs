@@ -1,4 +1,4 @@
-//! From the `summary.json` of a run to a table: what the report says is what the table shows.
+//! From the `summary.json` of a run to a table: the table shows what the report has.
 
 use std::path::Path;
 

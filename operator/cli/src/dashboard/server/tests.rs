@@ -164,10 +164,10 @@ async fn a_change_is_confirmed_before_it_is_made() {
     assert_eq!(sent(&router, "runs/bench/fast/suspend", "").await.0, 303);
     assert_eq!(sent(&router, "runs/bench/fast/delete", "").await.0, 303);
     let calls = calls.lock().unwrap().clone();
-    let of = "/apis/wasmbench.dev/v1alpha1/namespaces/bench/benchmarkruns/fast?";
-    assert_eq!(calls[0].0, format!("PATCH {of}"));
+    let path = "/apis/wasmbench.dev/v1alpha1/namespaces/bench/benchmarkruns/fast?";
+    assert_eq!(calls[0].0, format!("PATCH {path}"));
     assert_eq!(calls[0].1["spec"]["suspend"], true);
-    assert_eq!(calls[1].0, format!("DELETE {of}"));
+    assert_eq!(calls[1].0, format!("DELETE {path}"));
     assert_eq!(calls[1].1["preconditions"]["uid"], "uid-fast");
 }
 

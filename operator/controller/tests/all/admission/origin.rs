@@ -46,7 +46,7 @@ fn a_tenant_can_neither_remove_nor_add_the_label() {
     }
 }
 
-/// The history with nothing but its owner, and with nothing but its label, of what says whose it is.
+/// The history with nothing but its owner, and with nothing but its label, of what marks its owner.
 fn claims(history: &Value) -> [Value; 3] {
     let unlabelled = with(history, "/metadata/labels", json!({}));
     let mut unowned = history.clone();

@@ -30,7 +30,7 @@ sweeps: {{{sweep}}}
 /// message says why.
 fn assert_refused(records: &[Record]) {
     let outcomes = runs::outcomes(records);
-    let of = |prefix: &str| -> Vec<&str> {
+    let outcomes_of = |prefix: &str| -> Vec<&str> {
         let mine = outcomes
             .iter()
             .filter(|(trial, _)| trial.starts_with(prefix));
@@ -38,17 +38,17 @@ fn assert_refused(records: &[Record]) {
         words.sort_unstable();
         words
     };
-    assert_eq!(of("good/"), ["Measured"; 3], "{outcomes:#?}");
+    assert_eq!(outcomes_of("good/"), ["Measured"; 3], "{outcomes:#?}");
     let skipped = "Skipped SubjectAltered";
     let refused = ["Failed SubjectAltered", skipped, skipped];
-    assert_eq!(of("injected/"), refused, "{outcomes:#?}");
-    let said = records.iter().find_map(|record| match &record.outcome {
+    assert_eq!(outcomes_of("injected/"), refused, "{outcomes:#?}");
+    let message = records.iter().find_map(|record| match &record.outcome {
         Outcome::Failed { message, .. } => Some(message),
         Outcome::Measured | Outcome::Skipped { .. } => None,
     });
-    let said = said.expect("a message");
+    let message = message.expect("a message");
     let named = format!("the container '{CONTAINER}' was added. Exempt namespace");
-    assert!(said.contains(&named), "{said}");
+    assert!(message.contains(&named), "{message}");
 }
 
 #[tokio::test]

@@ -49,22 +49,25 @@ sweeps:
         );
         let idle = scout.idle.expect("the node is read");
         assert!(idle.own_nanoseconds.is_some(), "{idle:?}");
-        let of = |prefix: &str| -> Vec<&str> {
+        let outcomes_of = |prefix: &str| -> Vec<&str> {
             let mine = outcomes
                 .iter()
                 .filter(|(trial, _)| trial.starts_with(prefix));
             mine.map(|(_, outcome)| outcome.as_str()).collect()
         };
-        assert_eq!(of("good/hello/"), ["Measured"; 2]);
+        assert_eq!(outcomes_of("good/hello/"), ["Measured"; 2]);
         // The scout saw it before any load.
-        assert_eq!(of("good/liar/"), ["Skipped WrongAnswer"; 2]);
-        assert_eq!(of("no-class/"), ["Skipped RuntimeClassNotFound"; 5]);
+        assert_eq!(outcomes_of("good/liar/"), ["Skipped WrongAnswer"; 2]);
+        assert_eq!(
+            outcomes_of("no-class/"),
+            ["Skipped RuntimeClassNotFound"; 5]
+        );
         for (prefix, reason) in [
             ("no-image/", "ImageUnavailable"),
             ("crashes/", "SubjectCrashed"),
             ("named-user/", "SubjectNotStarted"),
         ] {
-            let found = of(prefix);
+            let found = outcomes_of(prefix);
             assert!(
                 found.iter().all(|outcome| outcome.ends_with(reason)),
                 "{prefix} {found:?}"

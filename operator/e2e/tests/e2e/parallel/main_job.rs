@@ -55,7 +55,7 @@ async fn two_presets_and_a_custom_container_are_measured_on_all_workloads() {
     .await;
 }
 
-/// Checks what a record says about the generator's ceiling, CPUs and engines.
+/// Checks the record's generator's ceiling, CPUs and engines.
 fn check_instrument(records: &[Record]) {
     let pooling = serde_json::json!({
         "name": "embedded", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling"},

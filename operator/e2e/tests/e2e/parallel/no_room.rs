@@ -1,4 +1,4 @@
-//! A namespace without room for what a run needs: the run says so in the API server's words, and
+//! A namespace without room for what a run needs: the run reports it with the API server's message, and
 //! gives its node back.
 
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};

@@ -8,7 +8,7 @@ use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
 use wasmbench_model::wire::record::{Outcome, Record};
 
-/// A runtime that the local cluster's containerd knows but whose shim does not exist.
+/// A runtime that the local cluster's containerd has configured but whose shim does not exist.
 const BROKEN: &str = "wasmbench-broken";
 const SWEEP: &str = r"
 workloads: [{name: hello, expect: {body: hello}}]

@@ -192,7 +192,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
             unsure.len(),
             pods.len()
         );
-        // An attempt that found the node's CPUs busy is less certain, and its pod says so.
+        // An attempt that found the node's CPUs busy is less certain, and marked so in its pod.
         assert!(exact_quantile(&unsure, 0.9) <= 1.0, "{unsure:?}");
         assert!(
             (0.0..=2.0).contains(&exact_quantile(&apart, 0.5)),

@@ -1,5 +1,5 @@
 //! Many differences at once: what a run of many variants finds, what it calls different by chance,
-//! and whether it knows what it cannot find.
+//! and whether it reports what it cannot find.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ use wasmbench_e2e::selftest::found;
 /// The work of a request, in links of a chain of SHA-256.
 const WORK: u32 = 20_000;
 
-/// A run may find more than it says is findable, by luck, and one of five more easily than a single
-/// one. If 6 % is said to be findable, more than two of five variants that are 3 % larger are found
+/// A run may find more than it reports as findable, by luck, and one of five more easily than a single
+/// one. If 6 % is reported as findable, more than two of five variants that are 3 % larger are found
 /// in at most 3 of 100 simulated runs; if 4 % is, in 15 to 20.
 const NEARLY_FINDABLE: f64 = 1.06;
 
@@ -81,9 +81,11 @@ async fn primary_comparisons(namespace: &str, run: &str) -> Vec<Judged> {
 /// Of the variants with `percent` more work, the number with one of these verdicts, and the number
 /// of all.
 fn count(all: &[Judged], percent: u32, verdicts: &[&str]) -> (usize, usize) {
-    let of = all.iter().filter(|one| one.percent == percent);
-    let hits = of.clone().filter(|one| verdicts.contains(&&*one.verdict));
-    (hits.count(), of.count())
+    let planted = all.iter().filter(|one| one.percent == percent);
+    let hits = planted
+        .clone()
+        .filter(|one| verdicts.contains(&&*one.verdict));
+    (hits.count(), planted.count())
 }
 
 #[tokio::test]

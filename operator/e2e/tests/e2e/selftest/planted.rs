@@ -224,7 +224,7 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [16], durationSeconds: 4, warmupSeconds: 1}}
 ";
 
-/// What the run says about the reason for which it is not trusted, and why its only point is
+/// What the run reports about the reason for which it is not trusted, and why its only point is
 /// invalid, if it is. Mere notes begin with another word.
 async fn doubt(client: &Client, namespace: &str, reason: &str) -> (String, String) {
     runs::create(client, namespace, "doubted", SHORT).await;

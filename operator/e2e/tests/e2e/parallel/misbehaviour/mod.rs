@@ -216,7 +216,7 @@ sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
     )
 }
 
-/// What two variants used is said to differ from this ratio on, if the larger is this many CPUs.
+/// What two variants used is noted as different from this ratio on, if the larger is this many CPUs.
 const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn differences_between_two_sides_are_noted() {
         assert!(!cost.is_empty(), "{summary:#}");
 
         // How many CPUs a variant gets, the neighbours decide too: but more than one is not for one
-        // thread, and what is said of a comparison follows from what was found.
+        // thread, and what is noted about a comparison follows from what was found.
         let cpus = |variant| {
             let is_compared = compared_rates(&summary).contains(&"threads");
             is_compared.then(|| cell(variant, "threads").cpus_used())?

@@ -1,4 +1,4 @@
-//! Where records and summaries say what a load met: the only part of these tests that knows the
+//! Where records and summaries say what a load met: the only part of these tests that depends on the
 //! formats.
 
 use serde_json::Value;

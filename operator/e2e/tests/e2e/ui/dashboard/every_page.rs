@@ -47,7 +47,7 @@ async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     finished
 }
 
-/// The problems with names on a page, each as a sentence.
+/// The problems with names on a page, each as a message.
 const NAMELESS: &str = r"
 const wrong = [];
 const all = selector => [...document.querySelectorAll(selector)];

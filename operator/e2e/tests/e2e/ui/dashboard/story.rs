@@ -206,7 +206,7 @@ async fn assert_unheard(stage: &Stage, name: &str) {
         requests.len(),
         between.len()
     );
-    assert!(!calls.is_empty(), "the log knows nothing of {}", stage.user);
+    assert!(!calls.is_empty(), "the log has no calls of {}", stage.user);
     assert_eq!(requests, Vec::<&Call>::new());
 }
 
