@@ -219,7 +219,7 @@ fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
 }
 
 #[test]
-fn a_plan_says_what_a_run_will_do() {
+fn a_plan_describes_what_a_run_will_do() {
     let run: BenchmarkRun = serde_yaml::from_str(
         "
         apiVersion: wasmbench.dev/v1alpha1
@@ -239,7 +239,7 @@ fn a_plan_says_what_a_run_will_do() {
 }
 
 #[test]
-fn a_plan_of_a_schedule_says_when_and_what() {
+fn a_plan_of_a_schedule_has_its_times_and_its_run() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../manifests/samples/nightly.yaml"
@@ -295,7 +295,7 @@ fn every_sample_and_every_study_has_a_plan() {
 }
 
 #[test]
-fn a_plan_for_a_run_that_would_be_refused_says_why() {
+fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../manifests/invalid/baseline-unknown.yaml"

@@ -350,7 +350,7 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
+async fn records_of_another_schema_are_replaced_and_an_event_reports_it() {
     let valid = valid();
     let trial = valid.order[0].clone();
     let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");

@@ -193,7 +193,7 @@ async fn results_survive_in_an_object_that_does_not_decode() {
 }
 
 #[tokio::test]
-async fn a_run_that_stops_decoding_while_it_measures_is_swept_before_its_conditions_are_written() {
+async fn a_run_that_stops_decoding_is_swept_before_its_conditions_are_written() {
     let run: GuardedRun = serde_json::from_value(object()).unwrap();
     let applied = Arc::new(Mutex::new(Applied::default()));
     applied.lock().unwrap().apply(OPERATOR, &found());

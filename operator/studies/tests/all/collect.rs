@@ -151,7 +151,7 @@ fn a_cold_start_is_compared_until_it_listens() {
 }
 
 #[test]
-fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
+fn a_point_that_is_not_ranked_has_a_reason_instead_of_a_number() {
     let (published, measured) = (published(), measured());
     let rows = rows(&published.studies[0], Some(&measured));
     let at_10 = |variant: &str| {

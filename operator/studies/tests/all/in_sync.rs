@@ -72,7 +72,7 @@ fn check_generated(file: &str, wanted: &str) {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "{file} is not generated from its sources: run `make generate` and commit the result"
+        "{file} does not match its sources: run `make generate` and commit the result"
     );
 }
 

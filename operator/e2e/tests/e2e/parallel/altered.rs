@@ -52,7 +52,7 @@ fn assert_refused(records: &[Record]) {
 }
 
 #[tokio::test]
-async fn a_subject_into_which_a_container_is_injected_is_refused_by_name_and_the_other_measured() {
+async fn a_subject_with_an_injected_container_is_refused_and_the_other_measured() {
     with_namespace("altered", |client, namespace| async move {
         inject(&client, &namespace, "injected").await;
         let warm = spec("warmLatency: {requests: 50, warmupRequests: 10}");
@@ -67,8 +67,7 @@ async fn a_subject_into_which_a_container_is_injected_is_refused_by_name_and_the
 }
 
 #[tokio::test]
-async fn a_cold_start_into_which_a_container_is_injected_is_refused_by_name_and_the_other_measured()
-{
+async fn a_cold_start_with_an_injected_container_is_refused_and_the_other_measured() {
     with_namespace("alteredcold", |client, namespace| async move {
         inject(&client, &namespace, "injected").await;
         let cold = spec("coldStart: {samples: 2, timeoutSeconds: 300}");

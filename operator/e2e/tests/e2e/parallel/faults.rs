@@ -190,7 +190,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn a_run_that_no_node_fits_stalls_at_once_and_says_which_labels_it_wanted() {
+async fn a_run_that_no_node_fits_stalls_at_once_and_names_the_labels_it_requires() {
     with_namespace("nonode", |client, namespace| async move {
         let spec = r"
 placement: {nodeSelector: {disk: made-of-cheese}}
@@ -243,7 +243,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 }
 
 #[tokio::test]
-async fn a_foreign_report_of_the_same_name_is_kept_and_the_run_says_so() {
+async fn a_foreign_report_of_the_same_name_is_kept_and_reported() {
     with_namespace("taken", |client, namespace| async move {
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
         let foreign = serde_json::from_value(serde_json::json!({
@@ -259,11 +259,15 @@ workloads: [{name: hello}]
 sweeps: {warmLatency: {requests: 50}}
 ";
         runs::create(&client, &namespace, "busy", spec).await;
-        eventually(PATIENCE, "the run says that the name is taken", || async {
-            let run = runs::get(&client, &namespace, "busy").await;
-            let stalled = runs::condition(&run, conditions::STALLED)?;
-            (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
-        })
+        eventually(
+            PATIENCE,
+            "the run reports that the name is taken",
+            || async {
+                let run = runs::get(&client, &namespace, "busy").await;
+                let stalled = runs::condition(&run, conditions::STALLED)?;
+                (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
+            },
+        )
         .await;
         let kept = maps
             .get("busy-report")

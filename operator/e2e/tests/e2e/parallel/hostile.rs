@@ -250,7 +250,7 @@ async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn a_report_that_cannot_be_written_keeps_no_node_from_others() {
+async fn a_run_whose_report_cannot_be_written_releases_its_node() {
     with_namespace("evil", |client, namespace| async move {
         with_own_node(&client, async |node| {
             report_in_the_way(&client, &namespace, &node).await;
@@ -278,7 +278,7 @@ async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
         finished.is_none_or(|c| c.status != "True"),
         "it has no report yet"
     );
-    eventually(PATIENCE, "it says why", || async {
+    eventually(PATIENCE, "it reports why", || async {
         let evil = runs::get(client, namespace, "evil").await;
         let stalled = runs::condition(&evil, conditions::STALLED)?;
         stalled.message.contains("evil-report").then_some(())

@@ -88,11 +88,15 @@ sweeps: {warmLatency: {requests: 50}}
 ";
         let run = runs::create(&client, &namespace, "homeless", spec).await;
         let uid = run.metadata.uid.expect("a uid");
-        let stalled = eventually(2 * PATIENCE, "the run says what is in the way", || async {
-            let run = runs::get(&client, &namespace, "homeless").await;
-            let stalled = runs::condition(&run, conditions::STALLED)?;
-            (stalled.status == "True").then_some(stalled)
-        })
+        let stalled = eventually(
+            2 * PATIENCE,
+            "the run reports what is in the way",
+            || async {
+                let run = runs::get(&client, &namespace, "homeless").await;
+                let stalled = runs::condition(&run, conditions::STALLED)?;
+                (stalled.status == "True").then_some(stalled)
+            },
+        )
         .await;
         let begun = Instant::now();
         for expected in ["exceeded quota", "make room", "is kept"] {

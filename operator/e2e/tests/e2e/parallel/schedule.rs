@@ -105,7 +105,7 @@ async fn condition_message(
     type_: &str,
     reason: &str,
 ) -> String {
-    eventually(PATIENCE, "the schedule says it", || async {
+    eventually(PATIENCE, "the schedule reports it", || async {
         let conditions = status(client, namespace, name).await.conditions;
         let mut of_type = conditions.into_iter().filter(|found| found.type_ == type_);
         let found = of_type.find(|found| found.reason == reason)?;
@@ -180,7 +180,7 @@ async fn the_oldest_finished_run_of_a_schedule_is_removed() {
 }
 
 #[tokio::test]
-async fn a_schedule_says_why_no_run_starts() {
+async fn a_schedule_reports_why_no_run_starts() {
     with_namespace("refused", |client, namespace| async move {
         let quota: ResourceQuota = serde_json::from_value(json!({
             "metadata": { "name": "none" },

@@ -75,7 +75,7 @@ async fn crash_with(
 const LATE: &str = ", args: [--abort-at-request, '100']";
 
 #[tokio::test]
-async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
+async fn a_wasmtime_guest_that_cannot_run_or_traps_fails_with_its_own_message() {
     with_namespace("guests", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
@@ -107,7 +107,7 @@ async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
+async fn a_wasmedge_guest_that_cannot_run_or_traps_fails_with_its_own_message() {
     with_namespace("modules", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (func (export "_start") unreachable))"#;

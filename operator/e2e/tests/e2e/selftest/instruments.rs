@@ -148,7 +148,7 @@ sweeps:
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
+async fn the_clock_of_cold_starts_is_accurate_to_a_millisecond() {
     with_namespace("clock", |client, namespace| async move {
         let image = image(&client, "native").await;
         runs::create(&client, &namespace, "clock", &slow_start(&image)).await;
