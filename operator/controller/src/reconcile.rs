@@ -88,7 +88,7 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             return Ok(Action::await_change());
         }
     };
-    let (seen, lives) = futures::try_join!(
+    let (observed, lives) = futures::try_join!(
         observe::observe(context, run, &valid),
         sweep::lives(context, &this),
     )?;
@@ -98,7 +98,7 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             .await
             .map(|()| Action::await_change());
     }
-    let plan = plan(&valid, &seen, context.clock.now());
+    let plan = plan(&valid, &observed, context.clock.now());
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);
         // Also one whose node was taken away while a probe measured.
@@ -106,12 +106,12 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.
     if plan.starts_probe() {
-        report::report(context, run, &valid, &seen, &plan, None).await?;
-        act::act(context, &valid, &seen, &plan).await?;
+        report::report(context, run, &valid, &observed, &plan, None).await?;
+        act::act(context, &valid, &observed, &plan).await?;
     } else {
-        let acted = act::act(context, &valid, &seen, &plan).await;
+        let acted = act::act(context, &valid, &observed, &plan).await;
         let obstacle = acted.as_ref().err().filter(|error| error.is_for_people());
-        let reported = report::report(context, run, &valid, &seen, &plan, obstacle).await;
+        let reported = report::report(context, run, &valid, &observed, &plan, obstacle).await;
         // The first error is the cause.
         acted.and(reported)?;
     }

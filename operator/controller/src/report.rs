@@ -34,7 +34,7 @@ pub async fn report(
     context: &Context,
     run: &BenchmarkRun,
     valid: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     plan: &Plan,
     obstacle: Option<&Error>,
 ) -> Result<(), Error> {
@@ -46,7 +46,7 @@ pub async fn report(
         None
     };
     let now = context.clock.now();
-    let mut new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
+    let mut new = status::status_of(run, valid, observed, plan, conclusion.as_ref(), now);
     if let Some(obstacle) = obstacle {
         let draft = conditions::yes(conditions::STALLED, obstacle.reason(), obstacle.to_string());
         let old = run

@@ -36,15 +36,15 @@ pub fn text(study: &Study, measured: Option<&Measured>) -> String {
 pub fn here(measured: Option<&Measured>) -> Vec<String> {
     let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, run) in measured.into_iter().flat_map(|measured| &measured.runs) {
-        let said = format!("{}; fortio; {}", machine(run), extent(run));
-        same.entry(said).or_default().push(name);
+        let place = format!("{}; fortio; {}", machine(run), extent(run));
+        same.entry(place).or_default().push(name);
     }
     if same.is_empty() {
         return vec!["not measured yet".into()];
     }
     let lines = same.iter();
     lines
-        .map(|(said, runs)| format!("{said} ({})", runs.join(", ")))
+        .map(|(place, runs)| format!("{place} ({})", runs.join(", ")))
         .collect()
 }
 

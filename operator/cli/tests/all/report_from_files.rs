@@ -181,7 +181,7 @@ fn save_with_an_earlier_one(earlier: &str) -> TempDir {
 
 #[test]
 fn a_job_summary_compares_with_the_run_that_the_spec_names() {
-    for (earlier, said) in [
+    for (earlier, message) in [
         ("gateway-overhead", "Since gateway-overhead: none of "),
         ("gone", "Not compared with gone: "),
     ] {
@@ -190,7 +190,7 @@ fn a_job_summary_compares_with_the_run_that_the_spec_names() {
         let arguments = ["report", "later", "-o", "github", "--records-from", from];
         let printed = kubectl_wasmbench(&arguments);
         assert!(printed.status.success(), "{}", stderr(&printed));
-        assert!(stdout(&printed).contains(said), "{}", stdout(&printed));
+        assert!(stdout(&printed).contains(message), "{}", stdout(&printed));
     }
 }
 

@@ -1,5 +1,5 @@
 //! The results of the records of a run, and how they compare with an earlier run: read whenever it is
-//! asked for, so that the report and the status can be computed again at any time.
+//! requested, so that the report and the status can be computed again at any time.
 
 use kube::Api;
 use wasmbench_api::BenchmarkRun;

@@ -63,7 +63,7 @@ pub async fn observe(
     let node = held.unwrap_or_default();
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
-    let mut seen = Observed {
+    let mut observed = Observed {
         nodes,
         demands: demands(&run.spec, &context.config, &classes, records.node),
         unmatched_since: unmatched_since(written),
@@ -87,12 +87,13 @@ pub async fn observe(
         records_full: records.bytes >= most,
         report: records.report,
     };
-    seen.blocks = records::decided_blocks(context, run, &seen).await?;
-    if may_take(run, &seen) {
-        seen.occupants
+    observed.blocks = records::decided_blocks(context, run, &observed).await?;
+    if may_take(run, &observed) {
+        observed
+            .occupants
             .extend(occupants::pods(context, &run.uid).await?);
     }
-    Ok(seen)
+    Ok(observed)
 }
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {

@@ -166,14 +166,14 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
 pub fn status_of(
     run: &BenchmarkRun,
     valid: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     plan: &Plan,
     conclusion: Option<&Conclusion>,
     now: Timestamp,
 ) -> BenchmarkRunStatus {
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
-    let planned = valid.planned(seen.blocks);
+    let planned = valid.planned(observed.blocks);
     let total = planned.len();
     // A scout measures nothing, so that no measurement is missing without one.
     let measuring = planned.iter().filter(|trial| !trial.is_scout()).count();
@@ -207,7 +207,7 @@ pub fn status_of(
             valid,
             plan,
             total,
-            remaining(valid, seen, elapsed),
+            remaining(valid, observed, elapsed),
             now,
         )),
         precision: conclusion.and_then(|c| c.precision.clone()),

@@ -253,18 +253,18 @@ async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
 async fn a_run_whose_report_cannot_be_written_releases_its_node() {
     with_namespace("evil", |client, namespace| async move {
         with_own_node(&client, async |node| {
-            report_in_the_way(&client, &namespace, &node).await;
+            foreign_report(&client, &namespace, &node).await;
         })
         .await;
     })
     .await;
 }
 
-async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
+async fn foreign_report(client: &Client, namespace: &str, node: &str) {
     let mallory = tenant(client, namespace).await;
     let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), namespace);
-    let in_the_way = map(json!({ "metadata": { "name": "evil-report" } }));
-    maps.create(&PostParams::default(), &in_the_way)
+    let foreign = map(json!({ "metadata": { "name": "evil-report" } }));
+    maps.create(&PostParams::default(), &foreign)
         .await
         .expect("their own");
     let spec = TINY.to_owned() + &placement(node);

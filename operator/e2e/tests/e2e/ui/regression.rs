@@ -45,13 +45,13 @@ fn schedule(page: &Page, image: &str) -> String {
 
 /// Runs the commands below a heading, each with these changes, and returns what they printed.
 async fn step(page: &Page, heading: &str, changes: &[(&str, &str)]) -> String {
-    let mut said = String::new();
+    let mut printed = String::new();
     for block in page.blocks(heading, "sh") {
         let output = page.carry_out(&with(&block, changes)).await;
         assert!(output.ok, "{block}\n{output:?}");
-        said += &output.stdout;
+        printed += &output.stdout;
     }
-    said
+    printed
 }
 
 async fn started(client: &Client, namespace: &str) -> Vec<BenchmarkRun> {
