@@ -36,7 +36,7 @@ impl Cluster {
     pub async fn connect(args: &ClusterArgs) -> Result<Self, Error> {
         let mut config = config(args).await?;
         config.connect_timeout = Some(Duration::from_secs(5));
-        // A person is waiting: one clear sentence now is better than a minute of retries.
+        // A person is waiting: one clear message now is better than a minute of retries.
         config.default_retry = false;
         let namespace = args
             .namespace
@@ -83,7 +83,7 @@ impl Cluster {
         if let Some(run) = run {
             return Ok(run);
         }
-        // Without the CRD every name gives a 404: a list tells the two cases apart.
+        // Without the CRD every name gives a 404: a list distinguishes the two cases.
         let any = ListParams::default().limit(1);
         patiently("read the runs", self.runs().list(&any)).await?;
         let (name, namespace) = (name.to_owned(), self.namespace.clone());
@@ -124,7 +124,7 @@ impl Cluster {
         }
     }
 
-    /// Creates the run exactly as written; a field that the API does not know is an error.
+    /// Creates the run exactly as written; a field that the API does not have is an error.
     pub async fn create_run(&self, run: &Value) -> Result<(), Error> {
         let runs = BenchmarkRun::url_path(&(), Some(&self.namespace));
         let request = Request::post(format!("{runs}?fieldValidation=Strict"))
@@ -231,7 +231,7 @@ fn selector(run: &BenchmarkRun, component: &str) -> String {
     component_selector(&run.uid().unwrap_or_default(), component)
 }
 
-/// Returns the response to a request, or an error that tells people what to do.
+/// Returns the response to a request, or an error with a remedy.
 pub async fn patiently<T>(
     what: &'static str,
     request: impl Future<Output = kube::Result<T>>,

@@ -50,7 +50,7 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     Ok(exit_code(&found, are_trusted))
 }
 
-/// Returns an error if there are too many earlier runs to compare two by two, but too few to know
+/// Returns an error if there are too many earlier runs to compare two by two, but too few to estimate
 /// how far runs scatter.
 pub fn check_number(earlier: usize) -> Result<(), Error> {
     if (2..FEWEST_RUNS).contains(&earlier) {

@@ -57,7 +57,7 @@ pub struct RunDocument<'a> {
     pub finished: bool,
     /// Whether everything was measured; absent while that is unknown.
     pub succeeded: Option<bool>,
-    /// Whether nothing speaks against the numbers; absent without numbers.
+    /// Whether there is no doubt about the numbers; absent without numbers.
     pub trustworthy: Option<bool>,
     /// Whether all expectations are met; absent if there are none, or while they are undecided.
     pub passed: Option<bool>,

@@ -1,4 +1,4 @@
-//! Errors, each as one sentence that says what to do about it.
+//! Errors, each with a message that has a remedy.
 
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub enum Error {
     NotAccepted(String),
     /// The CRD is missing.
     #[error(
-        "this cluster does not know BenchmarkRuns; install wasmbench first, or choose another \
+        "this cluster does not serve BenchmarkRuns; install wasmbench first, or choose another \
          cluster with --context"
     )]
     NotInstalled,
@@ -69,7 +69,7 @@ pub enum Error {
     Refused {
         /// What was tried.
         what: &'static str,
-        /// What the API server says.
+        /// The message of the API server.
         message: String,
     },
     /// The API server returns another error.
@@ -77,7 +77,7 @@ pub enum Error {
     Api {
         /// What was tried.
         what: &'static str,
-        /// What the API server says.
+        /// The message of the API server.
         message: String,
     },
     /// A file cannot be read.
@@ -95,7 +95,7 @@ pub enum Error {
     NotObjects {
         /// Which one.
         path: PathBuf,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
     /// No file holds the run.
@@ -151,7 +151,7 @@ pub enum Error {
     #[error(
         "the stored report is not the one that the records give here: {difference}. The operator {wrote} \
          wrote it, and this is {own}: another build may compute and print otherwise. Check with the plugin \
-         of the build that wrote it (kubectl wasmbench --version tells which a plugin is)"
+         of the build that wrote it (kubectl wasmbench --version prints that of a plugin)"
     )]
     DiffersByBuild {
         /// The first difference.
@@ -190,9 +190,9 @@ pub enum Error {
     /// Fewer than two runs were chosen.
     #[error("choose a run and an earlier one to compare it with")]
     TooFewRuns,
-    /// Too few earlier runs to know how far runs scatter, but too many to compare two by two.
+    /// Too few earlier runs to estimate how far runs scatter, but too many to compare two by two.
     #[error(
-        "{0} earlier runs are too few to tell how far runs scatter: name one, or {enough} and more",
+        "{0} earlier runs are too few to estimate how far runs scatter: name one, or {enough} and more",
         enough = FEWEST_RUNS
     )]
     FewEarlierRuns(usize),

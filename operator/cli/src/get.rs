@@ -15,7 +15,7 @@ use wasmbench_report::table::{Align, Table};
 use wasmbench_report::terminal::status_text;
 
 use crate::args::{ClusterArgs, GetArgs};
-use crate::check::reach::in_the_way;
+use crate::check::reach::blocking_policies;
 use crate::check::read::network_policies;
 use crate::cluster::Cluster;
 use crate::document::{Format, RunDocument, RunsDocument};
@@ -50,7 +50,7 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
         None => one(&run, Timestamp::now()),
         Some(format) => format.text(&RunDocument::from(&run))?,
     })?;
-    say_what_is_in_the_way(&cluster, &run).await;
+    warn_of_blocking_policies(&cluster, &run).await;
     Ok(0)
 }
 
@@ -63,14 +63,14 @@ fn never_listened(run: &BenchmarkRun) -> bool {
 
 /// If something never answered, names the NetworkPolicies that may be why, as far as the user may
 /// read them.
-async fn say_what_is_in_the_way(cluster: &Cluster, run: &BenchmarkRun) {
+async fn warn_of_blocking_policies(cluster: &Cluster, run: &BenchmarkRun) {
     if !never_listened(run) {
         return;
     }
     let Ok(Ok(policies)) = network_policies(cluster).await else {
         return;
     };
-    let names = in_the_way(&policies, None).join(", ");
+    let names = blocking_policies(&policies, None).join(", ");
     if !names.is_empty() {
         note(&format!(
             "NeverListened may be due to NetworkPolicies of namespace {}: {names}; see kubectl wasmbench check\n",
@@ -110,11 +110,11 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
     let mut table = Table::new(&columns);
     for run in runs {
         let status = run.status.clone().unwrap_or_default();
-        let of = |type_: &str| {
+        let status_of = |type_: &str| {
             let found = status.conditions.iter().find(|c| c.type_ == type_);
             found.map(|condition| condition.status.clone())
         };
-        let (trust, passed) = (of(TRUSTWORTHY), of(PASSED));
+        let (trust, passed) = (status_of(TRUSTWORTHY), status_of(PASSED));
         let age = live::age_seconds(run, now).map(units::duration);
         let namespace = with_namespace.then(|| run.namespace().unwrap_or_default());
         let cells = [
@@ -145,7 +145,7 @@ async fn follow(cluster: &Cluster, run: BenchmarkRun, format: Option<Format>) ->
     loop {
         if let Some(code) = live::exit_code(&run) {
             screen.finish(&run)?;
-            say_what_is_in_the_way(cluster, &run).await;
+            warn_of_blocking_policies(cluster, &run).await;
             return Ok(code);
         }
         screen.show(&run, Timestamp::now())?;

@@ -14,7 +14,7 @@ const BAR: u32 = 30;
 /// Exit code when a run's numbers are not trustworthy.
 pub const NOT_TRUSTWORTHY: u8 = 3;
 /// Exit code of a run whose numbers are trustworthy but do not show that its expectations are met:
-/// a gate that cannot tell must not open.
+/// an undecided gate must not open.
 const NOT_PASSED: u8 = 4;
 
 /// What the run is doing or how it ended, as one word.

@@ -106,8 +106,8 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
     text.push_str(
-        "\nNames and numbers fit together. Whether the API server takes the run (its schema, and the \
-         administrator's limits) is told by: kubectl apply --dry-run=server -f FILE\n",
+        "\nNames and numbers fit together. To check whether the API server accepts the run (its schema, and the \
+         administrator's limits): kubectl apply --dry-run=server -f FILE\n",
     );
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! Finished runs with what their records say, from a cluster or from files.
+//! Finished runs with the results of their records, from a cluster or from files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::recompute::Recomputation;
 use crate::{files, live};
 
-/// A run with what its records say.
+/// A run with the results of its records.
 pub type Read = (BenchmarkRun, Summary);
 
 /// Returns an error unless `run` is finished.

@@ -134,7 +134,7 @@ fn difference(name: &str, computed: &str, stored: &str) -> String {
     }
 }
 
-/// A line in quotes, cut to what a terminal can show.
+/// A line in quotes, truncated to what a terminal can show.
 fn around(line: &str) -> String {
     const SHOWN: usize = 100;
     let cut: String = line.trim().chars().take(SHOWN).collect();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named_and_an_unknown_one_passed_over() {
+    fn a_missing_file_is_named_and_an_unknown_one_ignored() {
         let stored = BTreeMap::from([("report.html".to_owned(), String::new())]);
         let difference = first_difference(&files("a"), &stored).unwrap();
         assert_eq!(difference, "summary.csv is missing in it");

@@ -23,7 +23,7 @@ use crate::read::{Source, finished};
 use crate::recompute::{Recomputation, first_difference};
 use crate::{BUILD, files, print};
 
-/// A run, what its records say, and its stored report if it was read.
+/// A run, the results of its records, and its stored report if it was read.
 type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
 
 /// Prints the report in one of its forms, or compares all of its files with the stored ones.
@@ -74,7 +74,7 @@ async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Optio
     Some(Versus::new(name, before, (&run.spec, summary)))
 }
 
-/// Why the earlier run could not be read. It may be gone by now, but the status still says what was
+/// Why the earlier run could not be read. It may be gone by now, but the status still has what was
 /// found when this run ended.
 fn not_read(error: &Error, run: &BenchmarkRun) -> String {
     let status = run
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_without_a_tag_are_not_taken_for_the_same() {
+    fn builds_without_a_tag_are_not_assumed_to_be_the_same() {
         for (version, build, own, words) in [
             (Some(VERSION), None, None, "build without a tag"),
             (Some(VERSION), None, Some("77b0"), "build without a tag"),

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_long_under_way_is_no_difference() {
+    fn a_slow_response_does_not_adjust_the_clock() {
         for date in ["18:47:44", "18:47:35", "18:47:34"] {
             let date = format!("Sun, 22 Nov 2026 {date} GMT");
             assert_eq!(after(&[&date], 10), own().to_string(), "{date}");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_no_difference_and_a_clock_that_was_set_is_followed() {
+    fn a_second_is_ignored_and_a_clock_that_was_set_is_followed() {
         let agrees = "Sun, 22 Nov 2026 18:47:43 GMT";
         assert_eq!(after(&[agrees], 0), own().to_string());
         assert_eq!(
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_changes_nothing() {
+    fn an_invalid_date_changes_nothing() {
         assert_eq!(after(&["yesterday", "", "0"], 0), own().to_string());
     }
 }

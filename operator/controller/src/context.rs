@@ -36,9 +36,9 @@ pub struct Context {
     pub client: Client,
     /// The administrator's settings.
     pub config: OperatorConfig,
-    /// All runs, as the watch knows them.
+    /// All runs, as in the store of the watch.
     pub runs: std::sync::OnceLock<Store<GuardedRun>>,
-    /// All schedules, as the watch knows them.
+    /// All schedules, as in the store of the watch.
     pub schedules: std::sync::OnceLock<Store<ScheduleMeta>>,
     /// Counters.
     pub metrics: Metrics,
@@ -97,7 +97,7 @@ impl Context {
         })
     }
 
-    /// All runs that the watch knows, including those that do not decode.
+    /// All runs in the store of the watch, including those that do not decode.
     pub fn known_runs(&self) -> Vec<Arc<GuardedRun>> {
         self.runs.get().map(Store::state).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 //! What wakes the operator up: changes to runs, the few events of their pods and Jobs that a plan
 //! depends on, and nodes that become free. Nothing polls. Schedules have their own controller,
-//! which this one tells about runs that have ended.
+//! which this one wakes when a run has ended.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
             tracing::info!("all runs are listed");
         }
     };
-    let looked_after = controller
+    let runs = controller
         .run(reconcile, on_error, context.clone())
         .for_each(|result| async {
             if let Err(error) = result {
@@ -97,13 +97,13 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
                 tracing::debug!(error = chain(&error), "controller");
             }
         });
-    let schedules = Box::pin(schedules::look_after(context.clone(), woken));
+    let schedules = Box::pin(schedules::reconcile_all(context.clone(), woken));
     let swept = deletions::sweep(context, Claims { jobs, leases }, deleted, wakes);
     let others = futures::future::join3(ready, swept, schedules);
     // The controller of runs ends on a signal, and everything else with it. A schedule repeats
     // whatever was interrupted.
     tokio::select! {
-        () = looked_after => {}
+        () = runs => {}
         ((), (), ()) = others => {}
     }
     tracing::info!("wasmbench-operator ends");
@@ -111,7 +111,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
 }
 
 /// Checks that the kinds to watch exist and that the operator may list them. A listed namespace that
-/// refuses is told and left alone: whoever removes theirs must not stop the operator for the others.
+/// refuses is logged and ignored: whoever removes theirs must not stop the operator for the others.
 async fn listable<K: Namespaced>(context: &Context, kinds: &str) -> anyhow::Result<()> {
     let one = ListParams::default().limit(1);
     for api in namespaces::apis::<K>(context) {
@@ -165,7 +165,7 @@ fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {
 }
 
 /// The run of a pod, if the pod's state may change a plan. A pod without a node is new: whether it
-/// is what was asked for shows before it starts. A running probe is ignored: inside its timed
+/// is what was requested shows before it starts. A running probe is ignored: inside its timed
 /// window the operator does nothing.
 fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
     let seen = pod_seen(pod)?;

@@ -27,7 +27,7 @@ use crate::{runs_in_memory, sweep};
 /// An event about a run.
 type Event = Result<watcher::Event<PartialObjectMeta<BenchmarkRun>>, watcher::Error>;
 
-/// What the watches know of runs in the operator's namespace.
+/// What runs have in the operator's namespace.
 pub struct Claims {
     /// Probe Jobs.
     pub jobs: Store<Job>,
@@ -173,7 +173,7 @@ mod tests {
         (Context::new(Client::new(service, "default"), config), calls)
     }
 
-    /// What the watches know if there are these Jobs.
+    /// Claims with these Jobs.
     fn claims(jobs: &[Value]) -> Claims {
         let (job_store, mut writer) = reflector::store();
         for job in jobs {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_a_job_is_swept_at_once() {
+    async fn a_run_with_a_job_is_swept_at_once() {
         let (context, calls) = server(0);
         let trial = "a/hello/warm/b1".parse().unwrap();
         context.quiet.begin("another", &trial, MINUTE);

@@ -109,7 +109,7 @@ pub enum Error {
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),
     /// A bug: the code panicked. Other objects are not affected.
-    #[error("looking after this object panicked: {0}")]
+    #[error("reconciling this object panicked: {0}")]
     Panicked(String),
 }
 
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_people_holds_a_node_for_less_than_a_minute() {
+    fn a_run_that_waits_for_people_holds_a_node_for_less_than_a_minute() {
         let backoff = Backoff::default();
         let mut passed = Duration::ZERO;
         while !backoff.is_lasting("a") {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_forgets_and_other_runs_are_not_held_up() {
+    fn a_success_resets_the_backoff_and_other_runs_are_not_delayed() {
         let backoff = Backoff::default();
         backoff.failed("a", false);
         assert_eq!(backoff.failed("b", false).as_secs(), 1);

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hundreds_of_connections_that_say_nothing_keep_nobody_out() {
+    async fn hundreds_of_silent_connections_lock_nobody_out() {
         let address = serving().await;
         let mut idle = vec![];
         for _ in 0..300 {

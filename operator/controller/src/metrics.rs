@@ -60,7 +60,7 @@ pub struct Metrics {
     pub steps: Family<StepLabel, Counter>,
     /// Trials recorded.
     pub trials: Family<OutcomeLabel, Counter>,
-    /// Runs that the watch knows.
+    /// Runs in the store of the watch.
     pub runs: Family<StateLabel, Gauge<i64, std::sync::atomic::AtomicI64>>,
     /// Seconds since the oldest queued run was created; 0 when the queue is empty.
     pub longest_wait: Gauge<f64, AtomicU64>,
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_describes_a_series_has_the_name_of_its_samples() {
+    fn the_description_of_a_series_has_the_name_of_its_samples() {
         let metrics = Metrics::default();
         metrics.stepped("ClaimNode");
         let text = metrics.text().unwrap();

@@ -43,8 +43,8 @@ impl<K> Namespaced for K where
 {
 }
 
-/// What a watch says.
-pub type Said<K> = watcher::Result<Event<K>>;
+/// An event or an error of a watch.
+pub type WatchResult<K> = watcher::Result<Event<K>>;
 
 /// The APIs of a kind through which all followed namespaces are reached.
 pub fn apis<K: Namespaced>(context: &Context) -> Vec<Api<K>> {
@@ -72,7 +72,7 @@ pub fn with_own<K: Namespaced>(context: &Context) -> Vec<Api<K>> {
 pub fn events<K: Namespaced>(
     context: &Context,
     config: &watcher::Config,
-) -> BoxStream<'static, Said<K>> {
+) -> BoxStream<'static, WatchResult<K>> {
     let watches = apis(context)
         .into_iter()
         .map(|api| patient(watcher(api, config.clone()).backoff(WatchPause)))
@@ -87,7 +87,7 @@ pub fn as_one<K: Namespaced>(
     config: &watcher::Config,
     store: &Store<K>,
     slim: fn(&mut K),
-) -> BoxStream<'static, Said<K>> {
+) -> BoxStream<'static, WatchResult<K>> {
     let listed = &context.config.watch_namespaces;
     if listed.is_empty() {
         return events(context, config).modify(slim).boxed();
@@ -98,25 +98,25 @@ pub fn as_one<K: Namespaced>(
     });
     let mut merger = Merger::new(listed, store.clone());
     select_all(watches)
-        .flat_map(move |(place, said)| stream::iter(merger.take(place, said)))
+        .flat_map(move |(place, event)| stream::iter(merger.take(place, event)))
         .boxed()
 }
 
 /// `events`, with a pause after a refusal: a watch of a namespace that is gone must not keep asking
 /// inside the windows of others.
 fn patient<K: Send + 'static>(
-    events: impl Stream<Item = Said<K>> + Send + 'static,
-) -> impl Stream<Item = Said<K>> + Send + 'static {
+    events: impl Stream<Item = WatchResult<K>> + Send + 'static,
+) -> impl Stream<Item = WatchResult<K>> + Send + 'static {
     let mut was_refused = false;
-    events.then(move |said| {
-        let is_refused = said.as_ref().is_err_and(is_refused);
+    events.then(move |event| {
+        let is_refused = event.as_ref().is_err_and(is_refused);
         let pauses = is_refused && was_refused;
         was_refused = is_refused;
         async move {
             if pauses {
                 tokio::time::sleep(FORBIDDEN_PAUSE).await;
             }
-            said
+            event
         }
     })
 }
@@ -163,10 +163,10 @@ where
         }
     }
 
-    /// What to pass on when the watch of the namespace at `place` says something.
-    fn take(&mut self, place: usize, said: Said<K>) -> Vec<Said<K>> {
+    /// What to pass on when the watch of the namespace at `place` reports something.
+    fn take(&mut self, place: usize, event: WatchResult<K>) -> Vec<WatchResult<K>> {
         let listing = &mut self.namespaces[place];
-        match said {
+        match event {
             // The others are not to wait for a namespace that is gone.
             Err(error) if is_refused(&error) => {
                 listing.found.clear();
@@ -202,7 +202,7 @@ where
     }
 
     /// The first list of all namespaces, once the last of them is complete.
-    fn first_list(&mut self) -> Vec<Said<K>> {
+    fn first_list(&mut self) -> Vec<WatchResult<K>> {
         if self.is_listed || !self.namespaces.iter().all(|one| one.is_complete) {
             return vec![];
         }
@@ -218,13 +218,14 @@ where
     }
 
     /// A later list of one namespace as changes: what it lacks was deleted while nobody watched.
-    fn later_list(&mut self, place: usize) -> Vec<Said<K>> {
+    fn later_list(&mut self, place: usize) -> Vec<WatchResult<K>> {
         let listing = &mut self.namespaces[place];
         let found = std::mem::take(&mut listing.found);
         let known = self.store.state().into_iter();
         let mine = known.filter(|one| one.namespace().as_deref() == Some(&*listing.namespace));
         let gone = mine.filter(|one| !found.contains_key(&one.name_any()));
-        let mut events: Vec<Said<K>> = gone.map(|one| Ok(Event::Delete((*one).clone()))).collect();
+        let mut events: Vec<WatchResult<K>> =
+            gone.map(|one| Ok(Event::Delete((*one).clone()))).collect();
         events.extend(found.into_values().map(|object| Ok(Event::Apply(object))));
         events
     }
@@ -260,10 +261,10 @@ mod tests {
             }
         }
 
-        /// Passes on what the watch of a namespace says, and returns how many events that made.
-        fn say(&mut self, namespace: &str, said: Said<ConfigMap>) -> usize {
+        /// Passes on what the watch of a namespace reports, and returns how many events that made.
+        fn report(&mut self, namespace: &str, event: WatchResult<ConfigMap>) -> usize {
             let place = usize::from(namespace == "b");
-            let events = self.merger.take(place, said);
+            let events = self.merger.take(place, event);
             for event in events.iter().flatten() {
                 self.writer.apply_watcher_event(event);
             }
@@ -271,11 +272,11 @@ mod tests {
         }
 
         fn list(&mut self, namespace: &str, names: &[&str]) {
-            self.say(namespace, Ok(Event::Init));
+            self.report(namespace, Ok(Event::Init));
             for name in names {
-                self.say(namespace, Ok(Event::InitApply(map(namespace, name))));
+                self.report(namespace, Ok(Event::InitApply(map(namespace, name))));
             }
-            self.say(namespace, Ok(Event::InitDone));
+            self.report(namespace, Ok(Event::InitDone));
         }
 
         fn known(&self) -> BTreeSet<String> {
@@ -297,7 +298,7 @@ mod tests {
         names.iter().map(|&name| name.into()).collect()
     }
 
-    fn refusal() -> Said<ConfigMap> {
+    fn refusal() -> WatchResult<ConfigMap> {
         let status = Status::failure("no", "Forbidden").with_code(403);
         let error = kube::Error::Api(Box::new(status));
         Err(watcher::Error::InitialListFailed(error))
@@ -307,15 +308,15 @@ mod tests {
     fn the_lists_of_all_namespaces_are_one_list_that_is_complete_with_the_last() {
         let mut two = Two::new();
         two.list("a", &["one", "two"]);
-        assert_eq!(two.say("a", Ok(Event::Delete(map("a", "two")))), 0);
+        assert_eq!(two.report("a", Ok(Event::Delete(map("a", "two")))), 0);
         assert_eq!(two.known(), names(&[]));
         // A list that breaks off begins anew.
-        two.say("b", Ok(Event::Init));
-        two.say("b", Ok(Event::InitApply(map("b", "gone"))));
+        two.report("b", Ok(Event::Init));
+        two.report("b", Ok(Event::InitApply(map("b", "gone"))));
         two.list("b", &["one"]);
         assert_eq!(two.known(), names(&["a/one", "b/one"]));
-        two.say("b", Ok(Event::Apply(map("b", "new"))));
-        two.say("a", Ok(Event::Delete(map("a", "one"))));
+        two.report("b", Ok(Event::Apply(map("b", "new"))));
+        two.report("a", Ok(Event::Delete(map("a", "one"))));
         assert_eq!(two.known(), names(&["b/one", "b/new"]));
     }
 
@@ -331,21 +332,21 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_may_not_be_read_keeps_the_others_from_nothing() {
+    fn a_namespace_that_may_not_be_read_does_not_delay_the_others() {
         let mut two = Two::new();
         two.list("a", &["one"]);
         // An error that may pass is waited out.
         let error = Err(watcher::Error::NoResourceVersion);
-        assert_eq!(two.say("b", error), 1);
+        assert_eq!(two.report("b", error), 1);
         assert_eq!(two.known(), names(&[]));
-        two.say("b", refusal());
+        two.report("b", refusal());
         assert_eq!(two.known(), names(&["a/one"]));
         two.list("b", &["late"]);
         assert_eq!(two.known(), names(&["a/one", "b/late"]));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_namespace_that_keeps_refusing_is_asked_once_a_minute() {
+    async fn a_namespace_that_keeps_refusing_is_listed_once_a_minute() {
         let started = tokio::time::Instant::now();
         let refusals = stream::iter((0..4).map(|_| refusal()));
         let heard: Vec<_> = patient(refusals).collect().await;

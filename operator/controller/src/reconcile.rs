@@ -23,14 +23,14 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
     let result = match &run.0 {
         Err(invalid) => Box::pin(guarded(undecodable(invalid, &context))).await,
         // On the heap: the future holds the state of everything that a reconcile may do.
-        Ok(run) => Box::pin(guarded(look_after(run, &context))).await,
+        Ok(run) => Box::pin(guarded(reconcile_run(run, &context))).await,
     };
     context.metrics.reconciled(started.elapsed());
     let uid = uid_of(&run);
     if result.is_ok() {
         context.backoff.succeeded(&uid);
     } else if context.backoff.is_lasting(&uid) {
-        give_way(&run, &context).await;
+        release_node(&run, &context).await;
     }
     result
 }
@@ -46,15 +46,15 @@ pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> A
 }
 
 /// Releases the node of a run that keeps failing, whatever the error is: it must not block others.
-async fn give_way(run: &GuardedRun, context: &Context) {
+async fn release_node(run: &GuardedRun, context: &Context) {
     let Ok(run) = &run.0 else { return };
     let run = sweep::run_of(&run.metadata);
-    let given = tokio::time::timeout(TIMEOUT, sweep::give_way(context, &run)).await;
-    if let Ok(Err(error)) = given {
+    let released = tokio::time::timeout(TIMEOUT, sweep::release_node(context, &run)).await;
+    if let Ok(Err(error)) = released {
         tracing::warn!(
             run = run.uid,
             error = chain(&error),
-            "could not give the node back"
+            "could not release the node"
         );
     }
 }
@@ -70,7 +70,7 @@ async fn undecodable(invalid: &InvalidObject, context: &Context) -> Result<Actio
 }
 
 /// The five verbs.
-async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     let this = sweep::run_of(&run.metadata);
     if run.metadata.deletion_timestamp.is_some() {
         return sweep::run_is_gone(context, &this)
@@ -88,7 +88,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
             return Ok(Action::await_change());
         }
     };
-    let (seen, lives) = futures::try_join!(
+    let (observed, lives) = futures::try_join!(
         observe::observe(context, run, &valid),
         sweep::lives(context, &this),
     )?;
@@ -98,7 +98,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
             .await
             .map(|()| Action::await_change());
     }
-    let plan = plan(&valid, &seen, context.clock.now());
+    let plan = plan(&valid, &observed, context.clock.now());
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);
         // Also one whose node was taken away while a probe measured.
@@ -106,12 +106,12 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.
     if plan.starts_probe() {
-        report::report(context, run, &valid, &seen, &plan, None).await?;
-        act::act(context, &valid, &seen, &plan).await?;
+        report::report(context, run, &valid, &observed, &plan, None).await?;
+        act::act(context, &valid, &observed, &plan).await?;
     } else {
-        let acted = act::act(context, &valid, &seen, &plan).await;
-        let hindrance = acted.as_ref().err().filter(|error| error.is_for_people());
-        let reported = report::report(context, run, &valid, &seen, &plan, hindrance).await;
+        let acted = act::act(context, &valid, &observed, &plan).await;
+        let obstacle = acted.as_ref().err().filter(|error| error.is_for_people());
+        let reported = report::report(context, run, &valid, &observed, &plan, obstacle).await;
         // The first error is the cause.
         acted.and(reported)?;
     }

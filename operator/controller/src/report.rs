@@ -1,4 +1,4 @@
-//! The status, written only when it says something new, and Events on transitions.
+//! The status, written only when it changes, and Events on transitions.
 
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
@@ -29,14 +29,14 @@ pub const UNDECODABLE: &str = "Undecodable";
 /// Maximum length of an Event's note, in characters.
 pub const NOTE: usize = 1000;
 
-/// Writes what `plan` says about `run`, and the `hindrance`, if any, that keeps it from continuing.
+/// Writes the state of `run` according to `plan`, and the `obstacle`, if any, that keeps it from continuing.
 pub async fn report(
     context: &Context,
     run: &BenchmarkRun,
     valid: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     plan: &Plan,
-    hindrance: Option<&Error>,
+    obstacle: Option<&Error>,
 ) -> Result<(), Error> {
     let conclusion = if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
         let found = observe::found(context, valid).await?;
@@ -46,13 +46,9 @@ pub async fn report(
         None
     };
     let now = context.clock.now();
-    let mut new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
-    if let Some(hindrance) = hindrance {
-        let draft = conditions::yes(
-            conditions::STALLED,
-            hindrance.reason(),
-            hindrance.to_string(),
-        );
+    let mut new = status::status_of(run, valid, observed, plan, conclusion.as_ref(), now);
+    if let Some(obstacle) = obstacle {
+        let draft = conditions::yes(conditions::STALLED, obstacle.reason(), obstacle.to_string());
         let old = run
             .status
             .as_ref()
@@ -159,11 +155,11 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
         conditions::yes(conditions::FINISHED, UNDECODABLE, "the run was refused"),
         conditions::yes(conditions::STALLED, UNDECODABLE, message),
     ];
-    say_undecodable::<BenchmarkRun>(context, invalid, drafts).await
+    report_undecodable::<BenchmarkRun>(context, invalid, drafts).await
 }
 
 /// Writes the conditions of an object that does not decode. It is reconciled again when it changes.
-pub async fn say_undecodable<K>(
+pub async fn report_undecodable<K>(
     context: &Context,
     invalid: &InvalidObject,
     drafts: Vec<Draft>,

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_asking_for_its_metrics() {
+    fn a_run_keeps_the_label_that_requests_its_metrics() {
         let mut asking = run("True");
         asking["metadata"]["labels"][labels::METRICS] = json!("true");
         let mut run: GuardedRun = serde_json::from_value(asking).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_ended_run_there_is_left_what_it_takes_to_expire() {
+    fn a_finished_run_keeps_only_what_it_needs_to_expire() {
         let run = kept("True");
         let text = serde_json::to_string(&run).unwrap();
         assert!(text.len() < 1000, "{text}");

@@ -49,7 +49,7 @@ pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duratio
     };
     if let Some(samples) = samples_of(context, &owner, &name, &uid).await? {
         forget_gone(context);
-        say_if_full(&name, exported.show_run(&uid, samples));
+        warn_if_full(&name, exported.show_run(&uid, samples));
     }
     Ok(None)
 }
@@ -80,11 +80,11 @@ pub async fn schedule(
     }
     let samples = samples_of(context, &owner, &latest.name, &latest.uid).await?;
     let shown = samples.map(|samples| (latest.uid.clone(), samples));
-    say_if_full(&latest.name, exported.show_latest(&uid, shown));
+    warn_if_full(&latest.name, exported.show_latest(&uid, shown));
     Ok(())
 }
 
-fn say_if_full(run: &str, is_shown: bool) {
+fn warn_if_full(run: &str, is_shown: bool) {
     if !is_shown {
         let most = MOST_SERIES_OF_ALL;
         tracing::warn!(

@@ -64,14 +64,14 @@ pub async fn run_is_gone(context: &Context, run: &RunName) -> Result<(), Error> 
         let pods = ListParams::default().labels(&selector(&run.uid));
         remove_pods(context, &run.namespace, &pods).await?;
     }
-    give_back(context, &run.uid).await?;
+    release_claims(context, &run.uid).await?;
     context.backoff.succeeded(&run.uid);
     Ok(())
 }
 
-/// Gives back the node of a run that cannot continue now, after removing what may still use it. What
+/// Releases the node of a run that cannot continue now, after removing what may still use it. What
 /// has ended stays: a trial's result can still be recorded. An interrupted trial is measured again.
-pub async fn give_way(context: &Context, run: &RunName) -> Result<(), Error> {
+pub async fn release_node(context: &Context, run: &RunName) -> Result<(), Error> {
     context.leave_queue(&run.uid);
     let params = ListParams::default().labels(&probes_of(&run.uid));
     let left = jobs(context).list(&params).await;
@@ -82,14 +82,14 @@ pub async fn give_way(context: &Context, run: &RunName) -> Result<(), Error> {
     }
     let pods = ListParams::default().labels(&selector(&run.uid));
     remove_pods(context, &run.namespace, &pods.fields(NOT_ENDED)).await?;
-    give_back(context, &run.uid).await
+    release_claims(context, &run.uid).await
 }
 
 fn probes_of(run_uid: &str) -> String {
     component_selector(run_uid, labels::COMPONENT_PROBE)
 }
 
-async fn give_back(context: &Context, run_uid: &str) -> Result<(), Error> {
+async fn release_claims(context: &Context, run_uid: &str) -> Result<(), Error> {
     let held = leases(context).list(&lease_params()).await;
     for lease in held.map_err(failed("claims on nodes"))?.items {
         release_lease(context, run_uid, lease).await?;

@@ -164,7 +164,7 @@ impl Browser {
     }
 
     /// Waits until the text of the first matching element contains `words`.
-    pub async fn says(&self, selector: &str, words: &str) {
+    pub async fn wait_for_text(&self, selector: &str, words: &str) {
         let what = format!("{selector} says '{words}'");
         eventually(PATIENCE, &what, || async {
             self.text(selector).await.contains(words).then_some(())

@@ -59,11 +59,11 @@ pub async fn with_dashboard(prefix: &str, test: impl AsyncFnOnce(&Stage)) {
             namespace,
             admin: AdminClient(client),
         };
-        let told = async {
+        let checked = async {
             test(&stage).await;
             assert_eq!(stage.browser.errors().await, Vec::<String>::new());
         };
-        let result = AssertUnwindSafe(told).catch_unwind().await;
+        let result = AssertUnwindSafe(checked).catch_unwind().await;
         if let Err(panic) = result {
             let _ = AssertUnwindSafe(dump(&stage)).catch_unwind().await;
             std::panic::resume_unwind(panic);
@@ -77,7 +77,7 @@ pub async fn with_dashboard(prefix: &str, test: impl AsyncFnOnce(&Stage)) {
 /// Prints what a person would have seen.
 #[expect(clippy::print_stderr, reason = "evidence of a failed test")]
 async fn dump(stage: &Stage) {
-    eprintln!("--- the dashboard\n{}", stage.dashboard.said());
+    eprintln!("--- the dashboard\n{}", stage.dashboard.output());
     eprintln!("--- the page\n{}", stage.browser.url().await);
     eprintln!("{}", stage.browser.text("body").await);
     eprintln!("--- the console\n{:#?}", stage.browser.errors().await);
@@ -170,10 +170,10 @@ impl Dashboard {
             _stdout: stdout,
             stderr,
         };
-        let (url, said) = (&dashboard.url, dashboard.said());
+        let (url, output) = (&dashboard.url, dashboard.output());
         assert!(
             url.starts_with("http://127.0.0.1:") && url.ends_with('/'),
-            "{line:?}, {said}"
+            "{line:?}, {output}"
         );
         dashboard
     }
@@ -196,7 +196,7 @@ impl Dashboard {
     }
 
     /// What the plugin wrote to standard error.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         std::fs::read_to_string(self.stderr.path()).unwrap_or_default()
     }
 

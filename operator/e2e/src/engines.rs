@@ -7,13 +7,13 @@ use wasmbench_model::variants::engine::contradiction;
 use wasmbench_model::wire::instrument::EngineFacts;
 use wasmbench_model::wire::record::Record;
 
-/// The field that says how Wasm is executed.
+/// The field with how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 
 /// What the process under test reported about its engine.
 pub fn reported(record: &Record) -> &EngineFacts {
     let document = record.load().expect("a load");
-    document.engine.as_ref().expect("a gateway tells")
+    document.engine.as_ref().expect("a gateway reports")
 }
 
 /// Asserts that no process contradicts what its variant claims, and that each reports how fast it
@@ -27,13 +27,13 @@ pub fn assert_as_claimed(run: &BenchmarkRun, records: &[Record]) {
 
 /// Asserts that what processes of either variant report would contradict the other's claim: by the
 /// mode they name, and by their speed alone where they name no mode or the wrong one.
-pub fn assert_told_apart(
+pub fn assert_distinguished(
     run: &BenchmarkRun,
     records: &[Record],
     compiled: &str,
     interpreted: &str,
 ) {
-    for (told_by, claimed_by, mode, word) in [
+    for (reported_by, claimed_by, mode, word) in [
         (interpreted, compiled, "Aot", "as an interpreter does"),
         (
             compiled,
@@ -45,24 +45,24 @@ pub fn assert_told_apart(
         let claim = variant(run, claimed_by);
         let mut mine = records
             .iter()
-            .filter(|record| record.trial.cell.variant == told_by)
+            .filter(|record| record.trial.cell.variant == reported_by)
             .peekable();
-        assert!(mine.peek().is_some(), "{told_by}: no record");
+        assert!(mine.peek().is_some(), "{reported_by}: no record");
         for record in mine {
             let honest = reported(record).clone();
             let mut silent = honest.clone();
             silent.remove(COMPILE_MODE);
             let mut lying = honest.clone();
             lying.insert(COMPILE_MODE.to_owned(), mode.to_owned());
-            for says in [&honest, &silent, &lying] {
-                let found = contradiction(claim, says).unwrap_or_default();
+            for facts in [&honest, &silent, &lying] {
+                let found = contradiction(claim, facts).unwrap_or_default();
                 assert!(
                     found.contains(word),
-                    "{told_by} as {claimed_by}: '{found}', {says:?}"
+                    "{reported_by} as {claimed_by}: '{found}', {facts:?}"
                 );
             }
             let found = contradiction(claim, &honest).unwrap_or_default();
-            assert!(found.contains(COMPILE_MODE), "{told_by}: '{found}'");
+            assert!(found.contains(COMPILE_MODE), "{reported_by}: '{found}'");
         }
     }
 }

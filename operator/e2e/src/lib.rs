@@ -78,7 +78,7 @@ where
 /// How long something that is certain to happen may take on a machine on which other tests run.
 pub const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Retries until `check` returns a value; panics after `limit` and says what was awaited.
+/// Retries until `check` returns a value; panics after `limit` with what was awaited.
 pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T
 where
     F: FnMut() -> Fut,

@@ -7,7 +7,7 @@ use wasmbench_core::config::OperatorConfig;
 use crate::kubectl::kubectl;
 use crate::{operator_namespace, processes};
 
-/// An image that the operator knows, by its name in the catalogue. In tests the native gateway plays
+/// An image of the installed configuration, by its name in the catalogue. In tests the native gateway plays
 /// the role of the user's own container.
 pub async fn image(client: &Client, name: &str) -> String {
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());

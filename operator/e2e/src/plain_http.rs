@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_taken_apart() {
+    fn an_answer_is_parsed() {
         let answer =
             parsed("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nX-A: b: c\r\n\r\ngone\r\n\r\n");
         assert_eq!((answer.status, &*answer.body), (404, "gone\r\n\r\n"));

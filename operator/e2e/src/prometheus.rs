@@ -9,7 +9,7 @@ use crate::operator_namespace;
 const NAMESPACE: &str = "wasmbench-ui";
 
 /// The field `data` of Prometheus's response under `/api/v1/`; `None` while it does not respond.
-pub async fn asked(path: &str) -> Option<Value> {
+pub async fn api_data(path: &str) -> Option<Value> {
     let service = "services/prometheus-operated:9090/proxy/api/v1";
     let path = format!("/api/v1/namespaces/{NAMESPACE}/{service}/{path}");
     let output = kubectl(&["get", "--raw", &path]).await;
@@ -19,7 +19,7 @@ pub async fn asked(path: &str) -> Option<Value> {
 
 /// The series that a query returns now; `None` while Prometheus does not respond.
 pub async fn query(expression: &str) -> Option<Vec<Value>> {
-    let data = asked(&format!("query?query={}", encoded(expression))).await?;
+    let data = api_data(&format!("query?query={}", encoded(expression))).await?;
     data["result"].as_array().cloned()
 }
 
@@ -30,8 +30,8 @@ pub async fn metrics_are_clean() {
         format!("/api/v1/namespaces/{namespace}/services/wasmbench-metrics:8080/proxy/metrics");
     let script = format!("kubectl get --raw {path} | promtool check metrics");
     let checked = run("bash", &["-o", "pipefail", "-c", &script]).await;
-    let said = format!("{}{}", checked.stdout, checked.stderr);
-    assert!(checked.ok && said.trim().is_empty(), "{checked:?}");
+    let problems = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(checked.ok && problems.trim().is_empty(), "{checked:?}");
 }
 
 /// The alerts that its Alertmanager holds; `None` while it does not respond.
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_encoded_so_that_nothing_of_it_means_anything_in_a_url() {
+    fn a_query_is_encoded_for_a_url() {
         assert_eq!(encoded(r#"up{a="1"} + 1"#), "up%7Ba%3D%221%22%7D%20%2B%201");
     }
 }

@@ -162,7 +162,7 @@ pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) 
     awaited(client, namespace, what, crate::PATIENCE, has_them).await;
 }
 
-/// Waits until the run says that a probe is measuring, and not only a scout.
+/// Waits until the run reports that a probe is measuring, and not only a scout.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
     let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let trial = |run: &BenchmarkRun| -> Option<TrialId> {
@@ -208,7 +208,7 @@ pub async fn all_records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
 
 /// Asserts that every variant gave the responses that it must have in common with the others, and
 /// that none ran in another mode than it claims. Neither makes a trial fail; both make points
-/// invalid, which the status says.
+/// invalid, which the status reports.
 pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
     let status = run.status.as_ref().expect("a finished run has a status");
     assert!(!status.summary.is_empty(), "{status:#?}");

@@ -22,7 +22,7 @@ pub fn at_most(name: &str, value: f64, unit: &str, bound: f64) -> bool {
 /// Prints that a figure is missing; returns that it does not keep its bound.
 #[expect(
     clippy::print_stdout,
-    reason = "that a figure is missing is said where it would stand"
+    reason = "a missing figure is reported where it would stand"
 )]
 pub fn missing(name: &str) -> bool {
     println!(

@@ -1,4 +1,4 @@
-//! `docs/when-wasm.md`: what a service as Wasm costs beside a container, by runtime, from all that the studies measured.
+//! `docs/when-wasm.md`: what a service as Wasm costs compared with a container, by runtime, from all that the studies measured.
 
 use wasmbench_report::table::{Align, Table, lines};
 

@@ -1,7 +1,7 @@
-//! The published figures of studies beside what the same experiments give here.
+//! The published figures of studies compared with those of the same experiments here.
 //!
 //! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`),
-//! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
+//! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`mod@compared`] (both as ratios
 //! to the same base, row by row), then what people see: [`terminal`], [`plot`] and [`page`], which
 //! are `docs/studies.md` and `docs/studies`, and [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
 
@@ -42,7 +42,7 @@ pub enum Error {
     /// A study that is not among the published ones.
     #[error("there is no study {name}: choose of {known}")]
     UnknownStudy {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// All names.
         known: String,

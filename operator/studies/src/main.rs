@@ -1,4 +1,4 @@
-//! `wasmbench-studies`: see [`wasmbench_studies`]. Reads and writes files; knows no cluster.
+//! `wasmbench-studies`: see [`wasmbench_studies`]. Reads and writes files; needs no cluster.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use wasmbench_studies::measured::{self, Length};
 use wasmbench_studies::published::{Published, Study};
 use wasmbench_studies::{Error, read, terminal};
 
-/// Published figures of studies beside measured ones.
+/// Published figures of studies compared with measured ones.
 #[derive(Parser, Debug)]
 #[command(name = "wasmbench-studies")]
 struct Cli {
@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Print the names of all studies
     List,
-    /// Add what runs of a study's manifest found, from their summary.json, to what is known of others
+    /// Add what runs of a study's manifest found, from their summary.json, to what was measured of others
     Collect {
         /// Name of the study
         study: String,

@@ -292,22 +292,22 @@ fn doubts(summary: &Summary, cell: AnyCell<'_>, metric: Metric) -> BTreeSet<Stri
 fn without_values(summary: &Summary) -> Vec<Without> {
     let failed = summary.failures.iter().map(|group| Without {
         variant: group.variant.clone(),
-        reason: cut(&format!("{}: {}", group.reason, group.message)),
+        reason: truncate(&format!("{}: {}", group.reason, group.message)),
     });
     let invalid = summary.all_cells().flat_map(|cell| {
         let reasons = cell.invalid_because.iter();
         reasons.map(move |reason| Without {
             variant: cell.variant.to_owned(),
-            reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
+            reason: truncate(&format!("{} at {}", <&str>::from(*reason), cell.place())),
         })
     });
     let cannot = summary.not_applicable.iter().map(|cell| Without {
         variant: cell.variant.clone(),
-        reason: cut(&format!("{}: not applicable, {}", cell.what, cell.reason)),
+        reason: truncate(&format!("{}: not applicable, {}", cell.what, cell.reason)),
     });
     failed.chain(invalid).chain(cannot).collect()
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     text.chars().take(MAX_REASON_CHARS).collect()
 }

@@ -18,7 +18,7 @@ const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
 Four documents compare containers and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them as nearly as pods allow: variants
 that stand for theirs, the same kinds of workloads and, where a document names them, the same numbers of connections. A comment says where
-each deviates. Each has a page: what it got right, what its harness caused, its figures beside ours, and why they differ.
+each deviates. Each has a page: what it got right, what its harness caused, its figures compared with ours, and why they differ.
 
 STUDIES
 
@@ -210,13 +210,13 @@ fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
         || "not measured yet".into(),
         |found| escape(&value(&Value::Ratio(found))),
     );
-    let beside = if variant == over {
+    let base = if variant == over {
         figure.at(over_at)
     } else {
         format!("`{over}`")
     };
     format!(
-        "{}: {} of `{}`, {}, `{variant}` beside {beside}: **{effect}**",
+        "{}: {} of `{}`, {}, `{variant}` compared with {base}: **{effect}**",
         one.what,
         figure.noun(),
         one.workload,

@@ -81,7 +81,7 @@ pub struct Table {
     pub unit: Unit,
     /// The variant that the others are divided by.
     pub base: String,
-    /// The workload under which each variant is its own base, where values say by how much it grows.
+    /// The workload under which each variant is its own base, where values are by how much it grows.
     #[serde(default)]
     pub under: Option<String>,
     /// What stands for its variants, where that is not what stands for them elsewhere.
@@ -145,7 +145,7 @@ pub struct Experiment {
     pub at: u32,
     /// The variant that has it.
     pub variant: String,
-    /// The one that has it not; default: the same.
+    /// The one without it; default: the same.
     #[serde(default)]
     pub over: Option<String>,
     /// Connections or instances of that one; default: the same.
@@ -163,7 +163,7 @@ impl Experiment {
 }
 
 impl Why {
-    /// Whether it is about what the document has of `variant`. A mean over all numbers of connections counts as any of them.
+    /// Whether it is about the document's values of `variant`. A mean over all numbers of connections counts as any of them.
     pub fn is_about(
         &self,
         (figure, workload, at): (Figure, &str, Option<u32>),
@@ -315,8 +315,8 @@ studies:
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_place() {
-        for (good, bad, told) in [
+    fn invalid_figures_are_refused_with_their_place() {
+        for (good, bad, message) in [
             ("published/v1", "published/v2", "schema must be"),
             ("b: 1", "c: 1", "one: T1: c is no variant"),
             ("base: a", "base: z", "one: T1: z is no variant"),
@@ -335,7 +335,7 @@ studies:
             let wrong = GOOD.replacen(good, bad, 1);
             assert_ne!(wrong, GOOD);
             let refused = parse(&wrong).unwrap_err();
-            assert!(refused.contains(told), "{told}: {refused}");
+            assert!(refused.contains(message), "{message}: {refused}");
         }
     }
 }

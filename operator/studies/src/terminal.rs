@@ -14,7 +14,7 @@ use crate::published::Study;
 /// Where there is no number.
 pub const NOTHING: &str = "-";
 
-/// The table of a study with what has to be said of it.
+/// The table of a study with its notes.
 pub fn text(study: &Study, measured: Option<&Measured>) -> String {
     let mut text = lines(
         "",
@@ -32,19 +32,19 @@ pub fn text(study: &Study, measured: Option<&Measured>) -> String {
     text
 }
 
-/// Where and how it was measured: a line for all runs of which the same is to be said.
+/// Where and how it was measured: a line for all runs with the same text.
 pub fn here(measured: Option<&Measured>) -> Vec<String> {
     let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, run) in measured.into_iter().flat_map(|measured| &measured.runs) {
-        let said = format!("{}; fortio; {}", machine(run), extent(run));
-        same.entry(said).or_default().push(name);
+        let place = format!("{}; fortio; {}", machine(run), extent(run));
+        same.entry(place).or_default().push(name);
     }
     if same.is_empty() {
         return vec!["not measured yet".into()];
     }
     let lines = same.iter();
     lines
-        .map(|(said, runs)| format!("{said} ({})", runs.join(", ")))
+        .map(|(place, runs)| format!("{place} ({})", runs.join(", ")))
         .collect()
 }
 
@@ -54,7 +54,7 @@ fn machine(run: &Run) -> String {
     format!("CPUs {cpus} of {model}, Linux {kernel}")
 }
 
-/// How much a run measured, and what speaks against it.
+/// How much a run measured, and the doubts about it.
 pub fn extent(run: &Run) -> String {
     let manifest = match run.length {
         Length::Full => "the whole manifest",

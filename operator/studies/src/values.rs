@@ -144,7 +144,7 @@ impl Pair<'_> {
     }
 }
 
-/// What the ratios of blocks, which come from these pairs, say together.
+/// The ratio over all blocks, from these pairs.
 fn estimated(ratios: &[f64], pairs: &[Pair<'_>]) -> Option<Ratio> {
     let interval = Interval::from_ratios(ratios)?;
     let ends = interval.low().zip(interval.high());

@@ -5,11 +5,11 @@ use clap::Args;
 /// Arguments of `check`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Asks with your rights and changes nothing. What you may not read is `unknown`, and never taken for fine.\n\n\
+Reads with your rights and changes nothing. What you may not read is `unknown`, and never assumed to be fine.\n\n\
 Exit code: 0 runs can start in this namespace; 1 something that they need is missing or unknown. A preset that lacks its \
 RuntimeClass is `skipped` in runs, and no failure of the installation.")]
 pub struct CheckArgs {
-    /// Ask again until it works, for so many seconds at most
+    /// Check again until it works, for at most this many seconds
     #[arg(
         long,
         value_name = "SECONDS",

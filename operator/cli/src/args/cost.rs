@@ -109,8 +109,8 @@ mod tests {
         for wrong in [
             "0.10", "0.10/day", "/h", "-1/h", "0/h", "nan/h", "inf/h", "EUR 1/h", "",
         ] {
-            let said = price_per_hour(wrong).unwrap_err();
-            assert!(said.contains("such as 0.10/h"), "{wrong}: {said}");
+            let message = price_per_hour(wrong).unwrap_err();
+            assert!(message.contains("such as 0.10/h"), "{wrong}: {message}");
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed_is_a_usable_number_or_refused(text in "\\PC{0,12}(/h|/month|%|Gi|m)?") {
+        fn every_input_is_a_usable_number_or_refused(text in "\\PC{0,12}(/h|/month|%|Gi|m)?") {
             let numbers = [price_per_hour(&text), amount(&text), utilisation(&text)];
             for number in numbers.into_iter().flatten() {
                 prop_assert!(number.is_finite() && number > 0.0, "{text}: {number}");

@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 #[command(after_help = "\
 Writes a commented BenchmarkRun to standard output, and creates nothing:\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
-What is marked CHANGE ME was not given. The cluster is asked for its RuntimeClasses and nodes; without one the file says so.")]
+Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
     /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
     #[arg(value_parser = image, required_unless_present = "wasm")]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_api_would_refuse_is_refused_with_what_to_write() {
+    fn values_that_the_api_would_refuse_are_refused_with_an_example() {
         assert!(image("localhost:5000/a/b@sha256:12").is_ok());
         for wrong in ["", "https://a/b", "a b", "-a", "a\nb"] {
             assert!(image(wrong).unwrap_err().contains("service:1.0"), "{wrong}");

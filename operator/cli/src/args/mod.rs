@@ -62,7 +62,7 @@ pub enum Command {
     Cost(CostArgs),
     /// Write a first run of your own service, for this cluster
     Init(InitArgs),
-    /// Tell whether the installation works, and what presets lack on which nodes
+    /// Check whether the installation works, and what presets lack on which nodes
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser
     Dashboard(DashboardArgs),
@@ -140,7 +140,7 @@ pub enum Output {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Compares LATER with an EARLIER run by their multiples of the baseline: what shifts a whole run shifts its \
-baseline too. With 5 EARLIER runs or more, which tell how far runs scatter, numbers of the baseline get a \
+baseline too. With 5 EARLIER runs or more, which show how far runs scatter, numbers of the baseline get a \
 verdict too, and so do those of runs without one. Runs whose node, workloads, sweeps or resources differ \
 are refused, with the differences; other images, engines and arguments are what is compared.\n\n\
 Exit code: 0 nothing is known to be slower or larger; 1 refused, no number is valid in both runs, or \

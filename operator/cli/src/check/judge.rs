@@ -5,7 +5,7 @@ use wasmbench_model::version::VERSION;
 use wasmbench_model::wire::request::MeterLevel;
 
 use crate::check::finding::{Finding, State};
-use crate::check::reach::in_the_way;
+use crate::check::reach::blocking_policies;
 use crate::check::seen::{Answer, OperatorSeen, Seen};
 
 /// What the API server must serve.
@@ -207,7 +207,7 @@ fn network(seen: &Seen, operator_namespace: Option<&str>) -> Option<Finding> {
             return Some(Finding::new(what, State::Unknown, why.clone(), remedy));
         }
     };
-    let names = in_the_way(policies, operator_namespace);
+    let names = blocking_policies(policies, operator_namespace);
     if names.is_empty() {
         return None;
     }

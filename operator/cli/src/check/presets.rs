@@ -95,22 +95,22 @@ fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeS
     let handler = &class.handler;
     if nodes.is_empty() {
         let remedy = "label the nodes that have the shim, or correct scheduling.nodeSelector of the RuntimeClass";
-        let found = format!("{presets}: no node has the labels that it asks for");
+        let found = format!("{presets}: no node has the labels that it requires");
         return Finding::new(what, State::Skipped, found, remedy);
     }
     let lacks = |node: &&&NodeSeen| {
         let handlers = node.handlers.as_ref();
         handlers.is_some_and(|handlers| !handlers.contains(handler))
     };
-    let lacking: Vec<&str> = nodes
+    let missing: Vec<&str> = nodes
         .iter()
         .filter(lacks)
         .map(|node| node.name.as_str())
         .collect();
-    if !lacking.is_empty() {
+    if !missing.is_empty() {
         let remedy = "add the handler to containerd's configuration there, or choose other nodes by scheduling.nodeSelector \
                       of the RuntimeClass";
-        let found = format!("{presets}: no handler '{handler}' on {}", named(&lacking));
+        let found = format!("{presets}: no handler '{handler}' on {}", named(&missing));
         return Finding::new(what, State::Skipped, found, remedy);
     }
     let silent: Vec<&str> = nodes
@@ -119,8 +119,9 @@ fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeS
         .map(|node| node.name.as_str())
         .collect();
     if !silent.is_empty() {
-        let remedy = "a run tells: a variant whose node lacks the shim is skipped with the reason";
-        let found = format!("{presets}: {} does not tell its handlers", named(&silent));
+        let remedy =
+            "a run shows it: a variant whose node lacks the shim is skipped with the reason";
+        let found = format!("{presets}: {} does not report its handlers", named(&silent));
         return Finding::new(what, State::Unknown, found, remedy);
     }
     let found = format!("{presets}: handler '{handler}' on {}", counted(nodes.len()));

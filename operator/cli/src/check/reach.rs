@@ -1,4 +1,4 @@
-//! Which NetworkPolicies may keep probes from the pods of runs, as far as their text tells. Pure.
+//! Which NetworkPolicies may keep probes from the pods of runs, as far as their text shows. Pure.
 
 use k8s_openapi::api::networking::v1::{
     NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer,
@@ -29,8 +29,11 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 const EVERYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
 
 /// Names of the policies of a namespace that let only some reach the pods of runs, unless one of
-/// them lets the operator's namespace. What cannot be told from the text counts as let through.
-pub fn in_the_way(policies: &[NetworkPolicy], operator_namespace: Option<&str>) -> Vec<String> {
+/// them admits the operator's namespace. What the text does not show counts as admitted.
+pub fn blocking_policies(
+    policies: &[NetworkPolicy],
+    operator_namespace: Option<&str>,
+) -> Vec<String> {
     let isolating: Vec<&NetworkPolicy> = policies.iter().filter(|one| isolates(one)).collect();
     let rules = isolating
         .iter()
@@ -86,10 +89,10 @@ fn selects(selector: &LabelSelector) -> bool {
     equal.all(|(key, value)| Label::from_key(key).may_be(|is| is == value)) && others.all(holds)
 }
 
-fn holds(asked: &LabelSelectorRequirement) -> bool {
-    let label = Label::from_key(&asked.key);
-    let is_listed = |value: &str| asked.values.iter().flatten().any(|one| one == value);
-    match asked.operator.as_str() {
+fn holds(requirement: &LabelSelectorRequirement) -> bool {
+    let label = Label::from_key(&requirement.key);
+    let is_listed = |value: &str| requirement.values.iter().flatten().any(|one| one == value);
+    match requirement.operator.as_str() {
         "In" => label.may_be(is_listed),
         "NotIn" => !matches!(label, Label::Is(value) if is_listed(value)),
         "DoesNotExist" => matches!(label, Label::Missing),
@@ -124,14 +127,14 @@ mod tests {
 
     use super::*;
 
-    /// The policies in the way of the operator in `wasmbench-system`, of policies with these specs.
+    /// The number of policies that block the operator in `wasmbench-system`, of policies with these specs.
     fn found(specs: &[Value]) -> usize {
         let policy = |spec: &Value| {
             let policy = json!({ "metadata": { "name": "p" }, "spec": spec });
             serde_json::from_value(policy).unwrap()
         };
         let policies: Vec<NetworkPolicy> = specs.iter().map(policy).collect();
-        in_the_way(&policies, Some("wasmbench-system")).len()
+        blocking_policies(&policies, Some("wasmbench-system")).len()
     }
 
     fn denying(selector: &Value) -> Value {
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_in_the_way_if_it_selects_subjects() {
+    fn a_policy_is_an_obstacle_if_it_selects_subjects() {
         let expression = |operator: &str, key: &str, values: Value| json!({ "matchExpressions": [{ "key": key, "operator": operator, "values": values }] });
         let component = "app.kubernetes.io/component";
         let selecting = [

@@ -32,7 +32,7 @@ const CONFIG: (&str, &str) = ("-config", "config.yaml");
 /// The label with the pod security level that a namespace enforces.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
-/// The rights that a user needs in a namespace: words, verb, API group, resource.
+/// The rights that a user needs in a namespace: description, verb, API group, resource.
 const RIGHTS: [(&str, &str, &str, &str); 4] = [
     ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
     ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),
@@ -70,7 +70,7 @@ fn unknown<T>() -> Answer<T> {
     Err("the operator was not found".to_owned())
 }
 
-async fn asked<T>(
+async fn answer<T>(
     what: &'static str,
     request: impl Future<Output = kube::Result<T>>,
 ) -> Result<Answer<T>, Error> {
@@ -98,7 +98,7 @@ where
     } else {
         ListParams::default()
     };
-    let found = asked(what, api.list(&params)).await?;
+    let found = answer(what, api.list(&params)).await?;
     Ok(found.map(|list| list.items))
 }
 
@@ -129,7 +129,7 @@ async fn operators(
         None => all(cluster, "list Deployments of all namespaces", true).await?,
         Some(namespace) => {
             let api: Api<Deployment> = Api::namespaced(cluster.client().clone(), namespace);
-            let found = asked("list Deployments there", api.list(&ours())).await?;
+            let found = answer("list Deployments there", api.list(&ours())).await?;
             found.map(|list| list.items)
         }
     };
@@ -153,7 +153,7 @@ fn operator(deployment: &Deployment) -> OperatorSeen {
 async fn config(cluster: &Cluster, of: &OperatorSeen) -> Result<Answer<OperatorConfig>, Error> {
     let api: Api<ConfigMap> = Api::namespaced(cluster.client().clone(), &of.namespace);
     let name = format!("{}{}", of.name, CONFIG.0);
-    let found = asked("read the operator's ConfigMap", api.get(&name)).await?;
+    let found = answer("read the operator's ConfigMap", api.get(&name)).await?;
     Ok(found.and_then(|map| {
         let data = map.data.unwrap_or_default();
         let text = data.get(CONFIG.1).map(String::as_str);
@@ -167,7 +167,7 @@ async fn pod_security(
     of: &OperatorSeen,
 ) -> Result<Answer<Option<String>>, Error> {
     let api: Api<Namespace> = Api::all(cluster.client().clone());
-    let found = asked("read the operator's namespace", api.get(&of.namespace)).await?;
+    let found = answer("read the operator's namespace", api.get(&of.namespace)).await?;
     Ok(found.map(|namespace| namespace.labels().get(ENFORCED).cloned()))
 }
 
@@ -211,7 +211,7 @@ async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, 
             ..SelfSubjectAccessReview::default()
         };
         let params = PostParams::default();
-        let answer = asked("ask for your rights", api.create(&params, &review)).await?;
+        let answer = answer("ask for your rights", api.create(&params, &review)).await?;
         let allowed =
             |review: SelfSubjectAccessReview| review.status.is_some_and(|status| status.allowed);
         found.push((words, answer.map(allowed)));
@@ -222,7 +222,7 @@ async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, 
 /// The NetworkPolicies of the namespace.
 pub async fn network_policies(cluster: &Cluster) -> Result<Answer<Vec<NetworkPolicy>>, Error> {
     let api: Api<NetworkPolicy> = Api::namespaced(cluster.client().clone(), cluster.namespace());
-    let found = asked("list NetworkPolicies", api.list(&ListParams::default())).await?;
+    let found = answer("list NetworkPolicies", api.list(&ListParams::default())).await?;
     Ok(found.map(|list| list.items))
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use wasmbench_core::config::OperatorConfig;
 
-/// What was read, or in words why it could not be.
+/// What was read, or why it could not be, for people.
 pub type Answer<T> = Result<T, String>;
 
 /// An installation as this user sees it.
@@ -23,7 +23,7 @@ pub struct Seen {
     pub policies: Answer<BTreeSet<String>>,
     /// Pod security level that the operator's namespace enforces; `None` if it sets none.
     pub pod_security: Answer<Option<String>>,
-    /// The user's rights in the namespace, each with the words for it.
+    /// The user's rights in the namespace, each with its description.
     pub rights: Vec<(&'static str, Answer<bool>)>,
     /// NetworkPolicies in the namespace.
     pub network_policies: Answer<Vec<NetworkPolicy>>,

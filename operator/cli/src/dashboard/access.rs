@@ -1,5 +1,5 @@
 //! Access control. The address contains a token, so that no other user of the machine and no other
-//! page in the browser knows it. Host and Origin are checked too: requests through a host name that
+//! page in the browser has it. Host and Origin are checked too: requests through a host name that
 //! someone made resolve to the loopback address get nothing.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::error::Error;
 /// The number of random bytes in a token.
 const TOKEN_BYTES: usize = 16;
 
-/// Headers of every response. They tell the browser to load nothing from other origins, run only
+/// Headers of every response. They make the browser load nothing from other origins, run only
 /// our script, allow no frame around the page, and keep the address from other sites.
 const HEADERS: [(&str, &str); 6] = [
     (
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_know_the_address_gets_nothing() {
+    fn requests_without_the_token_get_nothing() {
         let host = (HOST, "127.0.0.1:4321");
         assert_eq!(
             refusal(&Method::GET, "/abc/", std::slice::from_ref(&host)),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_come_from_our_own_pages_alone() {
+    fn changes_are_accepted_from_our_own_pages_only() {
         let host = (HOST, "127.0.0.1:4321");
         let from = |origin| {
             let headers = [host.clone(), (ORIGIN, origin)];

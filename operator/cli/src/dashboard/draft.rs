@@ -67,7 +67,7 @@ impl Form {
     }
 
     /// The manifest that the fields describe, or what is wrong with them.
-    pub fn manifest_of_fields(&self, told: ClusterView) -> Result<String, String> {
+    pub fn manifest_of_fields(&self, cluster_view: ClusterView) -> Result<String, String> {
         let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let checked = |text: &String, check: fn(&str) -> Result<String, String>| {
             given(text).map(|text| check(&text)).transpose()
@@ -80,7 +80,10 @@ impl Form {
             path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),
             name: checked(&self.name, object_name)?,
         };
-        Ok(manifest::manifest(&manifest::Draft::new(&args, told)))
+        Ok(manifest::manifest(&manifest::Draft::new(
+            &args,
+            cluster_view,
+        )))
     }
 
     /// The run that the manifest describes, as written: the API server should see unknown fields
@@ -176,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_manifest_is_told_what_it_lacks() {
-        let told = |manifest: &str| {
+    fn a_broken_manifest_is_refused_with_what_is_wrong() {
+        let refusal = |manifest: &str| {
             let manifest = manifest.to_owned();
             let form = Form {
                 manifest,
@@ -185,33 +188,37 @@ mod tests {
             };
             form.plan().unwrap_err()
         };
-        assert!(told("").contains("no BenchmarkRun yet"));
-        assert!(told("kind: Pod").contains("BenchmarkRun is expected"));
-        assert!(told("kind: [").contains("at line "), "{}", told("kind: ["));
+        assert!(refusal("").contains("no BenchmarkRun yet"));
+        assert!(refusal("kind: Pod").contains("BenchmarkRun is expected"));
+        assert!(
+            refusal("kind: [").contains("at line "),
+            "{}",
+            refusal("kind: [")
+        );
         let two = format!("{SAMPLE}\n---\n{SAMPLE}");
-        assert!(told(&two).contains("several"));
+        assert!(refusal(&two).contains("several"));
         let nameless = SAMPLE.replace("  name: quickstart", "  labels: {}");
-        assert!(told(&nameless).contains("metadata.name"));
+        assert!(refusal(&nameless).contains("metadata.name"));
         let misnamed = SAMPLE.replace("name: quickstart", "name: Quick_start");
         assert!(
-            told(&misnamed).contains("lower-case"),
+            refusal(&misnamed).contains("lower-case"),
             "{}",
-            told(&misnamed)
+            refusal(&misnamed)
         );
         let elsewhere = SAMPLE.replace(
             "  name: quickstart",
             "  name: quickstart\n  namespace: a/../b",
         );
         assert!(
-            told(&elsewhere).contains("metadata.namespace"),
+            refusal(&elsewhere).contains("metadata.namespace"),
             "{}",
-            told(&elsewhere)
+            refusal(&elsewhere)
         );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(
-            told(&refused).contains("spec.baseline"),
+            refusal(&refused).contains("spec.baseline"),
             "{}",
-            told(&refused)
+            refusal(&refused)
         );
     }
 

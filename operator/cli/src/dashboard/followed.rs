@@ -1,4 +1,4 @@
-//! What the records of one run say so far. Only new records are read, and only between timed
+//! The results of the records of one run so far. Only new records are read, and only between timed
 //! windows.
 
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub struct Followed {
     read: Arc<Recorded>,
 }
 
-/// What the records say.
+/// The results of the records.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// How the trials ended.
@@ -69,7 +69,7 @@ impl Followed {
         }
     }
 
-    /// What the records of `run` say. Reads again if there are more records and nothing is being
+    /// The results of the records of `run`. Reads again if there are more records and nothing is being
     /// measured right now.
     pub async fn recorded(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
         let now = (completed(run), run.is_finished());
@@ -94,7 +94,7 @@ impl Followed {
     async fn read(&mut self, run: &BenchmarkRun) -> Result<Recorded, Error> {
         let recomputation = match &mut self.recomputation {
             Some(recomputation) => recomputation,
-            // Kept even if a later read fails, as `versions` says what it has already taken.
+            // Kept even if a later read fails, as `versions` lists what was already taken.
             none => none.insert(Recomputation::new(run)?),
         };
         let mut ended = BTreeMap::new();

@@ -2,7 +2,7 @@
 //! kubeconfig and rights.
 //!
 //! Reading order: [`access`] (access control), [`watched`] (the runs, through a single watch),
-//! [`followed`] (the records of one run, read between its timed windows; [`recent`] says of which
+//! [`followed`] (the records of one run, read between its timed windows; [`recent`] decides of which
 //! runs they are kept), [`state`] (both),
 //! [`draft`] (a run that is being written), [`pages`] (what is shown), [`stream`] (live updates of
 //! open pages), [`server`] (the routes) and [`sockets`] (how many connections there may be).

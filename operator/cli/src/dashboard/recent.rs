@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_last_is_kept_and_the_rest_is_forgotten() {
+    fn recently_used_values_are_kept_and_the_others_dropped() {
         let mut recent = Recent::default();
         let mut made = 0;
         let mut ask = |name: usize| {

@@ -1,4 +1,4 @@
-//! Serves on few connections. Every user of the machine can open one, whether or not they know the address.
+//! Serves on few connections. Every user of the machine can open one, with or without the address.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn hundreds_of_connections_that_say_nothing_keep_the_user_from_no_page() {
+    async fn hundreds_of_silent_connections_block_no_page() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", get(|| async { "a page" }));

@@ -21,7 +21,7 @@ pub struct Dashboard {
     pub watched: Watched,
     /// The address of the dashboard.
     pub access: Access,
-    /// Which runs are shown, in words.
+    /// Which runs are shown, for people.
     pub shown: String,
     followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
     view: OnceCell<ClusterView>,
@@ -46,7 +46,7 @@ impl Dashboard {
         self.watched.now().run(namespace, name).cloned()
     }
 
-    /// What the records of `run` say so far.
+    /// The results of the records of `run` so far.
     pub async fn recorded(&self, run: &BenchmarkRun) -> Arc<Recorded> {
         let uid = run.uid().unwrap_or_default();
         let followed = {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_under_way_leaves_what_is_shown_until_it_is_complete() {
+    fn an_incomplete_list_does_not_replace_what_is_shown() {
         let mut seen = Seen::default();
         seen.take(Event::Apply(run("old")));
         seen.take(Event::Init);

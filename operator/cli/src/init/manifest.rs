@@ -80,7 +80,7 @@ impl Draft {
             Ok(classes) => (!classes.contains_key(class)).then(|| {
                 format!("there is no RuntimeClass '{class}' in this cluster: install the shim and its RuntimeClass")
             }),
-            Err(why) => Some(format!("the cluster was not asked for RuntimeClasses: {why}")),
+            Err(why) => Some(format!("the RuntimeClasses of the cluster were not read: {why}")),
         };
         let images = [
             image(&self.container, "the image of the ordinary container"),
@@ -189,12 +189,12 @@ fn answers(draft: &Draft) -> String {
             .map(|(name, class)| format!("{name} (handler {})", class.handler))
             .collect::<Vec<_>>()
             .join(", "),
-        Err(why) => format!("not asked: {why}"),
+        Err(why) => format!("not read: {why}"),
     };
     let mut lines = vec![format!("RuntimeClasses: {classes}")];
     match nodes {
         Ok(nodes) => lines.extend(of_nodes(draft, nodes)),
-        Err(why) => lines.push(format!("Nodes: not asked: {why}")),
+        Err(why) => lines.push(format!("Nodes: not read: {why}")),
     }
     lines.iter().fold(String::new(), |text, line| {
         text + &format!("# {}\n", ascii(line))
@@ -229,16 +229,16 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
             .zip(handler)
             .is_some_and(|(handlers, handler)| !handlers.contains(handler))
     };
-    let lacking: Vec<&str> = fit
+    let missing: Vec<&str> = fit
         .iter()
         .filter(lacks)
         .map(|node| node.name.as_str())
         .collect();
-    if !lacking.is_empty() {
+    if !missing.is_empty() {
         lines.push(format!(
             "Without a handler for {}: {}. Keep the run off them by placement.nodeSelector",
             draft.class,
-            lacking.join(", ")
+            missing.join(", ")
         ));
     }
     lines

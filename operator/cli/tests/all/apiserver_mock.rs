@@ -40,7 +40,7 @@ fn no_runs() -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_wrong_name_is_told_from_a_missing_crd() {
+async fn a_wrong_name_is_distinguished_from_a_missing_crd() {
     let missing = failure(404, "benchmarkruns.wasmbench.dev \"fast\" not found");
     let error = cluster(vec![missing, no_runs()])
         .run("fast")

@@ -59,8 +59,8 @@ fn policies(of: impl Fn(&str) -> Value) -> Value {
 
 /// A cluster with everything, seen by an administrator.
 fn whole(path: &str) -> (u16, Value) {
-    let asked = path.rsplit('/').next().unwrap_or_default();
-    match asked {
+    let requested = path.rsplit('/').next().unwrap_or_default();
+    match requested {
         "v1alpha1" => {
             let resource = |name| {
                 json!({
@@ -145,7 +145,7 @@ async fn an_installation_with_everything_is_fine() {
 }
 
 #[tokio::test]
-async fn an_empty_cluster_is_told_what_to_install_first() {
+async fn in_an_empty_cluster_the_remedy_says_what_to_install_first() {
     let empty = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
         "v1alpha1" => (
             404,
@@ -172,7 +172,7 @@ async fn an_empty_cluster_is_told_what_to_install_first() {
 }
 
 #[tokio::test]
-async fn what_a_user_may_not_read_is_unknown_and_an_operator_is_needed() {
+async fn objects_that_may_not_be_read_are_unknown_and_an_operator_is_needed() {
     let narrow = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
         "v1alpha1" | "selfsubjectaccessreviews" => whole(path),
         _ => refused(),
@@ -252,7 +252,7 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 }
 
 #[test]
-fn each_thing_that_is_missing_fails_with_its_remedy() {
+fn every_missing_part_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
     let cases: [(Change, &str, &str); 7] = [
         (
@@ -326,7 +326,7 @@ fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
 }
 
 #[test]
-fn what_the_administrator_switched_off_is_no_failure() {
+fn a_part_that_the_administrator_switched_off_is_no_failure() {
     let found = installation(|seen| {
         let config = seen.config.as_mut().unwrap();
         config.admission_policies = false;
@@ -340,7 +340,7 @@ fn what_the_administrator_switched_off_is_no_failure() {
 }
 
 #[test]
-fn another_version_than_the_plugins_is_told() {
+fn a_version_other_than_the_plugins_is_reported() {
     let found = installation(|seen| {
         seen.operators.as_mut().unwrap()[0].version = Some("0.0.9".into());
     });
@@ -352,7 +352,7 @@ fn another_version_than_the_plugins_is_told() {
 }
 
 #[test]
-fn a_node_without_the_handler_is_named_and_one_with_other_labels_passed_over() {
+fn a_node_without_the_handler_is_named_and_one_with_other_labels_ignored() {
     let mut seen = seen();
     let nodes = seen.nodes.as_mut().unwrap();
     nodes.push(NodeSeen {
@@ -384,13 +384,13 @@ fn a_node_without_the_handler_is_named_and_one_with_other_labels_passed_over() {
 }
 
 #[test]
-fn a_node_that_does_not_tell_its_handlers_is_not_taken_to_have_them() {
+fn a_node_that_lists_no_handlers_is_not_assumed_to_have_them() {
     let mut seen = seen();
     seen.nodes.as_mut().unwrap()[0].handlers = None;
     let found = presets::presets(&seen);
     let class = finding(&found, "RuntimeClass wasmedge");
     assert_eq!(class.state, State::Unknown);
-    assert!(class.found.contains("node-1 does not tell"), "{class:?}");
+    assert!(class.found.contains("node-1 does not report"), "{class:?}");
 }
 
 #[test]

@@ -93,8 +93,8 @@ fn costs_for_programs_name_what_was_measured_where() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_named_with_what_to_write() {
-    let of = |more: &[&str]| {
+fn invalid_options_are_named_with_an_example() {
+    let refusal = |more: &[&str]| {
         let printed = cost(&saved(), more);
         assert_eq!(printed.status.code(), Some(2));
         stderr(&printed)
@@ -103,21 +103,24 @@ fn options_that_make_no_sense_are_named_with_what_to_write() {
         let mut node = NODE;
         let place = node.iter().position(|one| *one == option).unwrap();
         node[place + 1] = value;
-        of(&node)
+        refusal(&node)
     };
     for (option, value, remedy) in [
         ("--node-price", "0.10", "0.10/h or 73/month"),
         ("--vcpus", "0", "above 0"),
         ("--memory", "16 GB", "16Gi"),
     ] {
-        let said = wrong(option, value);
-        assert!(said.contains(option) && said.contains(remedy), "{said}");
+        let message = wrong(option, value);
+        assert!(
+            message.contains(option) && message.contains(remedy),
+            "{message}"
+        );
     }
     assert!(of(&NODE[2..]).contains("--node-price"), "it is required");
 }
 
 #[test]
-fn a_run_that_read_no_resources_costs_nothing_that_is_known() {
+fn the_costs_of_a_run_without_resource_readings_are_unknown() {
     let mut records: Vec<Record> = all_measured(&run());
     for record in &mut records {
         record.load_mut().unwrap().timed.as_mut().unwrap().subject = None;

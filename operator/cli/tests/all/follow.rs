@@ -193,7 +193,7 @@ fn one_run_and_all_runs_are_documents_too() {
 }
 
 #[test]
-fn where_nothing_answered_the_network_policies_that_may_be_why_are_named() {
+fn network_policies_are_named_when_nothing_answered() {
     let mut deaf = run("Completed", 60, "True");
     deaf["status"]["conditions"][1]["message"] = json!("60 failed, mostly NeverListened of native");
     for more in [&["fast"][..], &["fast", "-w"]] {

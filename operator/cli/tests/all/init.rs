@@ -65,7 +65,7 @@ fn written(args: &InitArgs, view: ClusterView) -> (String, BenchmarkRun) {
 }
 
 #[test]
-fn the_file_says_what_the_cluster_told_and_keeps_to_nodes_with_the_shim() {
+fn the_file_describes_the_cluster_and_selects_nodes_with_the_shim() {
     let (text, run) = written(&arguments(), cluster_view());
     insta::assert_snapshot!(text);
     assert_eq!(run.metadata.name.as_deref(), Some("my-server"));
@@ -74,26 +74,26 @@ fn the_file_says_what_the_cluster_told_and_keeps_to_nodes_with_the_shim() {
 }
 
 #[test]
-fn a_cluster_that_was_not_asked_is_named_in_the_file_and_on_the_side() {
+fn a_cluster_that_was_not_read_is_named_in_the_file_and_among_the_open_points() {
     let mut args = arguments();
     args.wasm = None;
     let draft = Draft::new(&args, ClusterView::unavailable("no cluster is configured"));
     let (text, run) = written(&args, ClusterView::unavailable("no cluster is configured"));
     assert!(
-        text.contains("# RuntimeClasses: not asked: no cluster is configured"),
+        text.contains("# RuntimeClasses: not read: no cluster is configured"),
         "{text}"
     );
     assert!(text.contains("   # CHANGE ME"), "{text}");
     assert_eq!(run.spec.placement, None);
     let open = draft.open().join("\n");
     assert!(
-        open.contains("(--wasm)") && open.contains("was not asked"),
+        open.contains("(--wasm)") && open.contains("were not read"),
         "{open}"
     );
 }
 
 #[test]
-fn a_class_of_ones_own_is_taken_and_one_that_is_missing_told() {
+fn a_custom_class_is_used_and_a_missing_one_reported() {
     let mut args = arguments();
     args.runtime_class = Some("my-shim".into());
     let (_, run) = written(&args, cluster_view());
@@ -104,7 +104,7 @@ fn a_class_of_ones_own_is_taken_and_one_that_is_missing_told() {
 }
 
 #[test]
-fn a_wasm_image_alone_gets_a_container_to_change() {
+fn a_wasm_image_alone_gets_a_placeholder_for_the_container() {
     let mut args = arguments();
     args.image = None;
     let (text, run) = written(&args, cluster_view());
@@ -114,7 +114,7 @@ fn a_wasm_image_alone_gets_a_container_to_change() {
 }
 
 #[test]
-fn whatever_is_quoted_stays_what_was_asked_for() {
+fn quoted_values_are_read_back_unchanged() {
     let mut args = arguments();
     args.path = "/a?b=\"c\"&d=#x'{}:%20".into();
     args.name = Some("true".into());
@@ -131,7 +131,7 @@ fn whatever_is_quoted_stays_what_was_asked_for() {
 }
 
 #[test]
-fn without_a_cluster_standard_output_is_the_file_alone() {
+fn without_a_cluster_standard_output_is_only_the_file() {
     let printed = Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
         .args(["init", "registry.example.com/team/server:1.0"])
         .env("KUBECONFIG", "/nonexistent")

@@ -181,7 +181,7 @@ fn save_with_an_earlier_one(earlier: &str) -> TempDir {
 
 #[test]
 fn a_job_summary_compares_with_the_run_that_the_spec_names() {
-    for (earlier, said) in [
+    for (earlier, message) in [
         ("gateway-overhead", "Since gateway-overhead: none of "),
         ("gone", "Not compared with gone: "),
     ] {
@@ -190,7 +190,7 @@ fn a_job_summary_compares_with_the_run_that_the_spec_names() {
         let arguments = ["report", "later", "-o", "github", "--records-from", from];
         let printed = kubectl_wasmbench(&arguments);
         assert!(printed.status.success(), "{}", stderr(&printed));
-        assert!(stdout(&printed).contains(said), "{}", stdout(&printed));
+        assert!(stdout(&printed).contains(message), "{}", stdout(&printed));
     }
 }
 
@@ -242,8 +242,8 @@ fn save_as_later(mut records: Vec<Record>) -> TempDir {
 
 fn compare(later: &TempDir, more: &[&str]) -> Output {
     let earlier = save(saved_run(true), everything());
-    let of = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
-    let (one, other) = (of(&earlier), of(later));
+    let path = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
+    let (one, other) = (path(&earlier), path(later));
     let mut arguments = vec!["compare", "gateway-overhead", "later"];
     arguments.extend(["--records-from", &one, "--records-from", &other]);
     arguments.extend(more);
@@ -340,7 +340,7 @@ fn runs_without_a_number_in_common_are_no_success() {
 }
 
 #[test]
-fn a_comparison_says_the_same_as_json_and_as_yaml() {
+fn a_comparison_is_the_same_as_json_and_as_yaml() {
     let later = save_later("6.12.41");
     let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
     let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
@@ -431,7 +431,7 @@ fn an_unfinished_run_is_reported_only_on_request() {
 }
 
 #[test]
-fn each_thing_that_is_missing_has_its_own_sentence() {
+fn every_missing_part_has_its_own_message() {
     let empty = TempDir::new().unwrap();
     let error = |output: Output| {
         assert_eq!(output.status.code(), Some(1));
@@ -450,7 +450,7 @@ fn each_thing_that_is_missing_has_its_own_sentence() {
 }
 
 #[test]
-fn runs_of_one_name_are_told_apart_by_namespace() {
+fn runs_with_the_same_name_are_distinguished_by_namespace() {
     let directory = save(saved_run(true), everything());
     let mut other = saved_run(true);
     other["metadata"]["namespace"] = json!("other");

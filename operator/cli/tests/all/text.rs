@@ -108,7 +108,7 @@ fn a_log_has_a_line_for_each_tenth_of_the_trials_and_one_for_every_other_change(
 }
 
 #[test]
-fn a_run_that_the_operator_has_not_seen_says_so() {
+fn a_run_that_the_operator_has_not_seen_is_shown_as_pending() {
     let mut run = measuring();
     run.status = None;
     insta::assert_snapshot!(live::frame(&run, now()), @r"
@@ -119,7 +119,7 @@ fn a_run_that_the_operator_has_not_seen_says_so() {
 }
 
 #[test]
-fn the_exit_code_tells_success_failure_and_doubt_apart() {
+fn the_exit_code_distinguishes_success_failure_and_doubt() {
     assert_eq!(live::exit_code(&measuring()), None);
     assert_eq!(live::exit_code(&finished("True", "True")), Some(0));
     assert_eq!(live::exit_code(&finished("True", "False")), Some(3));
@@ -219,7 +219,7 @@ fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
 }
 
 #[test]
-fn a_plan_says_what_a_run_will_do() {
+fn a_plan_describes_what_a_run_will_do() {
     let run: BenchmarkRun = serde_yaml::from_str(
         "
         apiVersion: wasmbench.dev/v1alpha1
@@ -239,7 +239,7 @@ fn a_plan_says_what_a_run_will_do() {
 }
 
 #[test]
-fn a_plan_of_a_schedule_says_when_and_what() {
+fn a_plan_of_a_schedule_has_its_times_and_its_run() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../manifests/samples/nightly.yaml"
@@ -295,7 +295,7 @@ fn every_sample_and_every_study_has_a_plan() {
 }
 
 #[test]
-fn a_plan_for_a_run_that_would_be_refused_says_why() {
+fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../manifests/invalid/baseline-unknown.yaml"
@@ -369,7 +369,7 @@ fn a_plan_advises_to_compare_answers_where_nothing_checks_them() {
 }
 
 #[test]
-fn a_plan_says_what_no_file_tells_of_an_image_under_a_runtime_class() {
+fn a_plan_notes_an_image_that_runs_with_and_without_a_runtime_class() {
     let own = |name: &str, class: Value| {
         json!({
             "name": name,

@@ -45,7 +45,7 @@ const LONGEST: u32 = 3;
 pub async fn act(
     context: &Context,
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     plan: &Plan,
 ) -> Result<(), Error> {
     let node = plan.node.as_deref().unwrap_or_default();
@@ -55,7 +55,7 @@ pub async fn act(
         }
         let name: &'static str = step.into();
         context.metrics.stepped(name);
-        one(OnNode { context, run, node }, seen, step).await?;
+        one(OnNode { context, run, node }, observed, step).await?;
         tracing::info!(
             run = run.name,
             namespace = run.namespace,
@@ -66,7 +66,7 @@ pub async fn act(
     Ok(())
 }
 
-async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error> {
+async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), Error> {
     let OnNode { context, run, node } = here;
     match step {
         Step::ClaimNode { node, existing } => {
@@ -76,7 +76,7 @@ async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error
         Step::ForgetNode { lease } => nodes::forget(context, lease).await,
         Step::Sweep(over) => sweep::leftovers(context, over).await,
         Step::StartUpstream { trial, restarts } => start_upstream(here, trial, *restarts).await,
-        Step::DeploySubject(trial) => deploy_subject(here, seen, trial).await,
+        Step::DeploySubject(trial) => deploy_subject(here, observed, trial).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
@@ -87,7 +87,7 @@ async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error
                 node,
                 subject_uid,
                 address: *address,
-                upstream_uid: upstream_of(run, seen, trial).map(|pod| pod.uid.as_str()),
+                upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);
@@ -95,7 +95,7 @@ async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error
         }
         Step::LaunchColdStart { trial, again } => {
             keep_quiet(context, run, trial).await;
-            let job = creating_job(context, run, seen, node, trial);
+            let job = creating_job(context, run, observed, node, trial);
             launch(here, trial, job, *again).await
         }
         Step::CollectRecord {
@@ -111,7 +111,7 @@ async fn one(here: OnNode<'_>, seen: &Observed, step: &Step) -> Result<(), Error
             failure,
             subject_pod,
         } => {
-            let failure = why(context, seen, trial, failure.clone()).await;
+            let failure = why(context, observed, trial, failure.clone()).await;
             record::failure(here, trial, &failure, subject_pod.as_deref()).await
         }
         Step::RecordSkipped(exclusion) => record::skipped(here, exclusion).await,
@@ -198,12 +198,16 @@ async fn create_pod(
     }
 }
 
-async fn deploy_subject(here: OnNode<'_>, seen: &Observed, trial: &TrialId) -> Result<(), Error> {
+async fn deploy_subject(
+    here: OnNode<'_>,
+    observed: &Observed,
+    trial: &TrialId,
+) -> Result<(), Error> {
     let OnNode { context, run, node } = here;
     let Some(variant) = run.variant(trial) else {
         return Ok(());
     };
-    let address = upstream_address(run, seen, trial);
+    let address = upstream_address(run, observed, trial);
     let pod = subject_pod(run, variant, trial, node, address.as_deref());
     let Some(message) = create_pod(context, run, &pod).await? else {
         return Ok(());
@@ -232,21 +236,25 @@ async fn start_upstream(here: OnNode<'_>, trial: &TrialId, restarts: usize) -> R
 }
 
 /// The echo server, if `trial` needs one.
-fn upstream_of<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a PodSeen> {
-    seen.upstream().filter(|_| run.has_upstream(trial))
+fn upstream_of<'a>(
+    run: &ValidatedRun,
+    observed: &'a Observed,
+    trial: &TrialId,
+) -> Option<&'a PodSeen> {
+    observed.upstream().filter(|_| run.has_upstream(trial))
 }
 
-/// The `failure` of `trial`, with what the Job controller said if the probe's Job has no pod.
-async fn why(context: &Context, seen: &Observed, trial: &TrialId, failure: Failure) -> Failure {
-    let mut probes = seen.probes.iter();
+/// The `failure` of `trial`, with the message of the Job controller if the probe's Job has no pod.
+async fn why(context: &Context, observed: &Observed, trial: &TrialId, failure: Failure) -> Failure {
+    let mut probes = observed.probes.iter();
     match probes.find(|probe| probe.trial == *trial && probe.awaits_pod()) {
         Some(probe) => why_no_pod(context, &probe.job, failure).await,
         None => failure,
     }
 }
 
-fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<String> {
-    let ip = upstream_of(run, seen, trial)?.ip?;
+fn upstream_address(run: &ValidatedRun, observed: &Observed, trial: &TrialId) -> Option<String> {
+    let ip = upstream_of(run, observed, trial)?.ip?;
     Some(std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string())
 }
 
@@ -254,12 +262,12 @@ fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Opt
 fn creating_job(
     context: &Context,
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     node: &str,
     trial: &TrialId,
 ) -> Option<Job> {
     let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
-    let address = upstream_address(run, seen, trial);
+    let address = upstream_address(run, observed, trial);
     let build = if trial.cell.point == Point::Density {
         density_job
     } else {
@@ -311,7 +319,7 @@ async fn launch(
     record::failure(here, trial, &failure, None).await
 }
 
-/// Creates a Job, unless the run already has it. `Some` says how it was altered.
+/// Creates a Job, unless the run already has it. `Some` is how it was altered.
 async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {
@@ -334,7 +342,7 @@ async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Erro
 
 /// Whether two objects belong to the same trial of the same run.
 fn same_trial(a: &ObjectMeta, b: &ObjectMeta) -> bool {
-    let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+    let value = |map: &Option<BTreeMap<String, String>>, key| map.as_ref()?.get(key).cloned();
     let trial = |meta: &ObjectMeta| {
         (
             value(&meta.labels, labels::RUN_UID),

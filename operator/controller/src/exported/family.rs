@@ -28,15 +28,15 @@ pub enum Family {
     RequestsPerSecond,
     /// A measured share of 1.
     Share,
-    /// What the condition `Trustworthy` says.
+    /// The condition `Trustworthy`.
     Trustworthy,
-    /// What the condition `Passed` says.
+    /// The condition `Passed`.
     Passed,
     /// How long the run took.
     Duration,
     /// When a run of the schedule last succeeded.
     LastSuccess,
-    /// What the condition `Regressed` says.
+    /// The condition `Regressed`.
     Regressed,
     /// How many of the last runs in a row were untrustworthy.
     UntrustworthyRuns,
@@ -93,10 +93,10 @@ impl Family {
             Self::Bytes => "Measured memory, the median over the blocks.",
             Self::RequestsPerSecond => "Measured throughput, the median over the blocks.",
             Self::Share => "Measured share of 1, the median over the blocks.",
-            Self::Trustworthy => "Whether nothing speaks against the numbers of the run.",
+            Self::Trustworthy => "Whether the numbers of the run are trustworthy.",
             Self::Passed => "Whether the run met all of its expectations.",
             Self::Duration => "Time from the first trial to the report.",
-            Self::LastSuccess => "When a run of the schedule last ended that can be believed.",
+            Self::LastSuccess => "When the last trustworthy run of the schedule ended.",
             Self::Regressed => "Whether a measure became worse and has stayed so.",
             Self::UntrustworthyRuns => "How many of the last runs in a row were untrustworthy.",
             Self::LastRunFailed => "Whether the last run was refused or not fully measured.",

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_whose_runs_all_go_on_tells_nothing_of_them() {
+    fn a_schedule_without_a_finished_run_exports_nothing_of_its_runs() {
         assert_eq!(LastRuns::after(None, &[run(1, None)]), None);
     }
 }

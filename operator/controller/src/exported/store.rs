@@ -123,7 +123,7 @@ impl Exported {
 }
 
 impl Shown {
-    /// Whether these samples of a run fit beside the others; notes it if they do not.
+    /// Whether these samples of a run fit in with the others; notes it if they do not.
     fn makes_room(&mut self, uid: &str, samples: &[Sample]) -> bool {
         let latest = self
             .schedules

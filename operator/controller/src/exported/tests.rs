@@ -109,7 +109,7 @@ fn of_run(comparisons: &[Value]) -> Vec<Sample> {
 fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
     let exported = Exported::default();
     exported.show_run("1", of_run(&[comparison("embedded")]));
-    let of = |name: &str, variant: &str, value: &str| {
+    let series_of = |name: &str, variant: &str, value: &str| {
         format!(
             "wasmbench_{name}{{namespace=\"team-a\",run=\"nightly\",variant=\"{variant}\",\
              workload=\"hello\",point=\"density\",measure=\"memoryPerInstance\"}} {value}"
@@ -117,11 +117,11 @@ fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
     };
     let whole = "{namespace=\"team-a\",run=\"nightly\"}";
     let wanted = [
-        of("run_ratio", "embedded", "1.5"),
-        of("run_ratio_lower", "embedded", "1.25"),
-        of("run_ratio_upper", "embedded", "1.75"),
-        of("run_measured_bytes", "embedded", "1500.0"),
-        of("run_measured_bytes", "native", "1000.0"),
+        series_of("run_ratio", "embedded", "1.5"),
+        series_of("run_ratio_lower", "embedded", "1.25"),
+        series_of("run_ratio_upper", "embedded", "1.75"),
+        series_of("run_measured_bytes", "embedded", "1500.0"),
+        series_of("run_measured_bytes", "native", "1000.0"),
         format!("wasmbench_run_trustworthy{whole} 1.0"),
         format!("wasmbench_run_duration_seconds{whole} 600.0"),
     ];
@@ -129,7 +129,7 @@ fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
 }
 
 #[test]
-fn what_is_secondary_doubted_or_of_no_variant_of_the_run_is_not_shown() {
+fn secondary_doubted_and_foreign_comparisons_are_not_shown() {
     let whole = of_run(&[]);
     let mut secondary = comparison("embedded");
     secondary["primary"] = false.into();
@@ -141,7 +141,7 @@ fn what_is_secondary_doubted_or_of_no_variant_of_the_run_is_not_shown() {
 }
 
 #[test]
-fn series_are_gone_with_their_run_and_their_schedule() {
+fn series_disappear_with_their_run_and_their_schedule() {
     let uids = |uids: &[&str]| -> BTreeSet<String> { uids.iter().map(|&uid| uid.into()).collect() };
     let exported = Exported::default();
     let samples = of_run(&[comparison("embedded")]);
@@ -174,7 +174,7 @@ fn quotes_in_a_label_value_are_escaped() {
 }
 
 #[test]
-fn a_run_shows_so_many_series_at_most() {
+fn the_number_of_series_of_a_run_is_limited() {
     let exported = Exported::default();
     let many = vec![comparison("embedded"); 200];
     exported.show_run("1", numbers::bounded("many", of_run(&many)));
@@ -182,7 +182,7 @@ fn a_run_shows_so_many_series_at_most() {
 }
 
 #[test]
-fn all_runs_together_show_so_many_series_at_most_and_those_left_out_are_counted() {
+fn the_series_of_all_runs_are_limited_and_those_left_out_are_counted() {
     let exported = Exported::default();
     let comparisons = vec![comparison("embedded"); 200];
     let many = numbers::bounded("many", of_run(&comparisons));

@@ -40,8 +40,8 @@ const QUOTE: usize = 300;
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
     let seen = |pod| {
         let mut seen = subject_seen(pod)?;
-        let asked = desired_subject(run, &seen.trial, node);
-        let likeness = asked.map(|asked| likeness(&asked, pod));
+        let desired = desired_subject(run, &seen.trial, node);
+        let likeness = desired.map(|desired| likeness(&desired, pod));
         seen.pod.likeness = likeness.unwrap_or_default();
         Some(seen)
     };
@@ -66,10 +66,10 @@ fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
 
 /// The run's echo servers; `node` is the one that the run holds.
 pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
-    let asked = upstream_pod(run, images, node, 0);
+    let desired = upstream_pod(run, images, node, 0);
     let seen = |pod| {
         Some(PodSeen {
-            likeness: likeness(&asked, pod),
+            likeness: likeness(&desired, pod),
             ..pod_seen(pod)?
         })
     };
@@ -142,10 +142,10 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
 /// The pod of `job`, compared with what the Job asks for.
 fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
-    let asked: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
+    let desired: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
     Some(PodSeen {
-        likeness: asked
-            .map(|asked| compare_pod(asked, pod))
+        likeness: desired
+            .map(|desired| compare_pod(desired, pod))
             .unwrap_or_default(),
         ..pod_seen(pod)?
     })
@@ -175,7 +175,7 @@ fn created(meta: &ObjectMeta) -> Timestamp {
     time.map_or(Timestamp::MIN, |time| time.0)
 }
 
-/// A pod as plain data, without what was asked for.
+/// A pod as plain data, without what was requested.
 pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
     Some(PodSeen {
@@ -270,7 +270,7 @@ pub fn node(node: &Node) -> NodeSeen {
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
-            // `ready` and `cordoned` say the same in fewer words.
+            // `ready` and `cordoned` are the same in a shorter form.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
             .map(|taint| TaintSeen {
                 key: taint.key.clone(),
@@ -347,12 +347,12 @@ mod tests {
             (labels::COMPONENT_PROBE, "probe"),
             (labels::COMPONENT_UPSTREAM, "upstream"),
         ] {
-            let of = |state| {
+            let seen_state = |state| {
                 pod_seen(&with_proxy(component, ours, &state))
                     .unwrap()
                     .state
             };
-            let ended = of(json!({ "terminated": { "exitCode": 3 } }));
+            let ended = seen_state(json!({ "terminated": { "exitCode": 3 } }));
             let is_ended = matches!(
                 &ended,
                 PodState::Ended {
@@ -361,7 +361,7 @@ mod tests {
                 }
             );
             assert!(is_ended, "{component}: {ended:?}");
-            let waits = of(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
+            let waits = seen_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
             let is_waiting = matches!(&waits, PodState::Pending(Some(_)));
             assert!(is_waiting, "{component}: {waits:?}");
         }
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_log_the_end_is_quoted_and_of_other_text_the_beginning() {
+    fn a_long_log_is_quoted_from_its_end_and_other_text_from_its_start() {
         let log = format!("{}\nthe cause\n", "x".repeat(QUOTE));
         let quoted = quote_end(Some(&log));
         assert!(
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nodes_own_taints_are_what_its_state_says_and_others_are_taints() {
+    fn taints_for_cordoned_and_not_ready_nodes_are_read_as_state() {
         let taint = |key: &str, effect: &str| json!({ "key": key, "effect": effect });
         let object = json!({
             "metadata": { "name": "bench-1" },

@@ -1,4 +1,4 @@
-//! What kubelets said about pods, and the Job controller about Jobs. Read once, when a pod did not
+//! Events of kubelets about pods, and of the Job controller about Jobs. Read once, when a pod did not
 //! start: nothing is being measured then.
 
 use k8s_openapi::api::events::v1::Event;
@@ -14,7 +14,7 @@ use crate::context::Context;
 /// it.
 const AT_MOST: u32 = 500;
 
-/// Adds to `failure` what the kubelet said, if anything, about the pod whose name begins with
+/// Adds to `failure` the event of the kubelet, if any, about the pod whose name begins with
 /// `pod`. If the events cannot be read, returns `failure` unchanged.
 pub async fn with_event(
     context: &Context,
@@ -27,18 +27,18 @@ pub async fn with_event(
     }
     let events = events(context, namespace, SANDBOX_FAILED, "Pod").await;
     match latest(&events, pod) {
-        Some(said) => explained(failure, &quote_end(Some(said))),
+        Some(note) => explained(failure, &quote_end(Some(note))),
         None => failure,
     }
 }
 
-/// Adds to the `failure` of a probe whose Job has no pod what the Job controller said, if anything.
+/// Adds to the `failure` of a probe whose Job has no pod the event of the Job controller, if any.
 pub async fn why_no_pod(context: &Context, job: &str, failure: Failure) -> Failure {
     let namespace = &context.config.operator_namespace;
     let events = events(context, namespace, POD_REFUSED, "Job").await;
     match latest(&events, job) {
-        // A refusal says first what it is about.
-        Some(said) => refused(failure, &quote(Some(said))),
+        // A refusal begins with its subject.
+        Some(note) => refused(failure, &quote(Some(note))),
         None => failure,
     }
 }
@@ -58,7 +58,7 @@ async fn events(context: &Context, namespace: &str, reason: &str, kind: &str) ->
     }
 }
 
-/// What the latest event says about the object whose name begins with `name`.
+/// The note of the latest event about the object whose name begins with `name`.
 fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
     let about = |event: &&Event| {
         let regarding = event.regarding.as_ref();
@@ -76,7 +76,7 @@ fn latest<'a>(events: &'a [Event], name: &str) -> Option<&'a str> {
             .or(event.event_time.as_ref().map(|time| time.0))
     };
     let event = events.iter().filter(about).max_by_key(time)?;
-    event.note.as_deref().filter(|said| !said.trim().is_empty())
+    event.note.as_deref().filter(|note| !note.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_shim_is_found_at_the_end_of_what_containerd_says() {
+    fn a_missing_shim_is_found_at_the_end_of_containerds_message() {
         let id = "a".repeat(64);
         let note = format!(
             "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to start sandbox \
@@ -118,9 +118,12 @@ mod tests {
              \"containerd-shim-wasmbench-broken-v1\": file does not exist"
         );
         let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
-        let said = quote_end(latest(&events, "run-a"));
+        let note = quote_end(latest(&events, "run-a"));
         let failure = Failure::new(FailureReason::StartTimedOut, "");
-        let told = explained(failure, &said).message;
-        assert!(told.starts_with("the shim is not on the node"), "{told}");
+        let message = explained(failure, &note).message;
+        assert!(
+            message.starts_with("the shim is not on the node"),
+            "{message}"
+        );
     }
 }

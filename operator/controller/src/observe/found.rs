@@ -1,5 +1,5 @@
-//! What the records of a run say, and how that compares with an earlier run: read whenever it is
-//! asked for, so that the report and the status can be computed again at any time.
+//! The results of the records of a run, and how they compare with an earlier run: read whenever it is
+//! requested, so that the report and the status can be computed again at any time.
 
 use kube::Api;
 use wasmbench_api::BenchmarkRun;
@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// What a run has found.
 pub struct Found {
-    /// What its records say.
+    /// The results of its records.
     pub summary: Summary,
     /// The names of the `ConfigMaps` that hold them.
     pub records: Vec<String>,

@@ -63,7 +63,7 @@ pub async fn observe(
     let node = held.unwrap_or_default();
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
-    let mut seen = Observed {
+    let mut observed = Observed {
         nodes,
         demands: demands(&run.spec, &context.config, &classes, records.node),
         unmatched_since: unmatched_since(written),
@@ -87,12 +87,13 @@ pub async fn observe(
         records_full: records.bytes >= most,
         report: records.report,
     };
-    seen.blocks = records::decided_blocks(context, run, &seen).await?;
-    if may_take(run, &seen) {
-        seen.occupants
+    observed.blocks = records::decided_blocks(context, run, &observed).await?;
+    if may_take(run, &observed) {
+        observed
+            .occupants
             .extend(occupants::pods(context, &run.uid).await?);
     }
-    Ok(seen)
+    Ok(observed)
 }
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
@@ -109,7 +110,7 @@ async fn run_pods(context: &Context, run: &ValidatedRun) -> Result<Vec<Pod>, Err
         .items)
 }
 
-/// The probes of all runs: a run starts nothing beside another one's.
+/// The probes of all runs: a run starts nothing in parallel with another one's.
 async fn probes(context: &Context) -> Result<(Vec<Job>, Vec<Pod>), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);

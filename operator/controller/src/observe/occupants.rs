@@ -71,7 +71,7 @@ mod tests {
         })
     }
 
-    fn asked() -> Value {
+    fn spec() -> Value {
         let term = json!({ "matchFields": [{
             "key": "metadata.name", "operator": "In", "values": ["bench-1"],
         }] });
@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn what_may_use_a_node_for_another_run_occupies_it() {
+    fn jobs_and_pods_of_another_run_occupy_its_node_until_they_end() {
         let job = |uid: &str, status: Value| {
-            let template = json!({ "spec": asked() });
+            let template = json!({ "spec": spec() });
             json!({ "metadata": meta(uid), "spec": { "template": template }, "status": status })
         };
         let ended = json!({ "conditions": [{ "type": "Complete", "status": "True" }] });
-        let pod = |uid: &str, phase: &str| json!({ "metadata": meta(uid), "spec": asked(), "status": { "phase": phase } });
+        let pod = |uid: &str, phase: &str| json!({ "metadata": meta(uid), "spec": spec(), "status": { "phase": phase } });
         for (jobs, pods, expected) in [
             (
                 vec![job("other", json!({}))],

@@ -24,9 +24,9 @@ const PAGE: u32 = 4;
 pub async fn decided_blocks(
     context: &Context,
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
 ) -> Result<u32, Error> {
-    let complete = match blocks(run, seen) {
+    let complete = match blocks(run, observed) {
         Blocks::Decided(blocks) => return Ok(blocks),
         Blocks::Complete(blocks) => blocks,
     };

@@ -20,7 +20,7 @@ use wasmbench_model::wire::record::TrialId;
 use watches::{Answer, Watches};
 
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle
-/// for 240 s without telling anyone.
+/// for 240 s without a notice.
 pub const WATCH_SECONDS: u32 = 200;
 /// How long a request may take until its response begins.
 const CALL: Duration = Duration::from_secs(10);
@@ -72,7 +72,7 @@ impl Quiet {
     /// over, and its remains are being removed, which can wait for the end of the window, when
     /// everything is read again.
     pub fn is_of_another_trial(&self, object: &ObjectMeta) -> bool {
-        let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+        let value = |map: &Option<BTreeMap<String, String>>, key| map.as_ref()?.get(key).cloned();
         let run = value(&object.labels, labels::RUN_UID);
         let trial = value(&object.annotations, labels::TRIAL);
         let (Some(run), Some(trial)) = (run, trial) else {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_left_of_the_last_trial_wakes_nobody_in_a_window() {
+    async fn objects_of_an_earlier_trial_wake_nobody_in_a_window() {
         let quiet = Quiet::default();
         assert!(!quiet.is_of_another_trial(&of_trial(1)));
         quiet.begin("run", &trial(2), MINUTE);
@@ -207,9 +207,9 @@ mod tests {
     async fn ask(client: Client, query: &str) -> Duration {
         let uri = format!("/api/v1/pods?limit=1&{query}");
         let request = Request::get(uri).body(Body::empty()).unwrap();
-        let asked = Instant::now();
+        let sent = Instant::now();
         client.send(request).await.unwrap();
-        asked.elapsed()
+        sent.elapsed()
     }
 
     #[tokio::test(start_paused = true)]

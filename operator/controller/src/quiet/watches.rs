@@ -194,7 +194,7 @@ mod tests {
         let mut young = opened(&watches);
         watches.renew(MINUTE).await;
         assert!(ends(&mut old).await);
-        assert!(ends(&mut old).await, "and says so again");
+        assert!(ends(&mut old).await, "and reports it again");
         assert!(!ends(&mut young).await);
     }
 

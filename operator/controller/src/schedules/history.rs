@@ -29,11 +29,11 @@ pub async fn keep(
     runs: &[SeenRun],
 ) -> Result<Option<Draft>, Error> {
     let measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
-    let told = schedule
+    let old = schedule
         .status
         .as_ref()
         .map_or(&[][..], |status| &status.conditions);
-    let is_known = told
+    let is_known = old
         .iter()
         .any(|condition| condition.type_ == conditions::REGRESSED);
     if measured.is_empty() && !is_known {
@@ -114,7 +114,7 @@ async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<
         return Err(Error::NameTaken { kind, name });
     }
     let whole = api.get_opt(&name).await.map_err(failed)?;
-    // Another one by now: the next reconcile tells.
+    // Another one by now: the next reconcile reads it.
     Ok(whole.filter(|whole| whole.metadata.uid == found.metadata.uid))
 }
 

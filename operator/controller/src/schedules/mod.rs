@@ -14,4 +14,4 @@ mod wakes;
 mod watch;
 
 pub use wakes::Wakes;
-pub use watch::{Woken, look_after, wired};
+pub use watch::{Woken, reconcile_all, wired};

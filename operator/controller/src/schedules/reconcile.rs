@@ -28,7 +28,7 @@ pub async fn reconcile(
     // Lateness is counted from here: the operator must not skip a run because of its own silence.
     let woken = context.clock.now();
     context.quiet.over().await;
-    let result = Box::pin(guarded(look_after(&schedule, woken, &context))).await;
+    let result = Box::pin(guarded(reconcile_schedule(&schedule, woken, &context))).await;
     if result.is_ok() {
         context.backoff.succeeded(&uid_of(&schedule));
     }
@@ -50,7 +50,7 @@ fn uid_of(schedule: &ScheduleMeta) -> String {
     schedule.uid().unwrap_or_default()
 }
 
-async fn look_after(
+async fn reconcile_schedule(
     known: &ScheduleMeta,
     woken: Timestamp,
     context: &Context,
@@ -87,9 +87,9 @@ async fn go_on(
     context: &Context,
 ) -> Result<Action, Error> {
     let created = schedule.creation_timestamp().map_or(woken, |time| time.0);
-    let told = schedule.status.as_ref();
-    let last = told
-        .and_then(|told| told.last_schedule_time.as_ref())
+    let old = schedule.status.as_ref();
+    let last = old
+        .and_then(|old| old.last_schedule_time.as_ref())
         .map(|time| time.0);
     let seen = Seen {
         created,
@@ -104,16 +104,16 @@ async fn go_on(
     }
     let acted = act::act(context, schedule, runs, &step).await;
     let errors = [acted.as_ref().err(), kept.as_ref().err()];
-    let hindrance = errors
+    let obstacle = errors
         .into_iter()
         .flatten()
         .find(|error| error.is_for_people());
-    let mut drafts = match hindrance {
+    let mut drafts = match obstacle {
         Some(error) => status::stalled(error.reason(), &error.to_string()),
         None => status::accepted(),
     };
     drafts.extend(kept.as_ref().ok().cloned().flatten());
-    let known = told.map_or(&[][..], |told| told.conditions.as_slice());
+    let known = old.map_or(&[][..], |old| old.conditions.as_slice());
     drafts.extend(behind(cron, runs, known, context.clock.now()));
     let done = match &acted {
         Ok(()) => step.clone(),

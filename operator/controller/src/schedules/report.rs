@@ -1,4 +1,4 @@
-//! The status of a schedule, written only when it says something new, and Events on transitions.
+//! The status of a schedule, written only when it changes, and Events on transitions.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{Patch, PatchParams};
@@ -13,7 +13,7 @@ use wasmbench_core::schedule::LeftOut;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::report::{MANAGER, NOTE, UNDECODABLE, say_undecodable};
+use crate::report::{MANAGER, NOTE, UNDECODABLE, report_undecodable};
 
 /// Writes `new`, and publishes Events about what has changed.
 pub async fn report(
@@ -117,5 +117,5 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
         conditions::no(conditions::ACCEPTED, UNDECODABLE, message.clone()),
         conditions::yes(conditions::STALLED, UNDECODABLE, message),
     ];
-    say_undecodable::<BenchmarkSchedule>(context, invalid, drafts).await
+    report_undecodable::<BenchmarkSchedule>(context, invalid, drafts).await
 }

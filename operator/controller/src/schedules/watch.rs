@@ -38,7 +38,7 @@ pub fn wired() -> (Wakes, Woken) {
 }
 
 /// Reconciles all schedules forever.
-pub async fn look_after(context: Arc<Context>, woken: Woken) {
+pub async fn reconcile_all(context: Arc<Context>, woken: Woken) {
     let _ = context.schedules.set(woken.all.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)

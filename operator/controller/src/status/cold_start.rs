@@ -39,7 +39,7 @@ pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
 
 fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
     let invalid = invalid(&cell.invalid_because);
-    let of = |metric, found: &Option<ColdTime>| {
+    let cold_time = |metric, found: &Option<ColdTime>| {
         let found = found.as_ref();
         found.map(|found| time(summary, cell, metric, found))
     };
@@ -53,8 +53,8 @@ fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
             starts: late.starts,
             limit_seconds: late.limit_seconds,
         }),
-        listening: of(Metric::ColdStartListening, &cell.detail.create_to_listening),
-        answer: of(Metric::ColdStartAnswer, &cell.detail.create_to_answer),
+        listening: cold_time(Metric::ColdStartListening, &cell.detail.create_to_listening),
+        answer: cold_time(Metric::ColdStartAnswer, &cell.detail.create_to_answer),
         makespan_microseconds: cell
             .detail
             .makespan_microseconds

@@ -1,4 +1,4 @@
-//! The conditions of a run: what they say at each stage and about its conclusion.
+//! The conditions of a run, at each stage and for its conclusion.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
@@ -7,7 +7,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::summary::trust::Trust;
 
-use crate::status::{Conclusion, clip};
+use crate::status::{Conclusion, truncate};
 
 /// The conditions of a run that was accepted and has `total` trials without its scouts.
 pub fn drafts(
@@ -48,7 +48,7 @@ fn outcome(total: usize, stage: &Stage, conclusion: Option<&Conclusion>) -> Vec<
 fn pending(reason: &str, message: &str) -> Vec<Draft> {
     vec![
         no(conditions::FINISHED, reason, "the run has not ended"),
-        unknown(conditions::SUCCEEDED, reason, clip(message)),
+        unknown(conditions::SUCCEEDED, reason, truncate(message)),
         unknown(
             conditions::TRUSTWORTHY,
             "NoResult",
@@ -77,7 +77,7 @@ fn stalled(stage: &Stage) -> Draft {
         Stage::NoNode { message } | Stage::GaveUp { message } => yes(
             conditions::STALLED,
             conditions::NO_MATCHING_NODE,
-            clip(message),
+            truncate(message),
         ),
         Stage::Done => no(conditions::STALLED, "Finished", "the run has ended"),
         Stage::Suspended => no(conditions::STALLED, "Suspended", "the user stopped the run"),
@@ -96,7 +96,7 @@ fn gave_up(message: &str, total: usize, conclusion: &Conclusion) -> Vec<Draft> {
     );
     vec![
         yes(conditions::FINISHED, reason, "the run has ended"),
-        no(conditions::SUCCEEDED, reason, clip(&message)),
+        no(conditions::SUCCEEDED, reason, truncate(&message)),
         trustworthy(conclusion),
     ]
 }
@@ -116,12 +116,13 @@ fn concluded(total: usize, conclusion: &Conclusion) -> Vec<Draft> {
             format!("all {total} trials were measured{precision}"),
         )
     } else if conclusion.measured == 0 {
-        let message = "no trial has a valid measurement: status.skipped and the report say why";
+        let message =
+            "no trial has a valid measurement: see status.skipped and the report for the reasons";
         no(conditions::SUCCEEDED, "NothingMeasured", message)
     } else {
         let message = format!(
-            "{} of {total} trials have a valid measurement: status.skipped and the report say what \
-             happened to the others{precision}",
+            "{} of {total} trials have a valid measurement: see status.skipped and the report for \
+             the others{precision}",
             conclusion.measured
         );
         no(conditions::SUCCEEDED, "Incomplete", message)

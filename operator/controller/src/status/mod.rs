@@ -1,6 +1,6 @@
 //! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
 //! decide what to do, with two exceptions: a finished run stays finished, and a run that no node fits
-//! knows since when.
+//! keeps the time since when.
 
 mod cold_start;
 mod density;
@@ -54,7 +54,7 @@ pub struct Conclusion {
     pub skipped: Vec<SkippedVariant>,
     /// The time that cold starts take when the service does nothing.
     pub harness_floor: Vec<HarnessFloor>,
-    /// Whether the numbers can be believed.
+    /// Whether the numbers are trustworthy.
     pub trust: Trust,
     /// The outcome of the run's expectations.
     pub expectations: Vec<Decision>,
@@ -73,7 +73,7 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
+    /// The status for `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn from_summary(summary: &Summary, records: Vec<String>) -> Self {
         Self {
             rows: rows::status_rows(summary),
@@ -104,7 +104,7 @@ fn reached(precision: &Precision) -> ReachedPrecision {
         blocks: precision.blocks,
         outcome: <&str>::from(precision.outcome).to_owned(),
         widest_relative_interval: precision.widest.as_ref().and_then(|width| width.relative),
-        message: clip_to(&precision.message, 512),
+        message: truncate_to(&precision.message, 512),
     }
 }
 
@@ -114,7 +114,7 @@ fn expected(spec: &BenchmarkRunSpec) -> Option<Power> {
     Some(Power {
         smallest_difference: expected.smallest.map(share),
         assumed_scatter: Some(power::USUAL_SCATTER),
-        message: clip_to(&expected.words(spec, power::USUAL_SCATTER), 512),
+        message: truncate_to(&expected.words(spec, power::USUAL_SCATTER), 512),
     })
 }
 
@@ -127,7 +127,7 @@ fn found(summary: &Summary) -> Option<Power> {
     Some(Power {
         smallest_difference: Some(share(worst)),
         assumed_scatter: None,
-        message: clip_to(&power::said(summary)?, 512),
+        message: truncate_to(&power::said(summary)?, 512),
     })
 }
 
@@ -138,7 +138,7 @@ fn share(factor: f64) -> f64 {
 
 /// The status of a run that was refused.
 pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status {
-    let message = clip(&invalid.to_string());
+    let message = truncate(&invalid.to_string());
     let mut drafts = vec![
         no(conditions::ACCEPTED, "Invalid", message.clone()),
         yes(conditions::FINISHED, "Invalid", "the run was refused"),
@@ -166,14 +166,14 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
 pub fn status_of(
     run: &BenchmarkRun,
     valid: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     plan: &Plan,
     conclusion: Option<&Conclusion>,
     now: Timestamp,
 ) -> BenchmarkRunStatus {
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
-    let planned = valid.planned(seen.blocks);
+    let planned = valid.planned(observed.blocks);
     let total = planned.len();
     // A scout measures nothing, so that no measurement is missing without one.
     let measuring = planned.iter().filter(|trial| !trial.is_scout()).count();
@@ -207,7 +207,7 @@ pub fn status_of(
             valid,
             plan,
             total,
-            remaining(valid, seen, elapsed),
+            remaining(valid, observed, elapsed),
             now,
         )),
         precision: conclusion.and_then(|c| c.precision.clone()),
@@ -215,7 +215,7 @@ pub fn status_of(
             Some(conclusion) => conclusion.power.clone(),
             None => expected(&valid.spec),
         },
-        verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
+        verdict: conclusion.map(|c| truncate_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
         not_applicable: not_applicable::list(&valid.spec),
         harness_floor: conclusion
@@ -241,7 +241,7 @@ fn results(run: &str, records: &[String]) -> Results {
     }
 }
 
-/// Whether two statuses say the same, apart from estimated times. Writing only actual changes keeps
+/// Whether two statuses are equal, apart from estimated times. Writing only actual changes keeps
 /// the operator from waking itself.
 pub fn same(old: Option<&Status>, new: &Status) -> bool {
     let without_estimate = |status: &Status| {
@@ -255,12 +255,12 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
     old.is_some_and(|old| without_estimate(old) == without_estimate(new))
 }
 
-fn clip(text: &str) -> String {
-    clip_to(text, MESSAGE_LIMIT)
+fn truncate(text: &str) -> String {
+    truncate_to(text, MESSAGE_LIMIT)
 }
 
-/// At most `limit` bytes, cut between characters.
-fn clip_to(text: &str, limit: usize) -> String {
+/// At most `limit` bytes, truncated between characters.
+fn truncate_to(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
@@ -276,10 +276,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clipped_text_stays_within_its_limit_and_between_characters() {
+    fn truncated_text_fits_its_limit_and_ends_between_characters() {
         let text = "ä".repeat(600);
-        let clipped = clip_to(&text, 512);
-        assert!(clipped.len() <= 512);
-        assert!(clipped.ends_with("..."));
+        let truncated = truncate_to(&text, 512);
+        assert!(truncated.len() <= 512);
+        assert!(truncated.ends_with("..."));
     }
 }

@@ -1,4 +1,4 @@
-//! What a run says that it is doing: `status.progress`.
+//! What a run is doing: `status.progress`.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -6,7 +6,7 @@ use wasmbench_api::status::Progress;
 use wasmbench_core::plan::{Plan, Remaining, Stage};
 use wasmbench_core::validate::ValidatedRun;
 
-use super::clip;
+use super::truncate;
 
 /// `total` trials are planned so far; they take `left`.
 pub fn progress(
@@ -33,7 +33,7 @@ pub fn progress(
         Stage::Queued { message }
         | Stage::NoNode { message }
         | Stage::GaveUp { message }
-        | Stage::Measuring { message, .. } => clip(message),
+        | Stage::Measuring { message, .. } => truncate(message),
         Stage::Summarising => "writing the report".to_owned(),
         Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
         Stage::Done => format!(

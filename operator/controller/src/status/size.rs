@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn items_that_do_not_fit_are_counted() {
         let all: Vec<String> = ["one", "two", "three"].map(ToOwned::to_owned).into();
         assert_eq!(fitting(&all, 20), (all.clone(), 0));
         assert_eq!(fitting(&all, 19), (all[..2].to_vec(), 1));

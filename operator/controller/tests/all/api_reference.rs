@@ -26,7 +26,7 @@ fn the_api_reference_is_generated_from_the_types() {
     let found = std::fs::read_to_string(file()).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/api-reference.md is not what the types in operator/api say: run `make generate` and \
+        "docs/api-reference.md does not match the types in operator/api: run `make generate` and \
          commit the result"
     );
 }

@@ -125,7 +125,7 @@ fn pod_path() -> &'static str {
 }
 
 #[tokio::test]
-async fn a_subject_that_is_there_already_is_as_good_as_created() {
+async fn a_subject_that_exists_already_counts_as_created() {
     let calls = vec![
         (
             "POST",
@@ -158,7 +158,7 @@ async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
 }
 
 #[tokio::test]
-async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
+async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_message() {
     let words = "violates PodSecurity restricted:latest: hostNetwork";
     let calls = vec![
         ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
@@ -225,7 +225,7 @@ async fn a_spent_quota_is_waited_for_and_gets_no_record() {
 }
 
 #[tokio::test]
-async fn a_namespace_that_is_too_new_for_pods_is_tried_again_and_gets_no_record() {
+async fn a_namespace_that_is_too_new_for_pods_is_retried_and_gets_no_record() {
     let words = "pods is forbidden: error looking up service account team-a/default: \
                  serviceaccount \"default\" not found";
     let calls = vec![("POST", "/team-a/pods", 403, status(403, "Forbidden", words))];
@@ -255,7 +255,7 @@ fn launch() -> Step {
 }
 
 /// Launches a probe whose Job name is taken by the Job of this run and this trial.
-async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
+async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<(), Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {
@@ -268,9 +268,9 @@ async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn a_probe_that_is_there_already_is_as_good_as_launched() {
+async fn a_probe_that_exists_already_counts_as_launched() {
     let trial = valid().order[0].to_string();
-    launch_beside(&valid().uid, &trial).await.unwrap();
+    launch_with_taken_name(&valid().uid, &trial).await.unwrap();
 }
 
 /// The hash in the names of Jobs is short: whoever creates many runs may hit another run's name.
@@ -278,7 +278,7 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
 async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
     let (uid, trial) = (valid().uid, valid().order[0].to_string());
     for (uid, trial) in [("another", trial.as_str()), (&uid, "a/b/warm/b9")] {
-        let error = launch_beside(uid, trial).await.unwrap_err();
+        let error = launch_with_taken_name(uid, trial).await.unwrap_err();
         assert!(
             matches!(error, Error::NameTaken { kind: "Job", .. }),
             "{error}"
@@ -287,7 +287,7 @@ async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
 }
 
 #[tokio::test]
-async fn a_claim_that_another_run_was_faster_with_is_no_error() {
+async fn losing_a_claim_to_another_run_is_no_error() {
     let existing = LeaseSeen {
         node: "bench-1".into(),
         holder: None,
@@ -312,7 +312,7 @@ async fn a_claim_that_another_run_was_faster_with_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_claim_on_a_gone_node_is_removed_unless_a_run_took_it_meanwhile() {
+async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
     let conflict = status(409, "Conflict", "the precondition failed");
     for (code, answer) in [(200, json!({})), (409, conflict)] {
         let lease = LeaseSeen {
@@ -350,7 +350,7 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
+async fn records_of_another_schema_are_replaced_and_an_event_reports_it() {
     let valid = valid();
     let trial = valid.order[0].clone();
     let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
@@ -377,7 +377,7 @@ async fn records_of_another_schema_are_replaced_and_an_event_says_so() {
     }
 }
 
-/// The trial's record, which says that its subject crashed.
+/// The trial's record, which reports that its subject crashed.
 fn record_crash() -> Step {
     Step::RecordFailure {
         trial: valid().order[0].clone(),
@@ -402,7 +402,7 @@ async fn create_records(code: u16, reason: &str, words: &str) -> Error {
 }
 
 #[tokio::test]
-async fn no_room_for_a_record_is_said_in_the_api_servers_words_with_what_to_do() {
+async fn a_record_that_does_not_fit_is_reported_with_cause_and_remedy() {
     for (code, reason, words) in [
         (
             403,
@@ -424,15 +424,18 @@ async fn no_room_for_a_record_is_said_in_the_api_servers_words_with_what_to_do()
         let error = create_records(code, reason, words).await;
         let is_known = matches!(error, Error::ResultsRefused { .. });
         assert!(is_known && error.is_for_people(), "{error:?}");
-        let said = error.to_string();
-        assert!(said.contains(words) && said.contains("make room"), "{said}");
+        let message = error.to_string();
+        assert!(
+            message.contains(words) && message.contains("make room"),
+            "{message}"
+        );
     }
     let other = create_records(500, "InternalError", "etcd is away").await;
     assert!(!other.is_for_people(), "it may pass: {other}");
 }
 
 #[tokio::test]
-async fn write_conflicts_are_tried_again_and_said_as_what_they_are() {
+async fn write_conflicts_are_retried_and_reported_as_conflicts() {
     let valid = valid();
     let cell = &valid.order[0].cell;
     let ours = wasmbench_core::build::config_map::records(&valid, cell, 0, "bench-1");
@@ -443,15 +446,15 @@ async fn write_conflicts_are_tried_again_and_said_as_what_they_are() {
     let (result, _) = carry_out(calls, record_crash()).await;
     let error = result.unwrap_err();
     assert!(matches!(error, Error::WriteConflict { .. }), "{error:?}");
-    let said = error.to_string();
-    assert!(said.contains("tried again"), "{said}");
+    let message = error.to_string();
+    assert!(message.contains("tried again"), "{message}");
     for wrong in ["somebody else", "remove it"] {
-        assert!(!said.contains(wrong), "it is the run's own: {said}");
+        assert!(!message.contains(wrong), "it is the run's own: {message}");
     }
 }
 
 #[tokio::test]
-async fn an_echo_server_that_the_api_server_refuses_becomes_a_record_with_its_words() {
+async fn an_echo_server_that_the_api_server_refuses_becomes_a_record() {
     let words = "minimum cpu usage per Container is 100m, but request is 50m";
     let calls = vec![
         ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
@@ -478,7 +481,7 @@ async fn an_echo_server_that_the_api_server_refuses_becomes_a_record_with_its_wo
 
 /// The events say it for the Job; its pod was never there.
 #[tokio::test]
-async fn a_job_without_a_pod_fails_its_trial_in_the_words_of_the_job_controller() {
+async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() {
     let words = "Error creating: pods \"p\" is forbidden: violates PodSecurity \"restricted\"";
     let event = json!({
         "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
@@ -548,7 +551,7 @@ async fn a_late_deletion_does_not_hit_a_new_pod_of_the_same_name() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_when_the_status_says_nothing_new() {
+async fn an_unchanged_status_is_not_written() {
     let valid = valid();
     let plan = Plan {
         steps: vec![],

@@ -27,12 +27,12 @@ fn is_in_sync(file: &str, begin: &str, end: &str, wanted: &str) {
         assert_eq!(
             &text[from..to],
             wanted,
-            "{file} is not what catalogue.json says: run `make generate` and commit the result"
+            "{file} does not match catalogue.json: run `make generate` and commit the result"
         );
     }
 }
 
-/// What runs an image: presets by name, or what it says itself.
+/// What runs an image: presets by name, or its own description.
 fn purpose(catalogue: &Catalogue, image: &Image) -> String {
     let presets = catalogue.presets.iter();
     let presets = presets.filter(|preset| preset.images().any(|name| name == image.name));
@@ -64,7 +64,7 @@ fn the_readme_of_the_chart_lists_the_images() {
 }
 
 #[test]
-fn artifact_hub_is_told_all_images() {
+fn the_annotation_for_artifact_hub_lists_all_images() {
     let mut list = String::new();
     for image in &catalogue().unwrap().images {
         let (name, version) = (&image.name, env!("CARGO_PKG_VERSION"));

@@ -15,7 +15,7 @@ use crate::support::chart::{
 use crate::support::runs;
 
 #[test]
-fn helm_lint_is_content_with_every_values_file() {
+fn helm_lint_accepts_every_values_file() {
     for file in values_files() {
         let result = run(&["lint", ".", "--strict", "--values", &file]);
         assert!(result.is_ok(), "{file}: {result:?}");
@@ -258,7 +258,7 @@ fn impossible_values_are_refused_in_plain_words() {
         let error = template(&["--set", value]).expect_err(&format!("{value} is accepted"));
         assert!(
             error.contains(words),
-            "{value} should say '{words}': {error}"
+            "{value} should be refused with '{words}': {error}"
         );
     }
     let error = template(&["--namespace", "kube-system"]).unwrap_err();
@@ -361,7 +361,7 @@ fn dashboards(objects: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn nothing_of_prometheus_or_grafana_is_there_unless_asked_for() {
+fn objects_for_prometheus_and_grafana_are_rendered_on_request_only() {
     let objects = render(&[]);
     for kind in ["ServiceMonitor", "PrometheusRule"] {
         assert!(of_kind(&objects, kind).is_empty(), "{kind}");

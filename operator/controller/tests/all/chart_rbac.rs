@@ -130,7 +130,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
 }
 
 #[test]
-fn with_listed_namespaces_the_operator_has_rights_to_pods_and_config_maps_in_these_alone() {
+fn listed_namespaces_bound_the_operators_rights_to_pods_and_config_maps() {
     let listed = render(&["--set", "watchNamespaces={team-a,team-b}"]);
     let everywhere = bound(&listed, "ClusterRoleBinding");
     assert_eq!(everywhere, pairs(&[("wasmbench", "")]));
@@ -203,7 +203,7 @@ fn no_service_account_mounts_its_token_by_itself() {
 }
 
 #[test]
-fn users_gain_runs_and_schedules_through_the_cluster_roles_and_never_their_status() {
+fn cluster_roles_grant_users_runs_and_schedules_and_never_their_status() {
     let objects = render(&[]);
     let cluster_roles = of_kind(&objects, "ClusterRole").into_iter();
     let aggregated = cluster_roles.filter(|role| {

@@ -1,6 +1,6 @@
 //! No two files of a folder need each other, and no two folders of a folder, however many are in
-//! between: so a reader of one of them knows what to read first. A folder needs what its files
-//! need. Not counted is what `mod.rs` and the files beside it need of each other: it may call them
+//! between: so that it is clear what to read first. A folder needs what its files
+//! need. Not counted is what `mod.rs` and the files next to it need of each other: it may call them
 //! and hold what they share. Cargo proves that the crates are layers; this test proves the same
 //! within each crate.
 
@@ -237,7 +237,7 @@ fn crates() -> BTreeSet<String> {
 }
 
 #[test]
-fn no_files_or_folders_of_a_crate_need_each_other() {
+fn no_files_or_folders_of_a_crate_depend_on_each_other() {
     let crates = crates();
     assert!(crates.contains("operator/core") && crates.contains("gateways/http"));
     let (mut modules, mut arrows, mut circles) = (0, 0, BTreeMap::new());
@@ -254,7 +254,7 @@ fn no_files_or_folders_of_a_crate_need_each_other() {
 }
 
 #[test]
-fn each_storey_of_the_results_needs_only_those_below() {
+fn each_layer_of_the_results_depends_on_lower_layers_only() {
     let root = repository().join("operator/results/src");
     let lib = std::fs::read_to_string(root.join("lib.rs")).unwrap();
     let item = Regex::new(r"(?m)^//! \d\. \[`(\w+)`\]").unwrap();
@@ -289,7 +289,7 @@ fn circles_of(modules: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_circle_is_found_and_what_leads_to_it_or_from_it_is_none() {
+fn a_cycle_is_found_without_what_leads_to_it_or_from_it() {
     let line = [
         ("a", "use crate::b::{B as C, x};\nuse crate::c;"),
         ("b", "crate::c::f()"),
@@ -317,7 +317,7 @@ fn a_call_is_followed_through_a_module_that_passes_it_on() {
 }
 
 #[test]
-fn folders_whose_files_form_no_circle_form_one_themselves() {
+fn folders_can_form_a_cycle_when_their_files_form_none() {
     let files = [
         ("a::one", "use crate::b::one::B;"),
         ("a::two", ""),

@@ -24,7 +24,7 @@ fn is_in_sync(folder: &Path) {
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             found == *text,
-            "{} is not what the types in operator/api say: run `make generate` and commit the result",
+            "{} does not match the types in operator/api: run `make generate` and commit the result",
             path.display()
         );
     }

@@ -288,7 +288,7 @@ fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
         let refused = refusals_of_file(&text);
         assert!(
             !refused.is_empty(),
-            "{name}: accepted, though it should say '{expected}'"
+            "{name}: accepted, though it should be refused with '{expected}'"
         );
         assert!(
             refused.iter().any(|message| message.contains(expected)),
@@ -310,7 +310,7 @@ fn taken(fields: &Value) -> Result<(), String> {
 }
 
 #[test]
-fn every_form_in_which_kubernetes_writes_an_amount_is_taken() {
+fn every_kubernetes_notation_of_an_amount_is_accepted() {
     for (cpu, memory) in [
         ("1", "1073741824"),
         ("0.5", "1.5Gi"),
@@ -330,7 +330,7 @@ fn every_form_in_which_kubernetes_writes_an_amount_is_taken() {
 }
 
 #[test]
-fn what_is_no_amount_or_none_for_a_container_is_refused() {
+fn invalid_amounts_and_those_unfit_for_a_container_are_refused() {
     for text in [
         "", "-1", "one", "1 Gi", "1gi", "1.5.5", ".", "Gi", "1e", "1e1.5", "1KiB", "0x10", "1e999",
     ] {

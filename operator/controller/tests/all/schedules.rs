@@ -34,7 +34,7 @@ fn schedule(expression: &str, status: &Value) -> Value {
 }
 
 /// The calls with which each reconcile of a schedule without runs begins.
-fn look(schedule: &Value) -> Vec<Call> {
+fn first_calls(schedule: &Value) -> Vec<Call> {
     let none = json!({
         "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList", "metadata": {},
         "items": [],
@@ -60,12 +60,15 @@ fn patched(schedule: &Value) -> Call {
 }
 
 /// Reconciles once, and returns the result and the bodies of all calls.
-async fn looked(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
-    conversed(schedule, [look(schedule), more].concat()).await
+async fn reconciled(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
+    reconciled_with(schedule, [first_calls(schedule), more].concat()).await
 }
 
 /// The same with exactly these calls.
-async fn conversed(schedule: &Value, calls: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
+async fn reconciled_with(
+    schedule: &Value,
+    calls: Vec<Call>,
+) -> (Result<Action, Error>, Vec<Value>) {
     let (context, server) = conversation(calls);
     let meta = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
@@ -97,19 +100,19 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
         announced(),
         patched(&schedule),
     ];
-    let (result, bodies) = looked(&schedule, calls).await;
+    let (result, bodies) = reconciled(&schedule, calls).await;
     result.unwrap();
     let meta = &bodies[2]["metadata"];
     let name = meta["name"].as_str().unwrap();
     assert!(name.starts_with("often-"), "{name}");
     assert_eq!(meta["ownerReferences"][0]["uid"], UID);
     assert_eq!(bodies[3]["reason"], "RunStarted");
-    let told = &bodies[4]["status"];
+    let status = &bodies[4]["status"];
     assert_eq!(
-        told["lastScheduleTime"],
+        status["lastScheduleTime"],
         meta["annotations"][labels::SCHEDULED_TIME]
     );
-    assert_eq!(told["active"], json!([name]));
+    assert_eq!(status["active"], json!([name]));
     assert_eq!(
         bodies[4]["metadata"]["uid"], UID,
         "a new schedule of the same name could be hit"
@@ -117,7 +120,7 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
 }
 
 /// Starts a run whose name is taken by a run of this owner.
-async fn start_beside(owner: &str) -> Result<Action, Error> {
+async fn start_with_taken_name(owner: &str) -> Result<Action, Error> {
     let schedule = schedule("* * * * *", &json!({}));
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
@@ -134,22 +137,22 @@ async fn start_beside(owner: &str) -> Result<Action, Error> {
     if owner != UID {
         calls.push(announced());
     }
-    looked(&schedule, calls).await.0
+    reconciled(&schedule, calls).await.0
 }
 
 #[tokio::test]
-async fn a_run_that_was_started_before_is_as_good_as_started() {
-    start_beside(UID).await.unwrap();
+async fn a_run_that_exists_already_counts_as_started() {
+    start_with_taken_name(UID).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_strangers_run_of_the_same_name_is_not_the_schedules() {
-    let error = start_beside("somebody-else").await.unwrap_err();
+    let error = start_with_taken_name("somebody-else").await.unwrap_err();
     assert!(matches!(error, Error::NameTaken { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again() {
+async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
     let words = "exceeded quota: runs, requested: 1, used: 5, limited: 5";
     let schedule = schedule("* * * * *", &json!({}));
     let calls = vec![
@@ -162,35 +165,35 @@ async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again(
         patched(&schedule),
         announced(),
     ];
-    let (result, bodies) = looked(&schedule, calls).await;
+    let (result, bodies) = reconciled(&schedule, calls).await;
     assert!(
         matches!(result, Err(Error::RunRefused { .. })),
         "{result:?}"
     );
-    let told = &bodies[3]["status"];
-    assert_eq!(told["lastScheduleTime"], Value::Null);
-    let stalled = told["conditions"].as_array().unwrap().iter();
+    let status = &bodies[3]["status"];
+    assert_eq!(status["lastScheduleTime"], Value::Null);
+    let stalled = status["conditions"].as_array().unwrap().iter();
     let stalled: Vec<&Value> = stalled.filter(|one| one["type"] == "Stalled").collect();
     assert_eq!(stalled[0]["reason"], "RunRefused");
     assert!(stalled[0]["message"].as_str().unwrap().contains(words));
 }
 
 #[tokio::test]
-async fn nothing_is_written_when_a_schedule_has_nothing_new_to_say() {
+async fn an_unchanged_status_of_a_schedule_is_not_written() {
     // Every first of January: the last scheduled time is far in the future, so no run is due.
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let before = schedule("0 0 1 1 *", &last);
-    let (result, bodies) = looked(&before, vec![patched(&before)]).await;
+    let (result, bodies) = reconciled(&before, vec![patched(&before)]).await;
     result.unwrap();
     let after = schedule("0 0 1 1 *", &bodies[2]["status"]);
-    let (result, _) = looked(&after, vec![]).await;
+    let (result, _) = reconciled(&after, vec![]).await;
     result.unwrap();
 }
 
 #[tokio::test]
-async fn an_expression_that_is_none_starts_nothing_and_is_told() {
+async fn an_invalid_cron_expression_starts_nothing_and_is_reported() {
     let schedule = schedule("at three", &json!({}));
-    let (result, bodies) = looked(&schedule, vec![patched(&schedule), announced()]).await;
+    let (result, bodies) = reconciled(&schedule, vec![patched(&schedule), announced()]).await;
     result.unwrap();
     assert_eq!(bodies[2]["status"]["conditions"][0]["reason"], "Invalid");
     assert_eq!(bodies[3]["reason"], "Invalid");
@@ -221,7 +224,7 @@ fn owner(kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_strangers_config_map_of_the_historys_name_is_told_and_neither_read_nor_overwritten() {
+async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone() {
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let schedule = schedule("0 0 1 1 *", &last);
     let labelled = json!({ labels::SCHEDULE_UID: UID });
@@ -239,7 +242,7 @@ async fn a_strangers_config_map_of_the_historys_name_is_told_and_neither_read_no
             "items": [ended(&schedule)],
         });
         let gone = status(404, "NotFound", "no such run");
-        let mut calls = look(&schedule);
+        let mut calls = first_calls(&schedule);
         calls[1].3 = runs;
         calls.extend([
             ("GET", "/team-a/configmaps/often-history", 200, strangers),
@@ -247,11 +250,11 @@ async fn a_strangers_config_map_of_the_historys_name_is_told_and_neither_read_no
             patched(&schedule),
             announced(),
         ]);
-        let (result, bodies) = conversed(&schedule, calls).await;
+        let (result, bodies) = reconciled_with(&schedule, calls).await;
         assert!(matches!(result, Err(Error::NameTaken { .. })), "{result:?}");
-        let told = bodies[4]["status"]["conditions"].to_string();
+        let conditions = bodies[4]["status"]["conditions"].to_string();
         let words =
             "ConfigMap often-history exists and belongs to somebody else: rename or remove it";
-        assert!(told.contains(words), "{told}");
+        assert!(conditions.contains(words), "{conditions}");
     }
 }

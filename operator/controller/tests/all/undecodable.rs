@@ -1,5 +1,5 @@
-//! An object that does not fit this operator's API, as after a downgrade: its status says so, and
-//! keeps what an earlier version found. The mock API server knows who applied which field and, like
+//! An object that does not fit this operator's API, as after a downgrade: its status reports it, and
+//! keeps what an earlier version found. The mock API server tracks who applied which field and, like
 //! a real one, removes what a manager leaves out of its next apply.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,7 @@ fn fields(status: &Value) -> BTreeMap<String, Value> {
     fields
 }
 
-/// The object as a newer version wrote it, with a preset that this version does not know.
+/// The object as a newer version wrote it, with a preset that this version does not have.
 fn object() -> Value {
     json!({
         "apiVersion": "wasmbench.dev/v1alpha1",
@@ -193,7 +193,7 @@ async fn results_survive_in_an_object_that_does_not_decode() {
 }
 
 #[tokio::test]
-async fn a_run_that_stops_decoding_while_it_measures_is_swept_before_its_conditions_are_written() {
+async fn a_run_that_stops_decoding_is_swept_before_its_conditions_are_written() {
     let run: GuardedRun = serde_json::from_value(object()).unwrap();
     let applied = Arc::new(Mutex::new(Applied::default()));
     applied.lock().unwrap().apply(OPERATOR, &found());
@@ -211,11 +211,11 @@ async fn a_run_that_stops_decoding_while_it_measures_is_swept_before_its_conditi
         "{:?}",
         applied.swept
     );
-    assert_eq!(applied.times, 2, "then it says why");
+    assert_eq!(applied.times, 2, "then with the reason");
 }
 
 #[test]
-fn the_manager_of_the_results_would_take_them_away() {
+fn writing_conditions_as_the_manager_of_the_results_would_remove_these() {
     let mut applied = Applied::default();
     applied.apply(OPERATOR, &found());
     applied.apply(OPERATOR, &json!({"conditions": []}));

@@ -146,7 +146,7 @@ impl<'a, 'f> Place<'a, 'f> {
         }
     }
 
-    /// The base, the document's variants, and those that the document has not.
+    /// The base, the document's variants, and those that are not in the document.
     fn rows(&self) -> Vec<Row<'a>> {
         let mut rows = vec![self.base_row()];
         rows.extend(self.document_rows());
@@ -214,7 +214,7 @@ impl<'a, 'f> Place<'a, 'f> {
         })
     }
 
-    /// Whether the variant was to be measured at other points of the table only: a row for it would say nothing.
+    /// Whether the variant was to be measured at other points of the table only: a row for it would be empty.
     fn is_elsewhere(&self, variant: &str) -> bool {
         let values = &self.found.values;
         let mut without = self.found.without.iter();

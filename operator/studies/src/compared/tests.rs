@@ -164,7 +164,7 @@ fn a_variant_that_was_to_be_measured_at_other_points_only_has_no_row() {
             .collect::<Vec<_>>()
     };
     assert_eq!(at_100(&found), ["shim"]);
-    // It was to be measured there, and the page says what happened.
+    // It was to be measured there, and the page has the reason.
     let run = found.runs.get_mut("one").unwrap();
     run.without.push(measured::Without {
         variant: "other".into(),
@@ -208,7 +208,7 @@ fn a_mean_over_points_is_geometric_and_takes_those_that_both_have() {
     let Value::Ratio(found) = &mean.measured else {
         panic!()
     };
-    assert_eq!(found.interval, None, "one block knows no spread");
+    assert_eq!(found.interval, None, "one block has no spread");
 }
 
 /// The same under another name, as a run of the whole manifest with more blocks.
@@ -292,9 +292,9 @@ studies:
         point("large", "shim", 4.0),
     ];
     let rows = rows(&published.studies[0], Some(&measured));
-    let of = |name| rows.iter().find(|row| row.here == Some(name)).unwrap();
-    assert_eq!(of("small").measured, Value::Base("1".into()));
-    assert!(close(ratio(&of("native").measured), 1.1));
-    assert!(close(ratio(&of("native").published), 1.5));
-    assert!(close(ratio(&of("shim").measured), 4.0));
+    let row = |name| rows.iter().find(|row| row.here == Some(name)).unwrap();
+    assert_eq!(row("small").measured, Value::Base("1".into()));
+    assert!(close(ratio(&row("native").measured), 1.1));
+    assert!(close(ratio(&row("native").published), 1.5));
+    assert!(close(ratio(&row("shim").measured), 4.0));
 }

@@ -1,4 +1,4 @@
-//! From the `summary.json` of a run to a table: what the report says is what the table shows.
+//! From the `summary.json` of a run to a table: the table shows what the report has.
 
 use std::path::Path;
 
@@ -113,7 +113,7 @@ fn doubted(run: &Summary) -> [Option<bool>; 2] {
 }
 
 #[test]
-fn what_speaks_against_one_ratio_leaves_others_of_the_run_trusted() {
+fn a_doubt_about_one_ratio_leaves_others_of_the_run_trusted() {
     let mut run = loads();
     assert_eq!(doubted(&run), [Some(false), Some(false)]);
     run.doubts[0].breaks_trust = true;
@@ -151,7 +151,7 @@ fn a_cold_start_is_compared_until_it_listens() {
 }
 
 #[test]
-fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
+fn a_point_that_is_not_ranked_has_a_reason_instead_of_a_number() {
     let (published, measured) = (published(), measured());
     let rows = rows(&published.studies[0], Some(&measured));
     let at_10 = |variant: &str| {
@@ -174,16 +174,16 @@ fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
 }
 
 #[test]
-fn what_a_run_says_stays_text_on_the_page() {
+fn text_from_a_run_is_escaped_on_the_page() {
     let (published, measured) = (published(), measured());
     let pages = page::pages(&published, |_| Some(&measured));
     let mut lines = pages.iter().flat_map(|page| page.text.lines());
-    let told = lines.find(|line| line.contains("RuntimeClassNotFound"));
-    assert!(!told.unwrap().contains("<b>"), "{told:?}");
+    let row = lines.find(|line| line.contains("RuntimeClassNotFound"));
+    assert!(!row.unwrap().contains("<b>"), "{row:?}");
 }
 
 #[test]
-fn what_is_kept_reads_back_and_stays_small() {
+fn a_stored_measurement_reads_back_and_stays_small() {
     let kept = pretty(&measured()).unwrap();
     assert_eq!(measured::parse(&kept).unwrap(), measured());
     assert!(kept.len() < 20_000, "{}", kept.len());

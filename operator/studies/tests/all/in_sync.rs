@@ -15,7 +15,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What documents say: of each study at least one figure at one point.
+/// The published figures: of each study at least one figure at one point.
 fn published() -> Published {
     let path = repository().join("manifests/studies/published.yaml");
     let published = wasmbench_studies::published(&path).unwrap();
@@ -29,9 +29,9 @@ fn published() -> Published {
 
 fn measured(published: &Published) -> Vec<(&str, Option<Measured>)> {
     let directory = repository().join("operator/studies/measured");
-    let of = |study: &str| wasmbench_studies::measured(&directory, study).unwrap();
+    let read = |study: &str| wasmbench_studies::measured(&directory, study).unwrap();
     let names = published.studies.iter().map(|study| study.name.as_str());
-    names.map(|name| (name, of(name))).collect()
+    names.map(|name| (name, read(name))).collect()
 }
 
 /// The specs of all runs of a study's manifest.
@@ -54,14 +54,14 @@ fn names(spec: &Value, list: &str) -> Vec<String> {
 fn the_pages_are_generated_from_the_figures_and_the_measurements() {
     let published = published();
     let measured = measured(&published);
-    let of = |study: &str| measured.iter().find(|(name, _)| *name == study)?.1.as_ref();
-    let wanted = page::pages(&published, of);
+    let measured_of = |study: &str| measured.iter().find(|(name, _)| *name == study)?.1.as_ref();
+    let wanted = page::pages(&published, measured_of);
     let pictures = measured.iter().filter(|(_, measured)| measured.is_some());
     assert_eq!(wanted.len(), 1 + published.studies.len() + pictures.count());
     for page in wanted {
         check_generated(&format!("docs/{}", page.path), &page.text);
     }
-    check_generated("docs/when-wasm.md", &decide::markdown(of));
+    check_generated("docs/when-wasm.md", &decide::markdown(measured_of));
 }
 
 fn check_generated(file: &str, wanted: &str) {
@@ -72,7 +72,7 @@ fn check_generated(file: &str, wanted: &str) {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "{file} is not what its sources say: run `make generate` and commit the result"
+        "{file} does not match its sources: run `make generate` and commit the result"
     );
 }
 

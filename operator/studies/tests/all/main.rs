@@ -1,4 +1,4 @@
-//! The figures that are in the repository, and those of a summary beside them.
+//! The figures that are in the repository, and those of a summary.
 //!
 //! One binary for all of them: linking another takes longer than most tests do.
 

@@ -46,7 +46,7 @@ pub fn regions(dashboard: &Dashboard) -> Regions {
     runs.append(&mut ended);
     let trouble = html! {
         @if let Some(trouble) = &seen.trouble {
-            p.error { "The cluster does not answer (" (trouble) "). What is shown may be old; it is asked again." }
+            p.error { "The cluster does not answer (" (trouble) "). What is shown may be old; the request is repeated." }
         }
     };
     let table = if seen.is_complete {

@@ -71,14 +71,14 @@ const form = document.getElementById("start");
 if (form) {
   const plan = document.getElementById("plan");
   const wrong = document.getElementById("fields-error");
-  let waiting, asked = 0, isEdited = false;
+  let waiting, latest = 0, isEdited = false;
   const send = (address) => fetch(address, { method: "POST", body: new URLSearchParams(new FormData(form)) });
   const ask = async (byField) => {
-    const turn = ++asked;
+    const turn = ++latest;
     if (byField) {
       const answer = await send(form.dataset.manifest);
       const text = await answer.text();
-      if (turn !== asked) return;
+      if (turn !== latest) return;
       const isManifest = answer.ok && answer.headers.get("content-type").startsWith("text/yaml");
       wrong.textContent = isManifest ? "" : text;
       if (!isManifest) return;
@@ -86,7 +86,7 @@ if (form) {
     }
     const answer = await send(form.dataset.plan);
     const html = await answer.text();
-    if (turn === asked && answer.ok) plan.innerHTML = html;
+    if (turn === latest && answer.ok) plan.innerHTML = html;
   };
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);

@@ -1,4 +1,4 @@
-//! One run: its state, its trials as they are measured, and what their numbers say.
+//! One run: its state, its trials as they are measured, and their numbers.
 
 use maud::{Markup, html};
 use wasmbench_api::BenchmarkRun;
@@ -120,7 +120,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
             (trouble)
             @match trusted {
                 Some(true) => p.better { "Trustworthy: yes" },
-                Some(false) => p.worse { "Trustworthy: no. What speaks against it stands below." },
+                Some(false) => p.worse { "Trustworthy: no. The doubts are listed below." },
                 None => {},
             }
         };
@@ -168,7 +168,7 @@ fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Mar
     if !run.is_finished() {
         return html! {
             h2 { "So far" }
-            p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is said at its end." }
+            p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is reported at its end." }
             (HATCH) (plots(summary, ROOM))
         };
     }

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_trial_says_why() {
+    fn a_failed_trial_has_its_reason() {
         let mut recorded = Recorded::default();
         let trial: TrialId = "native/hello/warm/b1".parse().unwrap();
         recorded

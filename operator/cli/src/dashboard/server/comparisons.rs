@@ -19,16 +19,16 @@ use crate::{compare as comparison, history, read};
 
 pub async fn compare(
     State(dashboard): Shared,
-    Query(asked): Query<Vec<(String, String)>>,
+    Query(parameters): Query<Vec<(String, String)>>,
 ) -> Result<Markup, Failure> {
     let mut runs = vec![];
-    for (_, place) in asked.iter().filter(|(key, _)| key == "run") {
+    for (_, place) in parameters.iter().filter(|(key, _)| key == "run") {
         let (namespace, name) = place.split_once('/').unwrap_or_default();
         runs.push(found(&dashboard, namespace, name)?);
     }
     runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
     runs.dedup_by_key(|run| run.uid());
-    let force = asked.iter().any(|(key, _)| key == "force");
+    let force = parameters.iter().any(|(key, _)| key == "force");
     let found = compared_runs(&dashboard, &runs, force).await;
     Ok(compared::page(&dashboard, &runs, &found))
 }

@@ -1,4 +1,4 @@
-//! Runs, and what their records say.
+//! Runs, and the results of their records.
 
 use std::sync::Arc;
 

@@ -23,9 +23,9 @@ const KNOWN_WITHIN: Duration = Duration::from_secs(5);
 
 pub async fn form(
     State(dashboard): Shared,
-    Query(asked): Query<BTreeMap<String, String>>,
+    Query(parameters): Query<BTreeMap<String, String>>,
 ) -> Result<Markup, Failure> {
-    let form = match asked.get("like").and_then(|like| like.split_once('/')) {
+    let form = match parameters.get("like").and_then(|like| like.split_once('/')) {
         Some((namespace, name)) => Form::like(&*found(&dashboard, namespace, name)?),
         None => Form::sample(),
     };

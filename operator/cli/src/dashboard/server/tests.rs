@@ -23,8 +23,8 @@ type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
 /// empty object.
 fn dashboard(runs: Vec<Value>) -> (Router, Log) {
     let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
-    let asked = Arc::new(std::sync::Mutex::new(vec![]));
-    let seen = asked.clone();
+    let calls = Arc::new(std::sync::Mutex::new(vec![]));
+    let seen = calls.clone();
     tokio::spawn(async move {
         while let Some((request, send)) = handle.next_request().await {
             let line = format!("{} {}", request.method(), request.uri());
@@ -43,7 +43,7 @@ fn dashboard(runs: Vec<Value>) -> (Router, Log) {
     let watched = Watched::still(runs.collect());
     let access = Access::known(4321, "abc");
     let dashboard = Dashboard::new(cluster, watched, access, "runs".to_owned());
-    (router(Arc::new(dashboard)), asked)
+    (router(Arc::new(dashboard)), calls)
 }
 
 fn run(name: &str, state: &str) -> Value {
@@ -78,7 +78,7 @@ fn run(name: &str, state: &str) -> Value {
     })
 }
 
-async fn asked(router: &Router, request: Request<Body>) -> (u16, String) {
+async fn answer(router: &Router, request: Request<Body>) -> (u16, String) {
     let response = router.clone().oneshot(request).await.unwrap();
     let status = response.status().as_u16();
     let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -87,7 +87,7 @@ async fn asked(router: &Router, request: Request<Body>) -> (u16, String) {
 
 async fn got(router: &Router, page: &str) -> (u16, String) {
     let request = Request::get(format!("/abc/{page}")).header("host", "127.0.0.1:4321");
-    asked(router, request.body(Body::empty()).unwrap()).await
+    answer(router, request.body(Body::empty()).unwrap()).await
 }
 
 async fn sent(router: &Router, page: &str, form: &'static str) -> (u16, String) {
@@ -95,11 +95,11 @@ async fn sent(router: &Router, page: &str, form: &'static str) -> (u16, String) 
         .header("host", "127.0.0.1:4321")
         .header("origin", ORIGIN)
         .header("content-type", "application/x-www-form-urlencoded");
-    asked(router, request.body(Body::from(form)).unwrap()).await
+    answer(router, request.body(Body::from(form)).unwrap()).await
 }
 
 #[tokio::test]
-async fn what_comes_from_elsewhere_is_text_on_every_page() {
+async fn foreign_text_is_escaped_on_every_page() {
     let (router, _) = dashboard(vec![run("fast", "Measuring"), run("slow", "Completed")]);
     for page in [
         "",
@@ -121,7 +121,7 @@ async fn what_comes_from_elsewhere_is_text_on_every_page() {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_what_is_not_ours() {
+async fn every_response_forbids_foreign_content() {
     let (router, _) = dashboard(vec![]);
     for page in ["/abc/", "/abc/page.js", "/abc/nothing", "/wrong/"] {
         let request = Request::get(page)
@@ -138,8 +138,8 @@ async fn every_answer_forbids_what_is_not_ours() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_not_there_is_told_so() {
-    let (router, asked) = dashboard(vec![]);
+async fn a_missing_run_is_reported() {
+    let (router, calls) = dashboard(vec![]);
     for page in [
         "runs/bench/gone",
         "runs/bench/gone/delete",
@@ -150,30 +150,30 @@ async fn a_run_that_is_not_there_is_told_so() {
         assert!(html.contains("bench/gone"), "{html}");
     }
     assert_eq!(sent(&router, "runs/bench/gone/delete", "").await.0, 404);
-    assert_eq!(*asked.lock().unwrap(), vec![]);
+    assert_eq!(*calls.lock().unwrap(), vec![]);
 }
 
 #[tokio::test]
-async fn a_change_is_asked_for_before_it_is_made() {
-    let (router, asked) = dashboard(vec![run("fast", "Measuring")]);
+async fn a_change_is_confirmed_before_it_is_made() {
+    let (router, calls) = dashboard(vec![run("fast", "Measuring")]);
     for change in ["suspend", "resume", "delete"] {
         let (status, html) = got(&router, &format!("runs/bench/fast/{change}")).await;
         assert!(status == 200 && html.contains("id=\"confirm\""), "{html}");
     }
-    assert_eq!(*asked.lock().unwrap(), vec![]);
+    assert_eq!(*calls.lock().unwrap(), vec![]);
     assert_eq!(sent(&router, "runs/bench/fast/suspend", "").await.0, 303);
     assert_eq!(sent(&router, "runs/bench/fast/delete", "").await.0, 303);
-    let asked = asked.lock().unwrap().clone();
-    let of = "/apis/wasmbench.dev/v1alpha1/namespaces/bench/benchmarkruns/fast?";
-    assert_eq!(asked[0].0, format!("PATCH {of}"));
-    assert_eq!(asked[0].1["spec"]["suspend"], true);
-    assert_eq!(asked[1].0, format!("DELETE {of}"));
-    assert_eq!(asked[1].1["preconditions"]["uid"], "uid-fast");
+    let calls = calls.lock().unwrap().clone();
+    let path = "/apis/wasmbench.dev/v1alpha1/namespaces/bench/benchmarkruns/fast?";
+    assert_eq!(calls[0].0, format!("PATCH {path}"));
+    assert_eq!(calls[0].1["spec"]["suspend"], true);
+    assert_eq!(calls[1].0, format!("DELETE {path}"));
+    assert_eq!(calls[1].1["preconditions"]["uid"], "uid-fast");
 }
 
 #[tokio::test]
 async fn a_run_that_would_be_refused_reaches_no_cluster() {
-    let (router, asked) = dashboard(vec![]);
+    let (router, calls) = dashboard(vec![]);
     let form = "do=create&manifest=kind%3A+BenchmarkRun";
     let (status, html) = sent(&router, "new", form).await;
     assert_eq!(status, 422);
@@ -182,7 +182,7 @@ async fn a_run_that_would_be_refused_reaches_no_cluster() {
         html.contains("kind: BenchmarkRun"),
         "what was typed is lost: {html}"
     );
-    assert_eq!(*asked.lock().unwrap(), vec![]);
+    assert_eq!(*calls.lock().unwrap(), vec![]);
 }
 
 #[tokio::test]
@@ -197,10 +197,10 @@ async fn records_are_not_read_while_a_trial_is_measured() {
     between["metadata"]["name"] = json!("between");
     between["metadata"]["uid"] = json!("uid-between");
     between["status"]["progress"]["phase"] = json!("Preparing");
-    let (router, asked) = dashboard(vec![measured, between]);
+    let (router, calls) = dashboard(vec![measured, between]);
     got(&router, "runs/bench/fast").await;
-    assert_eq!(*asked.lock().unwrap(), vec![]);
+    assert_eq!(*calls.lock().unwrap(), vec![]);
     got(&router, "runs/bench/between").await;
-    let asked = asked.lock().unwrap().clone();
-    assert!(asked[0].0.contains("/configmaps?"), "{asked:?}");
+    let calls = calls.lock().unwrap().clone();
+    assert!(calls[0].0.contains("/configmaps?"), "{calls:?}");
 }

@@ -90,7 +90,7 @@ async fn fill_chunk(
             Ok(_) => {
                 count(context, &counted);
                 if let Some(other) = replaced {
-                    say_replaced(context, run, &name, &other).await;
+                    announce_replaced(context, run, &name, &other).await;
                 }
                 return Ok(rest);
             }
@@ -102,8 +102,8 @@ async fn fill_chunk(
     Err(Error::WriteConflict { name })
 }
 
-/// Says that records of another schema were replaced. Events may get lost; nothing depends on them.
-async fn say_replaced(context: &Context, run: &ValidatedRun, name: &str, other: &OtherSchema) {
+/// Publishes an Event: records of another schema were replaced. Events may get lost; nothing depends on them.
+async fn announce_replaced(context: &Context, run: &ValidatedRun, name: &str, other: &OtherSchema) {
     let note = format!(
         "the records in {name} are of another version ({other}): their trials are measured again"
     );

@@ -1,4 +1,4 @@
-//! What the API and the probe know about a subject and its node.
+//! What the API and the probe report about a subject and its node.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) async fn subject_of_probe(
     }))
 }
 
-/// What the API knows about the subject and its node.
+/// What the API reports about the subject and its node.
 pub(super) async fn subject(
     here: OnNode<'_>,
     trial: &TrialId,
@@ -99,8 +99,8 @@ pub(super) async fn subject(
     };
     let image_id = containers::status(&pod).map(|c| c.image_id.clone());
     let node_name = node.as_ref().map(ResourceExt::name_any).unwrap_or_default();
-    let asked = desired_subject(run, trial, &node_name).and_then(|asked| asked.spec);
-    let added = asked.and_then(|asked| altered::compare(&asked, &pod).ok());
+    let desired = desired_subject(run, trial, &node_name).and_then(|desired| desired.spec);
+    let added = desired.and_then(|desired| altered::compare(&desired, &pod).ok());
     let variant = run.variant(trial);
     let facts = SubjectFacts {
         pod: seen.name,
@@ -123,7 +123,7 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
         .spec
         .as_ref()
         .and_then(|spec| provider(spec.provider_id.as_deref()?));
-    let told = [
+    let facts = [
         ("architecture", &info.architecture),
         ("containerRuntime", &info.container_runtime_version),
         ("kernel", &info.kernel_version),
@@ -133,7 +133,7 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
     .into_iter()
     .map(|(key, value)| (key.to_owned(), value.clone()));
     let provider = provider.map(|name| ("provider".to_owned(), name));
-    told.chain(provider).collect()
+    facts.chain(provider).collect()
 }
 
 /// The provider of the node, such as `kind`, `aws` or `gce`. The rest of the id is specific to the

@@ -47,7 +47,7 @@ pub async fn collect(
     })
     .await?;
     let (facts, outcome) = if point.probe_creates_pods() {
-        let outcome = told_by_node(here, trial, outcome).await;
+        let outcome = with_kubelet_event(here, trial, outcome).await;
         let last = evidence
             .as_ref()
             .and_then(|evidence| last_pod(run, trial, evidence));
@@ -60,9 +60,9 @@ pub async fn collect(
     store_all(here, vec![record]).await
 }
 
-/// Adds what the kubelet said about the pods to the `outcome` of a trial whose pods the probe
+/// Adds the latest event about the pods to the `outcome` of a trial whose pods the probe
 /// created and removed.
-async fn told_by_node(here: OnNode<'_>, trial: &TrialId, outcome: Outcome) -> Outcome {
+async fn with_kubelet_event(here: OnNode<'_>, trial: &TrialId, outcome: Outcome) -> Outcome {
     let OnNode { context, run, .. } = here;
     let Outcome::Failed { reason, message } = outcome else {
         return outcome;

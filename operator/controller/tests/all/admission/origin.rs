@@ -36,7 +36,7 @@ fn a_pod_with_a_runs_label_or_owner_is_refused_to_tenants() {
 }
 
 #[test]
-fn a_tenant_neither_takes_the_label_off_nor_puts_it_on() {
+fn a_tenant_can_neither_remove_nor_add_the_label() {
     let policy = Policy::named("origin", &[]);
     let mine = runs::pods().remove(0);
     let plain = json!({ "metadata": { "name": "web" }, "spec": {} });
@@ -46,7 +46,7 @@ fn a_tenant_neither_takes_the_label_off_nor_puts_it_on() {
     }
 }
 
-/// The history with nothing but its owner, and with nothing but its label, of what says whose it is.
+/// The history with nothing but its owner, and with nothing but its label, of what marks its owner.
 fn claims(history: &Value) -> [Value; 3] {
     let unlabelled = with(history, "/metadata/labels", json!({}));
     let mut unowned = history.clone();
@@ -64,7 +64,7 @@ fn a_history_with_a_schedules_label_or_owner_is_refused_to_tenants() {
 }
 
 #[test]
-fn a_tenant_neither_takes_a_history_over_nor_makes_one_of_their_own_map() {
+fn a_tenant_can_neither_take_over_a_history_nor_turn_a_map_into_one() {
     let policy = Policy::named("origin", &[]).on("configmaps");
     let plain = json!({ "metadata": { "name": "nightly-history" } });
     for mine in claims(&history()) {
@@ -76,7 +76,7 @@ fn a_tenant_neither_takes_a_history_over_nor_makes_one_of_their_own_map() {
 }
 
 #[test]
-fn owners_of_the_same_kind_in_another_group_are_none_of_its_business() {
+fn owners_of_the_same_kind_in_another_group_are_ignored() {
     for kind in ["BenchmarkRun", "BenchmarkSchedule"] {
         let owner =
             json!([{ "apiVersion": "example.com/v1", "kind": kind, "name": "a", "uid": "1" }]);
@@ -88,7 +88,7 @@ fn owners_of_the_same_kind_in_another_group_are_none_of_its_business() {
 const NETWORKS: &str = "system:serviceaccount:openshift-multus:multus";
 
 #[test]
-fn what_annotates_pods_may_change_a_runs_pods_if_the_administrator_lists_it() {
+fn a_listed_account_may_annotate_a_runs_pods_and_nothing_else() {
     let mine = runs::pods().remove(0);
     let annotated = with(
         &mine,
@@ -117,7 +117,7 @@ fn what_annotates_pods_may_change_a_runs_pods_if_the_administrator_lists_it() {
 }
 
 #[test]
-fn what_is_no_runs_is_none_of_its_business() {
+fn objects_that_belong_to_no_run_are_ignored() {
     let plain = json!({ "metadata": { "name": "web", "labels": { "app": "web" } }, "spec": {} });
     assert!(!looks_at(TENANT, &plain));
     let mine = runs::pods().remove(0);

@@ -57,7 +57,7 @@ fn strangers(mine: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn the_operator_creates_changes_and_deletes_what_is_a_runs() {
+fn the_operator_creates_changes_and_deletes_objects_of_runs() {
     let policy = Policy::named("owned", &[]);
     let none = Vec::<String>::new();
     let mine = records();
@@ -75,7 +75,7 @@ fn the_operator_creates_changes_and_deletes_what_is_a_runs() {
 }
 
 #[test]
-fn what_is_no_runs_the_operator_neither_creates_nor_deletes() {
+fn the_operator_can_neither_create_nor_delete_foreign_objects() {
     let policy = Policy::named("owned", &[]);
     for stranger in strangers(&records()) {
         for resource in ["pods", "configmaps"] {
@@ -89,7 +89,7 @@ fn what_is_no_runs_the_operator_neither_creates_nor_deletes() {
 }
 
 #[test]
-fn neither_side_of_a_change_may_be_no_runs() {
+fn the_operator_can_change_no_foreign_object_and_make_none_foreign() {
     let policy = Policy::named("owned", &[]).on("configmaps");
     let mine = records();
     for stranger in strangers(&mine) {
@@ -151,7 +151,7 @@ fn a_pod_that_a_deleted_run_left_without_an_owner_is_removed() {
 }
 
 #[test]
-fn a_pod_without_an_owner_that_is_no_runs_is_not_removed() {
+fn a_foreign_pod_without_an_owner_is_not_removed() {
     let policy = Policy::named("owned", &[]);
     let orphan = orphaned(&runs::pods()[0]).remove(0);
     let uid = &orphan["metadata"]["labels"]["wasmbench.dev/run-uid"];
@@ -227,7 +227,7 @@ fn the_operator_starts_the_runs_of_schedules_and_no_others() {
 }
 
 #[test]
-fn of_leases_only_claims_on_nodes_that_nobody_holds_are_removed() {
+fn only_claims_on_nodes_that_nobody_holds_may_be_removed() {
     let policy = Policy::named("owned", &[]).on("leases");
     let claim = |component: &str, holder: Value| {
         json!({

@@ -7,7 +7,7 @@ use crate::support::chart::NAMESPACE;
 use crate::support::policy::{Policy, by};
 
 #[test]
-fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
+fn pods_and_jobs_of_others_are_ignored() {
     for name in ["pods", "probes"] {
         let policy = Policy::named(name, &[]);
         for other in ["admin", "system:serviceaccount:wasmbench-system:default"] {
@@ -24,7 +24,7 @@ fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
 }
 
 /// Whether the policy checks the rights of alice, who creates `new` or changes `old` to `new`.
-fn asked(policy: &Policy, operation: &str, old: Option<Value>, new: Value) -> bool {
+fn checks_rights(policy: &Policy, operation: &str, old: Option<Value>, new: Value) -> bool {
     let request = AdmissionRequest {
         operation: operation.into(),
         ..by("alice", "team-a")
@@ -48,38 +48,42 @@ fn asks_for_pods(policy: &Policy) {
 }
 
 #[test]
-fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
+fn the_requesters_rights_are_checked_when_a_run_starts_and_only_then() {
     let policy = Policy::named("requester", &[]);
-    let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
+    let checks_rights = |operation: &str, old, new| checks_rights(&policy, operation, old, new);
     let running = json!({ "spec": {} });
     let suspended = json!({ "spec": { "suspend": true } });
     let resumed = json!({ "spec": { "suspend": false } });
-    assert!(asked("CREATE", None, running.clone()));
-    assert!(asked("CREATE", None, suspended.clone()));
-    assert!(asked("UPDATE", Some(suspended.clone()), resumed));
-    assert!(asked("UPDATE", Some(suspended.clone()), running.clone()));
+    assert!(checks_rights("CREATE", None, running.clone()));
+    assert!(checks_rights("CREATE", None, suspended.clone()));
+    assert!(checks_rights("UPDATE", Some(suspended.clone()), resumed));
+    assert!(checks_rights(
+        "UPDATE",
+        Some(suspended.clone()),
+        running.clone()
+    ));
     assert!(
-        !asked("UPDATE", Some(running.clone()), suspended),
+        !checks_rights("UPDATE", Some(running.clone()), suspended),
         "stopping is free"
     );
     assert!(
-        !asked("UPDATE", Some(running.clone()), running),
+        !checks_rights("UPDATE", Some(running.clone()), running),
         "so are labels and finalizers"
     );
     asks_for_pods(&policy);
 }
 
 #[test]
-fn the_author_of_a_schedule_is_asked_for_rights_when_they_decide_what_starts_or_when() {
+fn an_authors_rights_are_checked_when_they_decide_what_starts_or_when() {
     let policy = Policy::named("schedules", &[]);
-    let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
+    let checks_rights = |operation: &str, old, new| checks_rights(&policy, operation, old, new);
     let schedule = |at: &str, image: &str, suspend: bool| {
         let template = json!({ "spec": { "image": image } });
         let spec = json!({ "schedule": at, "template": template, "suspend": suspend });
         json!({ "metadata": { "name": "nightly" }, "spec": spec })
     };
     let nightly = schedule("0 3 * * *", "a", false);
-    assert!(asked("CREATE", None, nightly.clone()));
+    assert!(checks_rights("CREATE", None, nightly.clone()));
     for (change, new) in [
         ("another time", schedule("* * * * *", "a", false)),
         ("another image", schedule("0 3 * * *", "b", false)),
@@ -88,20 +92,26 @@ fn the_author_of_a_schedule_is_asked_for_rights_when_they_decide_what_starts_or_
             schedule("0 3 * * *", "b", true),
         ),
     ] {
-        assert!(asked("UPDATE", Some(nightly.clone()), new), "{change}");
+        assert!(
+            checks_rights("UPDATE", Some(nightly.clone()), new),
+            "{change}"
+        );
     }
     let suspended = schedule("0 3 * * *", "a", true);
     assert!(
-        asked("UPDATE", Some(suspended.clone()), nightly.clone()),
+        checks_rights("UPDATE", Some(suspended.clone()), nightly.clone()),
         "resuming"
     );
     assert!(
-        !asked("UPDATE", Some(nightly.clone()), suspended),
+        !checks_rights("UPDATE", Some(nightly.clone()), suspended),
         "stopping is free"
     );
     let mut labelled = nightly.clone();
     labelled["metadata"]["labels"] = json!({ "team": "a" });
-    assert!(!asked("UPDATE", Some(nightly), labelled), "so are labels");
+    assert!(
+        !checks_rights("UPDATE", Some(nightly), labelled),
+        "so are labels"
+    );
     asks_for_pods(&policy);
 }
 

@@ -1,4 +1,4 @@
-//! What an operator costs that does nothing except know a thousand finished runs. Run only by
+//! What an operator costs that does nothing except follow a thousand finished runs. Run only by
 //! `make bench`.
 
 use std::collections::BTreeSet;
@@ -106,7 +106,7 @@ async fn reconciles(pod: &str) -> f64 {
         .unwrap_or_else(|| panic!("{count} is missing:\n{metrics}"))
 }
 
-/// The time from the operator's first log line to the one that says that it knows all runs.
+/// The time from the operator's first log line to the one that reports that all runs are listed.
 async fn seconds_to_ready(pod: &str) -> f64 {
     let log = kubectl(&["logs", "-n", &operator_namespace(), pod])
         .await

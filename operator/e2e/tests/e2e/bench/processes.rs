@@ -21,8 +21,8 @@ fn spawned(mut spawner: Command, args: &[&str]) -> f64 {
         .args(args)
         .output()
         .expect("the gateway runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let rate = said.trim().parse();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let rate = printed.trim().parse();
     rate.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
@@ -75,10 +75,10 @@ fn ratios(root: &Path, args: &[&str]) -> (f64, f64) {
 fn keeps_up(name: &str, variable: &str, args: &[&str]) {
     let (of_gateway, of_runtime) = ratios(&program(variable), args);
     // Shown without a bound: it is the runtime's own start.
-    let shown = format!("{name}-vs-true-processes");
-    at_least(&shown, of_runtime, "ratio", 0.0);
-    let asked = format!("{name}-vs-processes-alone-c100");
-    assert!(at_least(&asked, of_gateway, "ratio", 0.8));
+    let of_start = format!("{name}-vs-true-processes");
+    at_least(&of_start, of_runtime, "ratio", 0.0);
+    let of_answers = format!("{name}-vs-processes-alone-c100");
+    assert!(at_least(&of_answers, of_gateway, "ratio", 0.8));
 }
 
 #[test]

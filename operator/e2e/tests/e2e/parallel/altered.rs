@@ -30,7 +30,7 @@ sweeps: {{{sweep}}}
 /// message says why.
 fn assert_refused(records: &[Record]) {
     let outcomes = runs::outcomes(records);
-    let of = |prefix: &str| -> Vec<&str> {
+    let outcomes_of = |prefix: &str| -> Vec<&str> {
         let mine = outcomes
             .iter()
             .filter(|(trial, _)| trial.starts_with(prefix));
@@ -38,21 +38,21 @@ fn assert_refused(records: &[Record]) {
         words.sort_unstable();
         words
     };
-    assert_eq!(of("good/"), ["Measured"; 3], "{outcomes:#?}");
+    assert_eq!(outcomes_of("good/"), ["Measured"; 3], "{outcomes:#?}");
     let skipped = "Skipped SubjectAltered";
     let refused = ["Failed SubjectAltered", skipped, skipped];
-    assert_eq!(of("injected/"), refused, "{outcomes:#?}");
-    let said = records.iter().find_map(|record| match &record.outcome {
+    assert_eq!(outcomes_of("injected/"), refused, "{outcomes:#?}");
+    let message = records.iter().find_map(|record| match &record.outcome {
         Outcome::Failed { message, .. } => Some(message),
         Outcome::Measured | Outcome::Skipped { .. } => None,
     });
-    let said = said.expect("a message");
+    let message = message.expect("a message");
     let named = format!("the container '{CONTAINER}' was added. Exempt namespace");
-    assert!(said.contains(&named), "{said}");
+    assert!(message.contains(&named), "{message}");
 }
 
 #[tokio::test]
-async fn a_subject_into_which_a_container_is_injected_is_refused_by_name_and_the_other_measured() {
+async fn a_subject_with_an_injected_container_is_refused_and_the_other_measured() {
     with_namespace("altered", |client, namespace| async move {
         inject(&client, &namespace, "injected").await;
         let warm = spec("warmLatency: {requests: 50, warmupRequests: 10}");
@@ -67,8 +67,7 @@ async fn a_subject_into_which_a_container_is_injected_is_refused_by_name_and_the
 }
 
 #[tokio::test]
-async fn a_cold_start_into_which_a_container_is_injected_is_refused_by_name_and_the_other_measured()
-{
+async fn a_cold_start_with_an_injected_container_is_refused_and_the_other_measured() {
     with_namespace("alteredcold", |client, namespace| async move {
         inject(&client, &namespace, "injected").await;
         let cold = spec("coldStart: {samples: 2, timeoutSeconds: 300}");
@@ -80,7 +79,7 @@ async fn a_cold_start_into_which_a_container_is_injected_is_refused_by_name_and_
 }
 
 #[tokio::test]
-async fn what_a_limit_range_adds_is_named_in_the_records_and_no_alteration() {
+async fn defaults_of_a_limit_range_are_recorded_and_are_no_alteration() {
     with_namespace("limited", |client, namespace| async move {
         let range = json!({
             "metadata": { "name": "defaults" },

@@ -71,9 +71,11 @@ fn check_events(pod: &ColdPod) {
         moment.unwrap_or_else(|| panic!("no {step:?}: {pod:#?}"))
     });
     assert!(at.is_sorted_by_key(|moment| moment.nanoseconds), "{pod:#?}");
-    let told = &at[1..];
+    let from_containerd = &at[1..];
     assert!(
-        told.iter().all(|m| m.clock == Clock::ContainerdEvent),
+        from_containerd
+            .iter()
+            .all(|m| m.clock == Clock::ContainerdEvent),
         "{pod:#?}"
     );
     let gone = pod.steps[&ColdStep::DeletionFinished].nanoseconds;
@@ -83,7 +85,7 @@ fn check_events(pod: &ColdPod) {
 }
 
 #[tokio::test]
-async fn image_cached_starts_compile_and_containerd_tells_every_step() {
+async fn image_cached_starts_compile_and_containerd_reports_every_step() {
     with_namespace("imagecached", |client, namespace| async move {
         let records = records(&namespace, &client, "ImageCached").await;
         let (cached, plain) = (ColdStartClass::ImageCached, CompileCache::NothingToCompile);

@@ -99,7 +99,7 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
 }
 
 #[tokio::test]
-async fn a_ladder_that_the_node_has_no_room_for_stops_and_says_so() {
+async fn a_ladder_stops_where_the_node_is_full_and_reports_it() {
     with_namespace("full", |client, namespace| async move {
         let (run, records) = runs::measured(&client, &namespace, ("full", TOO_MUCH), 240, 1).await;
         let document = document(&records[0]);

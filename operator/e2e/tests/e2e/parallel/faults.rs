@@ -49,22 +49,25 @@ sweeps:
         );
         let idle = scout.idle.expect("the node is read");
         assert!(idle.own_nanoseconds.is_some(), "{idle:?}");
-        let of = |prefix: &str| -> Vec<&str> {
+        let outcomes_of = |prefix: &str| -> Vec<&str> {
             let mine = outcomes
                 .iter()
                 .filter(|(trial, _)| trial.starts_with(prefix));
             mine.map(|(_, outcome)| outcome.as_str()).collect()
         };
-        assert_eq!(of("good/hello/"), ["Measured"; 2]);
+        assert_eq!(outcomes_of("good/hello/"), ["Measured"; 2]);
         // The scout saw it before any load.
-        assert_eq!(of("good/liar/"), ["Skipped WrongAnswer"; 2]);
-        assert_eq!(of("no-class/"), ["Skipped RuntimeClassNotFound"; 5]);
+        assert_eq!(outcomes_of("good/liar/"), ["Skipped WrongAnswer"; 2]);
+        assert_eq!(
+            outcomes_of("no-class/"),
+            ["Skipped RuntimeClassNotFound"; 5]
+        );
         for (prefix, reason) in [
             ("no-image/", "ImageUnavailable"),
             ("crashes/", "SubjectCrashed"),
             ("named-user/", "SubjectNotStarted"),
         ] {
-            let found = of(prefix);
+            let found = outcomes_of(prefix);
             assert!(
                 found.iter().all(|outcome| outcome.ends_with(reason)),
                 "{prefix} {found:?}"
@@ -187,7 +190,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn a_run_that_no_node_fits_stalls_at_once_and_says_which_labels_it_wanted() {
+async fn a_run_that_no_node_fits_stalls_at_once_and_names_the_labels_it_requires() {
     with_namespace("nonode", |client, namespace| async move {
         let spec = r"
 placement: {nodeSelector: {disk: made-of-cheese}}
@@ -240,7 +243,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 }
 
 #[tokio::test]
-async fn a_foreign_report_of_the_same_name_is_kept_and_the_run_says_so() {
+async fn a_foreign_report_of_the_same_name_is_kept_and_reported() {
     with_namespace("taken", |client, namespace| async move {
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
         let foreign = serde_json::from_value(serde_json::json!({
@@ -256,11 +259,15 @@ workloads: [{name: hello}]
 sweeps: {warmLatency: {requests: 50}}
 ";
         runs::create(&client, &namespace, "busy", spec).await;
-        eventually(PATIENCE, "the run says that the name is taken", || async {
-            let run = runs::get(&client, &namespace, "busy").await;
-            let stalled = runs::condition(&run, conditions::STALLED)?;
-            (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
-        })
+        eventually(
+            PATIENCE,
+            "the run reports that the name is taken",
+            || async {
+                let run = runs::get(&client, &namespace, "busy").await;
+                let stalled = runs::condition(&run, conditions::STALLED)?;
+                (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
+            },
+        )
         .await;
         let kept = maps
             .get("busy-report")

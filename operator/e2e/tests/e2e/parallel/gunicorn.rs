@@ -30,7 +30,7 @@ sweeps: {{throughput: {{connections: [{CONNECTIONS}], durationSeconds: {SECONDS}
     )
 }
 
-/// The same server with a client of Python's own library beside it, as one pod.
+/// The same server and a client of Python's own library, in one pod.
 fn pod(image: &str, node: &str) -> Pod {
     let security =
         json!({ "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] } });
@@ -125,6 +125,6 @@ async fn compared(client: &Client, namespace: &str, node: &str) {
     let expected = (1.0 - APART) * low..=(1.0 + APART) * high;
     assert!(
         expected.contains(&rate),
-        "{rate}, beside {before} and {after}"
+        "{rate}, compared with {before} and {after}"
     );
 }

@@ -29,7 +29,7 @@ fn check(pod: &ColdPod) {
 }
 
 #[tokio::test]
-async fn on_the_nodes_network_a_service_is_asked_before_it_is_there() {
+async fn requests_on_the_nodes_network_begin_before_the_service_listens() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
         let (run, records) = runs::measured(&client, &namespace, ("bare", ON_HOST), 240, 2).await;
         let cold = records

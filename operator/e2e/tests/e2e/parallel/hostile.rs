@@ -124,7 +124,7 @@ async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed() {
 }
 
 #[tokio::test]
-async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
+async fn a_tenant_can_neither_create_nor_change_objects_marked_as_a_runs() {
     with_namespace("forged", |client, namespace| async move {
         let mallory = tenant(&client, &namespace).await;
         runs::create(&mallory, &namespace, "real", TINY).await;
@@ -177,7 +177,7 @@ fn yearly() -> BenchmarkSchedule {
 }
 
 #[tokio::test]
-async fn the_history_of_a_schedule_cannot_be_made_or_changed_by_a_tenant() {
+async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
     with_namespace("history", |client, namespace| async move {
         let mallory = tenant(&client, &namespace).await;
         let schedules: Api<BenchmarkSchedule> = Api::namespaced(mallory.clone(), &namespace);
@@ -250,21 +250,21 @@ async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn a_report_that_cannot_be_written_keeps_no_node_from_others() {
+async fn a_run_whose_report_cannot_be_written_releases_its_node() {
     with_namespace("evil", |client, namespace| async move {
         with_own_node(&client, async |node| {
-            report_in_the_way(&client, &namespace, &node).await;
+            foreign_report(&client, &namespace, &node).await;
         })
         .await;
     })
     .await;
 }
 
-async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
+async fn foreign_report(client: &Client, namespace: &str, node: &str) {
     let mallory = tenant(client, namespace).await;
     let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), namespace);
-    let in_the_way = map(json!({ "metadata": { "name": "evil-report" } }));
-    maps.create(&PostParams::default(), &in_the_way)
+    let foreign = map(json!({ "metadata": { "name": "evil-report" } }));
+    maps.create(&PostParams::default(), &foreign)
         .await
         .expect("their own");
     let spec = TINY.to_owned() + &placement(node);
@@ -278,7 +278,7 @@ async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
         finished.is_none_or(|c| c.status != "True"),
         "it has no report yet"
     );
-    eventually(PATIENCE, "it says why", || async {
+    eventually(PATIENCE, "it reports why", || async {
         let evil = runs::get(client, namespace, "evil").await;
         let stalled = runs::condition(&evil, conditions::STALLED)?;
         stalled.message.contains("evil-report").then_some(())

@@ -85,7 +85,7 @@ async fn a_suspended_run_stops_and_goes_on_later() {
         patch_spec(&client, &namespace, "pausing", json!({"suspend": true})).await;
         let uid = run.metadata.uid.expect("a uid");
         stops_and_leaves_nothing(&client, &uid).await;
-        let paused = eventually(PATIENCE, "the run says that it is suspended", || async {
+        let paused = eventually(PATIENCE, "the run reports that it is suspended", || async {
             let run = runs::get(&client, &namespace, "pausing").await;
             let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
             (succeeded.reason == "Suspended").then_some(run)

@@ -38,7 +38,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
+async fn two_presets_and_a_custom_container_are_measured_on_all_workloads() {
     with_namespace("main", |client, namespace| async move {
         let spec = all_workloads(&image(&client, "native").await);
         let (run, records) = runs::measured(&client, &namespace, ("tour", &spec), 420, 24).await;
@@ -55,7 +55,7 @@ async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
     .await;
 }
 
-/// Checks what a record says about the generator's ceiling, CPUs and engines.
+/// Checks the generator's ceiling, CPUs and engines in records.
 fn check_instrument(records: &[Record]) {
     let pooling = serde_json::json!({
         "name": "embedded", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling"},
@@ -77,11 +77,11 @@ fn check_instrument(records: &[Record]) {
             "{cpus:?}"
         );
         assert_eq!(cpus.cpus_disjoint, Some(false), "{cpus:?}");
-        let says = document.engine.as_ref();
+        let engine = document.engine.as_ref();
         match trial.cell.variant.as_str() {
-            "mine" => assert_eq!(says, None),
-            "native" => assert_eq!(says.expect("it tells")["engine"], "none"),
-            _ => assert_eq!(contradiction(&pooling, says.expect("it tells")), None),
+            "mine" => assert_eq!(engine, None),
+            "native" => assert_eq!(engine.expect("it reports")["engine"], "none"),
+            _ => assert_eq!(contradiction(&pooling, engine.expect("it reports")), None),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A namespace without room for what a run needs: the run says so in the API server's words, and
+//! A namespace without room for what a run needs: the run reports it with the API server's message, and
 //! gives its node back.
 
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
@@ -64,7 +64,7 @@ sweeps: {warmLatency: {requests: 50}}
 }
 
 #[tokio::test]
-async fn a_record_without_room_is_kept_and_the_node_given_back_until_there_is_some() {
+async fn a_record_without_room_is_kept_and_the_node_released_meanwhile() {
     with_namespace("full", |client, namespace| async move {
         let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), &namespace);
         // The cluster's own certificates take one.
@@ -88,11 +88,15 @@ sweeps: {warmLatency: {requests: 50}}
 ";
         let run = runs::create(&client, &namespace, "homeless", spec).await;
         let uid = run.metadata.uid.expect("a uid");
-        let stalled = eventually(2 * PATIENCE, "the run says what is in the way", || async {
-            let run = runs::get(&client, &namespace, "homeless").await;
-            let stalled = runs::condition(&run, conditions::STALLED)?;
-            (stalled.status == "True").then_some(stalled)
-        })
+        let stalled = eventually(
+            2 * PATIENCE,
+            "the run reports what is in the way",
+            || async {
+                let run = runs::get(&client, &namespace, "homeless").await;
+                let stalled = runs::condition(&run, conditions::STALLED)?;
+                (stalled.status == "True").then_some(stalled)
+            },
+        )
         .await;
         let begun = Instant::now();
         for expected in ["exceeded quota", "make room", "is kept"] {

@@ -106,17 +106,17 @@ fn check_pull(pod: &ColdPod) {
         (at[1].clock, at[2].clock),
         (Clock::KubeletDuration, Clock::ContainerdEvent)
     );
-    let told = pod.pull.unwrap_or_else(|| panic!("{pod:#?}"));
+    let pull = pod.pull.unwrap_or_else(|| panic!("{pod:#?}"));
     assert!(
-        told.image_bytes.is_some_and(|bytes| bytes > 100_000),
-        "{told:?}"
+        pull.image_bytes.is_some_and(|bytes| bytes > 100_000),
+        "{pull:?}"
     );
     // The kubelet's duration matches the time between the two steps, within the uncertainty of the
     // first.
     let between = u64::try_from(at[2].nanoseconds - at[1].nanoseconds).unwrap();
-    let told = told.milliseconds * 1_000_000;
+    let reported = pull.milliseconds * 1_000_000;
     let longest = between + unsure(pod);
-    assert!(between <= told && told <= longest, "{pod:#?}");
+    assert!(between <= reported && reported <= longest, "{pod:#?}");
 }
 
 /// A foreign pod with the image that is to be measured.

@@ -1,4 +1,4 @@
-//! A load on a schedule: the requested rate, latencies from the schedule beside the service times,
+//! A load on a schedule: the requested rate, latencies from the schedule in addition to the service times,
 //! and a point for which the subject is too slow.
 
 use wasmbench_e2e::evidence::left_of;
@@ -22,7 +22,7 @@ sweeps:
 ";
 
 #[tokio::test]
-async fn a_load_keeps_its_schedule_and_tells_latencies_counted_from_it() {
+async fn a_load_keeps_its_schedule_and_latencies_are_counted_from_it() {
     with_namespace("open-loop", |client, namespace| async move {
         runs::create(&client, &namespace, "rates", RATES).await;
         let run = runs::finished(&client, &namespace, "rates", 420).await;

@@ -123,8 +123,8 @@ async fn presets_of_command_lines_answer_like_native_in_the_mode_they_claim() {
         ] {
             assert_eq!(modes[variant], mode, "{variant}");
         }
-        engines::assert_told_apart(&run, &records, "wasmedge-cli", "wasmedge-slow");
-        engines::assert_told_apart(&run, &records, "server", "server-slow");
+        engines::assert_distinguished(&run, &records, "wasmedge-cli", "wasmedge-slow");
+        engines::assert_distinguished(&run, &records, "server", "server-slow");
     })
     .await;
 }

@@ -98,8 +98,14 @@ async fn history(client: &Client, namespace: &str, name: &str) -> History {
 }
 
 /// Waits until a condition of the schedule has this reason, and returns its message.
-async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason: &str) -> String {
-    eventually(PATIENCE, "the schedule says it", || async {
+async fn condition_message(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    type_: &str,
+    reason: &str,
+) -> String {
+    eventually(PATIENCE, "the schedule reports it", || async {
         let conditions = status(client, namespace, name).await.conditions;
         let mut of_type = conditions.into_iter().filter(|found| found.type_ == type_);
         let found = of_type.find(|found| found.reason == reason)?;
@@ -116,8 +122,8 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
         assert_eq!(run.labels()[labels::SCHEDULE], "often");
         assert!(run.annotations().contains_key(labels::SCHEDULED_TIME));
         let owner = &run.owner_references()[0];
-        let told = (owner.kind.as_str(), owner.name.as_str(), owner.controller);
-        assert_eq!(told, ("BenchmarkSchedule", "often", Some(true)));
+        let found = (owner.kind.as_str(), owner.name.as_str(), owner.controller);
+        assert_eq!(found, ("BenchmarkSchedule", "often", Some(true)));
         let found = eventually(PATIENCE, "the next time is left out", || async {
             let found = status(&client, &namespace, "often").await;
             let left_out = found.left_out.as_ref()?;
@@ -126,7 +132,7 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
         .await;
         assert_eq!(found.active, [run.name_any()]);
         assert_eq!(runs_of(&client, &namespace, "often").await.len(), 1);
-        let behind = says(
+        let behind = condition_message(
             &client,
             &namespace,
             "often",
@@ -148,7 +154,7 @@ async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
 }
 
 #[tokio::test]
-async fn of_the_finished_runs_of_a_schedule_the_oldest_goes() {
+async fn the_oldest_finished_run_of_a_schedule_is_removed() {
     with_namespace("history", |client, namespace| async move {
         create(&client, &namespace, &each_minute("brief", TINY, &json!({}))).await;
         let first = first_run(&client, &namespace, "brief").await.name_any();
@@ -174,7 +180,7 @@ async fn of_the_finished_runs_of_a_schedule_the_oldest_goes() {
 }
 
 #[tokio::test]
-async fn a_schedule_says_why_no_run_starts() {
+async fn a_schedule_reports_why_no_run_starts() {
     with_namespace("refused", |client, namespace| async move {
         let quota: ResourceQuota = serde_json::from_value(json!({
             "metadata": { "name": "none" },
@@ -192,9 +198,10 @@ async fn a_schedule_says_why_no_run_starts() {
         create(&client, &namespace, &each_minute("full", TINY, &json!({}))).await;
         let elsewhere = json!({ "timeZone": "Berlin" });
         create(&client, &namespace, &each_minute("lost", TINY, &elsewhere)).await;
-        let zone = says(&client, &namespace, "lost", conditions::ACCEPTED, "Invalid").await;
+        let zone =
+            condition_message(&client, &namespace, "lost", conditions::ACCEPTED, "Invalid").await;
         assert!(zone.contains("Europe/Berlin"), "{zone}");
-        let full = says(
+        let full = condition_message(
             &client,
             &namespace,
             "full",
@@ -245,7 +252,7 @@ async fn planner(admin: &Client, namespace: &str) -> Client {
 }
 
 #[tokio::test]
-async fn who_may_not_create_pods_neither_makes_nor_changes_a_schedule() {
+async fn users_without_rights_to_pods_can_neither_create_nor_change_a_schedule() {
     const ASKED: &str = "you must be allowed to create pods";
     with_namespace("planner", |client, namespace| async move {
         let eve = planner(&client, &namespace).await;

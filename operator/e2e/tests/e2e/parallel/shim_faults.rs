@@ -8,7 +8,7 @@ use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
 use wasmbench_model::wire::record::{Outcome, Record};
 
-/// A runtime that the local cluster's containerd knows but whose shim does not exist.
+/// A runtime that the local cluster's containerd has configured but whose shim does not exist.
 const BROKEN: &str = "wasmbench-broken";
 const SWEEP: &str = r"
 workloads: [{name: hello, expect: {body: hello}}]
@@ -51,7 +51,7 @@ fn under(class: &str, name: &str, image: &str, more: &str) -> String {
     )
 }
 
-/// Measures the variants beside a good one, and checks that each of them ended with its words.
+/// Measures the variants together with a good one, and checks that each of them ended with its message.
 async fn crash_with(
     name: &str,
     client: &Client,
@@ -75,7 +75,7 @@ async fn crash_with(
 const LATE: &str = ", args: [--abort-at-request, '100']";
 
 #[tokio::test]
-async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
+async fn a_wasmtime_guest_that_cannot_run_or_traps_fails_with_its_own_message() {
     with_namespace("guests", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
@@ -107,7 +107,7 @@ async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
+async fn a_wasmedge_guest_that_cannot_run_or_traps_fails_with_its_own_message() {
     with_namespace("modules", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (func (export "_start") unreachable))"#;
@@ -133,7 +133,7 @@ async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
+async fn a_runtime_missing_on_the_node_is_named_with_its_remedy() {
     with_namespace("lacks", |client, namespace| async move {
         runtime_class::create(&client, "e2e-unknown", "e2e-unknown").await;
         runtime_class::create(&client, "e2e-broken", BROKEN).await;

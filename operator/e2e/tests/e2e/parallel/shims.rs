@@ -102,10 +102,10 @@ async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled(
         let (run, records) = measured(&client, &namespace, &spec, 26).await;
         check_not_applicable(&run);
         for record in &records {
-            let says = reported(record);
+            let facts = reported(record);
             if record.trial.cell.variant != "native" {
                 assert_eq!(
-                    (&*says["engine"], &*says["guest"]),
+                    (&*facts["engine"], &*facts["guest"]),
                     ("wasmtime", "wasm32-wasi")
                 );
             }
@@ -141,19 +141,19 @@ async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
         let workloads = QUICK.replace("iters=2000", "iters=400");
         let spec = spec(WASMEDGE, &workloads, sweeps);
         let (run, records) = measured(&client, &namespace, &spec, 27).await;
-        engines::assert_told_apart(&run, &records, "compiled", "interpreted");
+        engines::assert_distinguished(&run, &records, "compiled", "interpreted");
         for record in &records {
-            let says = reported(record);
+            let facts = reported(record);
             let mode = match &*record.trial.cell.variant {
                 "compiled" => "Aot",
                 "interpreted" => "Interpreter",
                 _ => continue,
             };
             assert_eq!(
-                (&*says["engine"], &*says["compileMode"]),
+                (&*facts["engine"], &*facts["compileMode"]),
                 ("wasmedge", mode)
             );
-            assert!(says["version"].starts_with("0."), "{says:?}");
+            assert!(facts["version"].starts_with("0."), "{facts:?}");
         }
     })
     .await;

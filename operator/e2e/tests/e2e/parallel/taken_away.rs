@@ -53,7 +53,7 @@ async fn taken_away(client: &Client, namespace: &str, node: &str) {
     }
 }
 
-/// Waits until the run says so.
+/// Waits until the run is queued with this message.
 async fn waits_because(client: &Client, namespace: &str, (name, words): (&str, &str)) {
     let what = format!("{name} says '{words}'");
     eventually(PATIENCE, &what, || async {

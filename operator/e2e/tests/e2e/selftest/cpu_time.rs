@@ -64,32 +64,35 @@ async fn cpu_time_is_that_of_the_process_and_of_its_short_lived_children() {
             runs::finished(&waiting.0, &waiting.1, "accountants", 300).await
         });
         let (run, accounts) = accounts::follow(&client, &namespace, run).await;
-        let (mut alone, mut forks) = (Vec::new(), Vec::new());
+        let (mut without_children, mut forks) = (Vec::new(), Vec::new());
         for record in runs::records(&client, &run).await {
             let (meter, own) = both(&record, &accounts);
-            let said = own.own + own.children;
-            let error = meter.cpu_nanoseconds as f64 / said - 1.0;
+            let total = own.own + own.children;
+            let error = meter.cpu_nanoseconds as f64 / total - 1.0;
             println!("{}: {:+.2} %, {meter:?}", record.trial, error * 100.0);
-            let of_children = own.children / said;
+            let of_children = own.children / total;
             if record.trial.cell.variant == "forks" {
                 assert!(of_children > 0.5, "{own:?}");
                 forks.push(error);
             } else {
                 assert!(own.children < 1.0, "{own:?}");
-                alone.push(error);
+                without_children.push(error);
             }
         }
-        assert_eq!((alone.len(), forks.len()), (3, 3));
+        assert_eq!((without_children.len(), forks.len()), (3, 3));
         let percent = |errors: &[f64]| format!("{:+.2} %", worst(errors) * 100.0);
         println!(
             "selftest: CPU time against the process' own: {} (within 2 %)",
-            percent(&alone)
+            percent(&without_children)
         );
         println!(
             "selftest: CPU time against that of a child per request: {} (within 5 %)",
             percent(&forks)
         );
-        assert!(worst(&alone).abs() <= 0.02, "{alone:?}");
+        assert!(
+            worst(&without_children).abs() <= 0.02,
+            "{without_children:?}"
+        );
         assert!(worst(&forks).abs() <= 0.05, "{forks:?}");
     })
     .await;

@@ -115,7 +115,7 @@ async fn check_equals(client: &Client, namespace: &str, name: &str, spec: &str) 
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn two_runs_of_the_same_thing_differ_in_nothing() {
+async fn two_equal_runs_have_no_differences() {
     with_namespace("equal-runs", |client, namespace| async move {
         with_own_node(&client, async |node| {
             let spec = format!("{EQUALS}{}", placement(&node));

@@ -122,7 +122,7 @@ fn the_rate_is_that_of_wrk() {
     ratios.sort_by(f64::total_cmp);
     let (low, middle, high) = (ratios[0], ratios[ROUNDS / 2], ratios[ROUNDS - 1]);
     selftest::found(
-        "rate, beside wrk's",
+        "rate, compared with wrk's",
         &format!("{middle:.3}x of {ROUNDS} rounds ({low:.3}-{high:.3})"),
         "within 5 %",
     );
@@ -148,7 +148,7 @@ sweeps:
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
+async fn the_clock_of_cold_starts_is_accurate_to_a_millisecond() {
     with_namespace("clock", |client, namespace| async move {
         let image = image(&client, "native").await;
         runs::create(&client, &namespace, "clock", &slow_start(&image)).await;
@@ -159,7 +159,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
         let shifts = samples.iter().map(|sample| sample.clock_shift_nanoseconds);
         let shift = shifts.map(i64::abs).max().expect("samples") as f64 / 1e6;
         selftest::found(
-            "wall clock beside the monotonic one, in a cold start",
+            "wall clock compared with the monotonic one, in a cold start",
             &format!("{shift:.2} ms apart at most"),
             "below 5 ms",
         );
@@ -192,7 +192,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
             unsure.len(),
             pods.len()
         );
-        // An attempt that found the node's CPUs busy is less certain, and its pod says so.
+        // An attempt that found the node's CPUs busy is less certain, and marked so in its pod.
         assert!(exact_quantile(&unsure, 0.9) <= 1.0, "{unsure:?}");
         assert!(
             (0.0..=2.0).contains(&exact_quantile(&apart, 0.5)),
@@ -215,7 +215,7 @@ sweeps: {coldStart: {samples: 10}}
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn on_the_nodes_network_the_first_answer_is_exact() {
+async fn the_first_answer_on_the_nodes_network_is_exact() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
         runs::create(&client, &namespace, "bare", ON_HOST).await;
         let run = runs::finished(&client, &namespace, "bare", 300).await;

@@ -1,5 +1,5 @@
 //! Many differences at once: what a run of many variants finds, what it calls different by chance,
-//! and whether it knows what it cannot find.
+//! and whether it reports what it cannot find.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ use wasmbench_e2e::selftest::found;
 /// The work of a request, in links of a chain of SHA-256.
 const WORK: u32 = 20_000;
 
-/// A run may find more than it says is findable, by luck, and one of five more easily than a single
-/// one. If 6 % is said to be findable, more than two of five variants that are 3 % larger are found
+/// A run may find more than it reports as findable, by luck, and one of five more easily than a single
+/// one. If 6 % is reported as findable, more than two of five variants that are 3 % larger are found
 /// in at most 3 of 100 simulated runs; if 4 % is, in 15 to 20.
 const NEARLY_FINDABLE: f64 = 1.06;
 
@@ -49,8 +49,8 @@ sweeps:
     )
 }
 
-/// What a run says about one variant.
-struct Said {
+/// What a run concludes about one variant.
+struct Judged {
     percent: u32,
     ratio: f64,
     verdict: String,
@@ -59,36 +59,38 @@ struct Said {
 }
 
 /// The primary comparisons of a run, from its report.
-async fn said(namespace: &str, run: &str) -> Vec<Said> {
+async fn primary_comparisons(namespace: &str, run: &str) -> Vec<Judged> {
     let report = kubectl(&["wasmbench", "report", run, "-n", namespace, "-o", "json"]).await;
     let summary: Value = serde_json::from_str(&report.stdout).expect("a summary");
     let all = summary["comparisons"].as_array().expect("comparisons");
     let primary = all.iter().filter(|one| one["primary"] == true);
-    let said = |one: &Value| {
+    let judged = |one: &Value| {
         assert_eq!(one["metric"], "cpuPerRequest", "{one}");
         let variant = one["variant"].as_str().expect("a name");
         let percent = variant.split('-').nth(1).expect("more-PERCENT-NUMBER");
-        Said {
+        Judged {
             percent: percent.parse().expect("a percentage"),
             ratio: one["ratio"].as_f64().expect("a ratio"),
             verdict: one["verdict"].as_str().expect("a verdict").to_owned(),
             smallest_found: one["smallestFound"].as_f64().expect("what can be found"),
         }
     };
-    primary.map(said).collect()
+    primary.map(judged).collect()
 }
 
 /// Of the variants with `percent` more work, the number with one of these verdicts, and the number
 /// of all.
-fn count(all: &[Said], percent: u32, verdicts: &[&str]) -> (usize, usize) {
-    let of = all.iter().filter(|one| one.percent == percent);
-    let hits = of.clone().filter(|one| verdicts.contains(&&*one.verdict));
-    (hits.count(), of.count())
+fn count(all: &[Judged], percent: u32, verdicts: &[&str]) -> (usize, usize) {
+    let planted = all.iter().filter(|one| one.percent == percent);
+    let hits = planted
+        .clone()
+        .filter(|one| verdicts.contains(&&*one.verdict));
+    (hits.count(), planted.count())
 }
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn of_twenty_planted_tenths_nearly_all_are_found() {
+async fn nearly_all_of_twenty_planted_tenths_are_found() {
     with_namespace("many", |client, namespace| async move {
         let image = image(&client, "native").await;
         let mut all = vec![];
@@ -99,9 +101,9 @@ async fn of_twenty_planted_tenths_nearly_all_are_found() {
         ] {
             runs::create(&client, &namespace, name, &spec(&image, planted)).await;
             runs::finished(&client, &namespace, name, 3000).await;
-            let found = said(&namespace, name).await;
+            let found = primary_comparisons(&namespace, name).await;
             for one in &found {
-                let Said {
+                let Judged {
                     percent,
                     ratio,
                     verdict,

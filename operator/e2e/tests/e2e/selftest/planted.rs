@@ -54,7 +54,7 @@ fn ratio<'a>(run: &'a BenchmarkRun, variant: &str, metric: &str) -> &'a JudgedRa
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn equals_are_hardly_ever_called_different() {
+async fn equal_variants_hardly_ever_differ() {
     with_namespace("equals", |client, namespace| async move {
         runs::create(&client, &namespace, "equals", EQUALS).await;
         let run = runs::finished(&client, &namespace, "equals", 1200).await;
@@ -149,7 +149,7 @@ fn figure(ratio: &JudgedRatio) -> String {
 
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
-async fn planted_work_and_memory_are_found_again() {
+async fn planted_work_and_memory_are_found() {
     with_namespace("handicap", |client, namespace| async move {
         let image = image(&client, "native").await;
         let spec = handicaps(&image);
@@ -224,7 +224,7 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [16], durationSeconds: 4, warmupSeconds: 1}}
 ";
 
-/// What the run says about the reason for which it is not trusted, and why its only point is
+/// What the run reports about the reason for which it is not trusted, and why its only point is
 /// invalid, if it is. Mere notes begin with another word.
 async fn doubt(client: &Client, namespace: &str, reason: &str) -> (String, String) {
     runs::create(client, namespace, "doubted", SHORT).await;

@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::image;
 use wasmbench_e2e::runs;
-use wasmbench_e2e::selftest::found as tell;
+use wasmbench_e2e::selftest::found as print_figure;
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Record;
 use wasmbench_results::judge::verdict::Verdict;
@@ -35,7 +35,7 @@ sweeps:
 
 /// The most runs of the same kind until the interval is tight enough: on a quiet node one suffices.
 const BATCHES: u32 = 6;
-/// Half of a 95 % interval that is tight enough to tell 5 ms.
+/// Half of a 95 % interval that is tight enough to resolve 5 ms.
 const TIGHT: f64 = 4.0;
 
 #[tokio::test]
@@ -60,10 +60,10 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
             let (found, half_width) = shift(&times["prompt"], &times["tardy"]);
             if half_width <= TIGHT || batch == BATCHES {
                 let figure = format!("{found:.1} ms, give or take {half_width:.1}");
-                tell("50 ms more before listening", &figure, "50 within 5");
-                let said = format!("{found} ms, give or take {half_width}: {times:?}");
-                assert!(half_width <= 5.0, "too wide to tell 5 ms: {said}");
-                assert!((45.0..=55.0).contains(&found), "{said}");
+                print_figure("50 ms more before listening", &figure, "50 within 5");
+                let shown = format!("{found} ms, give or take {half_width}: {times:?}");
+                assert!(half_width <= 5.0, "too wide to resolve 5 ms: {shown}");
+                assert!((45.0..=55.0).contains(&found), "{shown}");
                 return;
             }
         }
@@ -76,7 +76,7 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
 /// scatters with what happens before the service starts.
 fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     let summary = summarize(&RunInput::new(run, 0), records);
-    let told = |variant: &str| {
+    let check = |variant: &str| {
         let mut cells = summary.cold_starts.iter();
         let cell = cells.find(|cell| cell.variant == variant).expect("a cell");
         let time = cell
@@ -84,13 +84,13 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
             .create_to_listening
             .as_ref()
             .expect("it listened");
-        let told = time.p50_microseconds;
+        let listening = time.p50_microseconds;
         let own = median_of_blocks(records, variant);
-        let away = told.median / own - 1.0;
-        assert!(away.abs() < 1e-3, "{variant}: {told:?} of {own} us");
+        let away = listening.median / own - 1.0;
+        assert!(away.abs() < 1e-3, "{variant}: {listening:?} of {own} us");
     };
-    told("prompt");
-    told("tardy");
+    check("prompt");
+    check("tardy");
     let mut all = summary.comparisons.iter();
     let judged = all.find(|one| one.metric == Metric::ColdStartListening);
     let judged = judged.expect("it is compared");
@@ -99,7 +99,7 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
         difference.low.expect("6 blocks"),
         difference.high.expect("6 blocks"),
     );
-    tell(
+    print_figure(
         "the same from create, as judged",
         &format!(
             "{}, {}",

@@ -63,14 +63,14 @@ fn history(settings: usize, images: usize) -> Vec<u8> {
     encoder.finish().expect("it is packed")
 }
 
-/// Why the schedule says that it is hindered, if it does.
-async fn hindrance(schedules: &Api<BenchmarkSchedule>) -> Option<String> {
+/// Why the schedule is stalled, if it is.
+async fn obstacle(schedules: &Api<BenchmarkSchedule>) -> Option<String> {
     let schedule = schedules.get("often").await.ok()?;
-    let told = schedule.status?.conditions;
-    let mut hindered = told
+    let conditions = schedule.status?.conditions;
+    let mut stalled = conditions
         .into_iter()
         .filter(|found| found.type_ == conditions::STALLED && found.status == "True");
-    hindered.next().map(|found| found.message)
+    stalled.next().map(|found| found.message)
 }
 
 /// A schedule of which one run has been measured, and which starts no other.
@@ -82,8 +82,8 @@ async fn measured_once(client: &Client, namespace: &str, schedules: &Api<Benchma
     let created = schedules.create(&PostParams::default(), &schedule).await;
     created.expect("the schedule is created");
     let first = eventually(2 * PATIENCE, "a run starts", || async {
-        let told = schedules.get("often").await.ok()?.status?;
-        told.active.first().cloned()
+        let status = schedules.get("often").await.ok()?.status?;
+        status.active.first().cloned()
     })
     .await;
     let suspend = Patch::Merge(json!({ "spec": { "suspend": true } }));
@@ -131,9 +131,13 @@ async fn a_forged_history_does_not_fill_the_operators_memory() {
             forge(bomb).await;
             operator::restarted().await;
             let pid = processes::operator();
-            let told = eventually(PATIENCE, "the schedule says it", || hindrance(&schedules)).await;
-            assert!(told.contains(&BOUNDS.bytes.to_string()), "{told}");
-            assert!(told.contains("remove it, and it begins anew"), "{told}");
+            let message =
+                eventually(PATIENCE, "the schedule reports it", || obstacle(&schedules)).await;
+            assert!(message.contains(&BOUNDS.bytes.to_string()), "{message}");
+            assert!(
+                message.contains("remove it, and it begins anew"),
+                "{message}"
+            );
             // The largest that is unpacked at all. It lacks the run, which is added.
             let forged = forge(history(4_000, 17)).await;
             eventually(PATIENCE, "the run is in the history again", || async {

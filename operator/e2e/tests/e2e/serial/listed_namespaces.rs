@@ -80,22 +80,22 @@ async fn may(verb: &str, resource: &str, place: &[&str]) -> bool {
     }
 }
 
-async fn assert_within(client: &Client, listed: &str, beside: &str) {
+async fn assert_within(client: &Client, listed: &str, unlisted: &str) {
     for (verb, resource) in RIGHTS {
         assert!(
             may(verb, resource, &["-n", listed]).await,
             "{verb} {resource}"
         );
-        for place in [&["-n", beside][..], &["-n", "kube-system"], &["-A"]] {
+        for place in [&["-n", unlisted][..], &["-n", "kube-system"], &["-A"]] {
             let reaches = may(verb, resource, place).await;
             assert!(!reaches, "{verb} {resource} {place:?}");
         }
     }
-    runs::create(client, beside, "unseen", BRIEF).await;
+    runs::create(client, unlisted, "unseen", BRIEF).await;
     runs::create(client, listed, "seen", BRIEF).await;
     let seen = runs::finished(client, listed, "seen", 120).await;
     runs::assert_measured(&runs::records(client, &seen).await, 1);
-    let unseen = runs::get(client, beside, "unseen").await;
+    let unseen = runs::get(client, unlisted, "unseen").await;
     assert!(unseen.status.is_none(), "{:#?}", unseen.status);
 }
 
@@ -103,16 +103,19 @@ async fn assert_within(client: &Client, listed: &str, beside: &str) {
 async fn a_listed_namespace_is_measured_in_and_all_others_are_out_of_reach() {
     with_namespace("listed", |client, listed| {
         Box::pin(async move {
-            with_namespace("beside", |_, beside| beside_listed(client, listed, beside)).await;
+            with_namespace("unlisted", |_, unlisted| {
+                check_both(client, listed, unlisted)
+            })
+            .await;
         })
     })
     .await;
 }
 
-async fn beside_listed(client: Client, listed: String, beside: String) {
-    let within = Box::pin(assert_within(&client, &listed, &beside));
+async fn check_both(client: Client, listed: String, unlisted: String) {
+    let within = Box::pin(assert_within(&client, &listed, &unlisted));
     Box::pin(while_listed(&listed, within)).await;
     // With all namespaces followed again, nothing is lost.
-    let unseen = runs::finished(&client, &beside, "unseen", 120).await;
+    let unseen = runs::finished(&client, &unlisted, "unseen", 120).await;
     runs::assert_measured(&runs::records(&client, &unseen).await, 1);
 }

@@ -9,7 +9,7 @@ use wasmbench_e2e::processes::{operator, send_signal};
 use wasmbench_e2e::runs;
 
 /// CPU per request and memory of short windows may or may not be close to a wide target from the
-/// beginning: either way the run says which of the two ended it.
+/// beginning: either way the run reports which of the two ended it.
 const PRECISE: &str = r"
 blocks: 5
 seed: 1
@@ -24,7 +24,7 @@ sweeps:
 ";
 
 /// Asserts that the run's blocks and its widest interval agree with what ended it. A busy node may
-/// invalidate intervals, and then the run says so.
+/// invalidate intervals, and then the run reports it.
 fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
     match (&*reached.outcome, reached.widest_relative_interval) {
         ("PreciseEnough", Some(widest)) => assert!(widest <= 0.1, "{reached:?}"),

@@ -56,7 +56,7 @@ async fn an_object_that_does_not_decode_is_marked_and_the_others_go_on() {
         let run = runs::finished(&client, &namespace, "healthy", 60).await;
         assert_eq!(runs::outcomes(&runs::records(&client, &run).await).len(), 1);
         let path = "jsonpath={.status.conditions[?(@.type==\"Accepted\")].reason}";
-        eventually(PATIENCE, "the object says why it is refused", || async {
+        eventually(PATIENCE, "the object reports why it is refused", || async {
             let get = ["get", "brun", "garbage", "-n", &namespace, "-o", path];
             (kubectl(&get).await.stdout == "Undecodable").then_some(())
         })

@@ -1,5 +1,5 @@
-//! Wasmbench as others see it: what the chart leaves behind, what it exports to Prometheus and is
-//! told, and what the dashboard shows in a browser.
+//! Wasmbench as others see it: what the chart leaves behind, what it exports to Prometheus and
+//! gets from it, and what the dashboard shows in a browser.
 
 mod dashboard;
 mod installation;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::prometheus::{asked, metrics_are_clean, query};
+use wasmbench_e2e::prometheus::{api_data, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace};
 
 /// The elements of a list; empty if the value is no list.
@@ -55,7 +55,7 @@ async fn every_alert_rule_of_the_chart_is_loaded_and_evaluated_without_an_error(
     assert!(!written.is_empty(), "{groups:#?}");
     let what = "Prometheus has evaluated the alerts of the chart";
     let loaded = eventually(PATIENCE, what, || async {
-        let answer = asked("rules").await?;
+        let answer = api_data("rules").await?;
         let loaded = elements(&answer["groups"]).to_vec();
         let has_run = |rule: &Value| rule["health"] != "unknown";
         let mut rules = loaded.iter().flat_map(|group| elements(&group["rules"]));
@@ -78,7 +78,7 @@ async fn promtool_finds_nothing_wrong_with_the_metrics() {
 #[ignore = "needs Prometheus: make test-ui"]
 async fn prometheus_finds_the_alertmanager() {
     eventually(PATIENCE, "an Alertmanager takes alerts", || async {
-        let found = asked("alertmanagers").await?;
+        let found = api_data("alertmanagers").await?;
         let active = elements(&found["activeAlertmanagers"]);
         (!active.is_empty()).then_some(())
     })

@@ -45,13 +45,13 @@ fn schedule(page: &Page, image: &str) -> String {
 
 /// Runs the commands below a heading, each with these changes, and returns what they printed.
 async fn step(page: &Page, heading: &str, changes: &[(&str, &str)]) -> String {
-    let mut said = String::new();
+    let mut printed = String::new();
     for block in page.blocks(heading, "sh") {
         let output = page.carry_out(&with(&block, changes)).await;
         assert!(output.ok, "{block}\n{output:?}");
-        said += &output.stdout;
+        printed += &output.stdout;
     }
-    said
+    printed
 }
 
 async fn started(client: &Client, namespace: &str) -> Vec<BenchmarkRun> {
@@ -141,20 +141,20 @@ fn both_sides(message: &str) -> (String, String) {
 /// Looks at the change as the page describes: the condition, the history, both sides compared.
 async fn look(page: &Page) -> String {
     let blocks = page.blocks("5. See what changed", "sh");
-    let [told, compared] = &blocks[..] else {
+    let [shown, compared] = &blocks[..] else {
         panic!("two blocks of commands are expected: {blocks:?}");
     };
-    let told = page.carry_out(told).await;
-    assert!(told.ok, "{told:?}");
+    let shown = page.carry_out(shown).await;
+    assert!(shown.ok, "{shown:?}");
     let html = page.saved("watch.html");
     assert!(html.contains("<svg") && html.contains("gateway"), "{html}");
-    let (before, since) = both_sides(&told.stdout);
+    let (before, since) = both_sides(&shown.stdout);
     let names = [("watch-BEFORE", &*before), ("watch-SINCE", &*since)];
     let compared = page.carry_out(&with(compared, &names)).await;
     println!("ui: {}", compared.stdout);
     let by_history = "other runs of the schedule watch scatter";
     assert!(compared.stdout.contains(by_history), "{compared:?}");
-    told.stdout
+    shown.stdout
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! A server that misbehaves on purpose (`hack/misbehave`): every fault is counted and named, what is
-//! no fault is not counted as one, and what makes two sides unequal is said.
+//! no fault is not counted as one, and differences between two sides are noted.
 
 mod shown;
 
@@ -10,7 +10,7 @@ use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::runs;
 use wasmbench_model::wire::record::{Point, Record};
 
-use shown::{Cell, compared_rates, of_schedule, opened_connections, report, said, summary};
+use shown::{Cell, compared_rates, messages, of_schedule, opened_connections, report, summary};
 
 /// Requests that failed: from and to, in percent, and why.
 #[derive(Clone, Copy)]
@@ -178,14 +178,17 @@ async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
         assert!(cell("no-length").p50_microseconds() > 190_000.0);
         assert_eq!(cell("chunks").answer_bytes(), (100_000, 100_000));
         assert_eq!(cell("grows").answer_bytes().1, 300_000);
-        let notes = said(&summary, "", "grows");
+        let notes = messages(&summary, "", "grows");
         assert!(notes.iter().any(|note| note.contains("300")), "{notes:?}");
-        assert_eq!(said(&summary, "ErrorsInLoad", "good"), Vec::<&str>::new());
+        assert_eq!(
+            messages(&summary, "ErrorsInLoad", "good"),
+            Vec::<&str>::new()
+        );
     })
     .await;
 }
 
-/// Everything beside `plain` differs in one thing.
+/// Every variant but `plain` differs in one thing.
 fn unequal(image: &str) -> String {
     let variant = |name: &str, sizes: u32, ends: &str, threads: u32| {
         format!(
@@ -213,11 +216,11 @@ sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}
     )
 }
 
-/// What two variants used is said to differ from this ratio on, if the larger is this many CPUs.
+/// What two variants used is noted as different from this ratio on, if the larger is this many CPUs.
 const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 
 #[tokio::test]
-async fn what_makes_two_sides_unequal_is_said() {
+async fn differences_between_two_sides_are_noted() {
     with_namespace("unequal", |client, namespace| async move {
         let spec = unequal(&test_image(&client, "misbehave").await);
         runs::measured(&client, &namespace, ("unequal", &spec), 300, 16).await;
@@ -226,7 +229,7 @@ async fn what_makes_two_sides_unequal_is_said() {
 
         assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
         assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
-        let notes = said(&summary, "UnequalAnswers", "sizes");
+        let notes = messages(&summary, "UnequalAnswers", "sizes");
         let has_both = |note: &&str| note.contains("30") && note.contains("50");
         assert!(notes.iter().any(has_both), "{notes:?}");
 
@@ -239,11 +242,11 @@ async fn what_makes_two_sides_unequal_is_said() {
         assert!(text.to_lowercase().contains("per connection"), "{text}");
 
         // A line for each request is what the service costs, and nobody else.
-        let cost = said(&summary, "LogCost", "logs");
+        let cost = messages(&summary, "LogCost", "logs");
         assert!(!cost.is_empty(), "{summary:#}");
 
         // How many CPUs a variant gets, the neighbours decide too: but more than one is not for one
-        // thread, and what is said of a comparison follows from what was found.
+        // thread, and what is noted about a comparison follows from what was found.
         let cpus = |variant| {
             let is_compared = compared_rates(&summary).contains(&"threads");
             is_compared.then(|| cell(variant, "threads").cpus_used())?
@@ -251,11 +254,11 @@ async fn what_makes_two_sides_unequal_is_said() {
         if let Some((plain, other)) = cpus("plain").zip(cpus("other")) {
             println!("threads: {plain} and {other} CPUs");
             assert!(other < 1.1, "{other}");
-            let is_said = !said(&summary, "UnequalCpus", "threads").is_empty();
+            let is_noted = !messages(&summary, "UnequalCpus", "threads").is_empty();
             let (fewer, more) = (plain.min(other), plain.max(other));
             let (ratio, least) = UNEQUAL_CPUS;
             let are_unequal = more > ratio * fewer && more >= least;
-            assert_eq!(is_said, are_unequal, "{plain} and {other}: {summary:#}");
+            assert_eq!(is_noted, are_unequal, "{plain} and {other}: {summary:#}");
         }
     })
     .await;
@@ -282,7 +285,7 @@ sweeps:
 }
 
 #[tokio::test]
-async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
+async fn a_limit_invalidates_nothing_and_shed_requests_are_no_fast_answers() {
     with_namespace("tight", |client, namespace| async move {
         let (summary, records) = measured_tightly(&client, &namespace).await;
         let limited = Cell::find(&summary, "service", "limited");
@@ -292,7 +295,7 @@ async fn a_limit_is_part_of_the_question_and_what_is_shed_is_no_fast_answer() {
         );
         let share = limited.throttled_share().expect("a limit was reached");
         assert!(share > 0.0, "{limited:?}");
-        assert!(!said(&summary, "Throttled", "limited").is_empty());
+        assert!(!messages(&summary, "Throttled", "limited").is_empty());
 
         let sheds = Cell::find(&summary, "service", "sheds");
         let percent = sheds.failed_percent();

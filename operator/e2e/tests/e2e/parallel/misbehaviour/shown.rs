@@ -1,4 +1,4 @@
-//! Where records and summaries say what a load met: the only part of these tests that knows the
+//! Where records and summaries say what a load met: the only part of these tests that depends on the
 //! formats.
 
 use serde_json::Value;
@@ -94,8 +94,8 @@ fn median(number: &Value) -> Option<f64> {
     number.as_f64().or_else(|| number["median"].as_f64())
 }
 
-/// What the summary says about a workload, in doubts and notes of this reason; of any if empty.
-pub fn said<'a>(summary: &'a Value, reason: &str, workload: &str) -> Vec<&'a str> {
+/// Messages of the doubts and notes about a workload with this reason; with any if empty.
+pub fn messages<'a>(summary: &'a Value, reason: &str, workload: &str) -> Vec<&'a str> {
     summary["doubts"]
         .as_array()
         .into_iter()

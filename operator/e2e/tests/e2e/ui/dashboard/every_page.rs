@@ -47,11 +47,11 @@ async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     finished
 }
 
-/// The problems with names on a page, each as a sentence.
+/// The problems with names on a page, each as a message.
 const NAMELESS: &str = r"
 const wrong = [];
 const all = selector => [...document.querySelectorAll(selector)];
-const told = e => e.outerHTML.slice(0, 120);
+const name_of = e => e.outerHTML.slice(0, 120);
 const named = e => e.ariaLabel || e.getAttribute('aria-labelledby');
 if (!document.title.trim()) wrong.push('no title');
 if (!document.documentElement.lang) wrong.push('no language');
@@ -158,8 +158,8 @@ async fn assert_walkable(browser: &Browser, page: &str) {
         .filter(|index| !reached.contains(index))
         .collect();
     let script = "return arguments[0].map(i => window.reachable[i].outerHTML.slice(0, 120))";
-    let told = browser.evaluated_with(script, vec![json!(missing)]).await;
-    assert!(missing.is_empty(), "{page}: not reached: {told:#}");
+    let elements = browser.evaluated_with(script, vec![json!(missing)]).await;
+    assert!(missing.is_empty(), "{page}: not reached: {elements:#}");
 }
 
 async fn assert_none(browser: &Browser, page: &str, script: &str) {
@@ -171,9 +171,9 @@ async fn assert_legible(browser: &Browser, page: &str) {
     let mut grounds = vec![];
     for scheme in ["light", "dark"] {
         browser.prefer(scheme).await;
-        let told = browser.evaluated(CONTRAST).await;
+        let contrasts = browser.evaluated(CONTRAST).await;
         let (ground, weak): (String, Vec<String>) =
-            serde_json::from_value(told).expect("a colour and a list");
+            serde_json::from_value(contrasts).expect("a colour and a list");
         assert!(weak.is_empty(), "{page}, {scheme}: {weak:#?}");
         grounds.push(ground);
     }
@@ -236,5 +236,5 @@ async fn plan(browser: &Browser) {
     browser
         .fill("form#start textarea[name=manifest]", &manifest)
         .await;
-    browser.says("#plan", "10 trials").await;
+    browser.wait_for_text("#plan", "10 trials").await;
 }

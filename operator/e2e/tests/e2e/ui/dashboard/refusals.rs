@@ -68,7 +68,7 @@ async fn posts(stage: &Stage) -> Vec<Post> {
     browser
         .fill("form#start textarea[name=manifest]", &manifest)
         .await;
-    browser.says("#plan", "2 trials").await;
+    browser.wait_for_text("#plan", "2 trials").await;
     let sent = browser.evaluated_with(SENT, vec![json!("#create")]).await;
     let (path, body) = serde_json::from_value(sent).expect("two texts");
     posts.push(Post { path, body });
@@ -79,11 +79,11 @@ async fn posts(stage: &Stage) -> Vec<Post> {
 async fn all_runs(stage: &Stage) -> Vec<(String, Value, bool)> {
     let api: Api<BenchmarkRun> = Api::namespaced(stage.admin.0.clone(), &stage.namespace);
     let runs = api.list(&ListParams::default()).await.expect("runs");
-    let told = |run: BenchmarkRun| {
+    let facts = |run: BenchmarkRun| {
         let is_deleted = run.metadata.deletion_timestamp.is_some();
         (run.name_any(), json!(run.spec), is_deleted)
     };
-    runs.items.into_iter().map(told).collect()
+    runs.items.into_iter().map(facts).collect()
 }
 
 #[tokio::test]
@@ -102,10 +102,16 @@ async fn strangers_are_refused_and_change_nothing() {
         for post in &posts {
             from_elsewhere(post, address).await;
             let own = format!("origin: http://{address}");
-            let beside = post.path.replace(root, "/0123456789abcdef/");
-            assert_ne!(beside, post.path);
-            let answer = ask(address, ("POST", &beside), &[host.clone(), own], &post.body).await;
-            assert_eq!(answer.status, 404, "{beside}");
+            let wrong_path = post.path.replace(root, "/0123456789abcdef/");
+            assert_ne!(wrong_path, post.path);
+            let answer = ask(
+                address,
+                ("POST", &wrong_path),
+                &[host.clone(), own],
+                &post.body,
+            )
+            .await;
+            assert_eq!(answer.status, 404, "{wrong_path}");
             // Just following a link changes nothing.
             ask(
                 address,
@@ -311,7 +317,7 @@ async fn typed(stage: &Stage, spec: &str) {
     let field = "form#start textarea[name=manifest]";
     browser.open(&stage.dashboard.page("new")).await;
     browser.fill(field, &manifest("marked-typed", spec)).await;
-    browser.says("#plan", "4 trials").await;
+    browser.wait_for_text("#plan", "4 trials").await;
     assert_only_text(stage).await;
     let kind = format!("kind: {}", json!(MARKUP));
     browser.fill(field, &kind).await;
@@ -320,10 +326,12 @@ async fn typed(stage: &Stage, spec: &str) {
     browser
         .fill(field, &manifest(&json!(MARKUP).to_string(), spec))
         .await;
-    browser.says("#plan", "onerror=window.markup=1>").await;
+    browser
+        .wait_for_text("#plan", "onerror=window.markup=1>")
+        .await;
     assert_only_text(stage).await;
     browser.click("#create").await;
-    browser.says("main > .error", "not created").await;
+    browser.wait_for_text("main > .error", "not created").await;
     assert_only_text(stage).await;
     // The refusal of the run is also a console error, and the only one.
     let errors = browser.errors().await;

@@ -53,7 +53,7 @@ async fn start(stage: &Stage) {
     browser
         .type_into("form#start textarea[name=manifest]", rest)
         .await;
-    browser.says("#plan", "10 trials").await;
+    browser.wait_for_text("#plan", "10 trials").await;
     assert_eq!(browser.count("#plan.error, #plan .error").await, 0);
     // High enough to show the plan.
     browser.set_size(WIDTH, 1250).await;
@@ -196,18 +196,18 @@ async fn assert_unheard(stage: &Stage, name: &str) {
     let inside = windows
         .iter()
         .flat_map(|(start, end)| audit::within(&calls, *start, *end));
-    let asked: Vec<&Call> = inside.filter(|call| call.verb != "watch").collect();
+    let requests: Vec<&Call> = inside.filter(|call| call.verb != "watch").collect();
     let begin = windows.iter().map(|(start, _)| *start).min().expect("one");
     let end = windows.iter().map(|(_, end)| *end).max().expect("one");
     let between = audit::within(&calls, begin, end);
     println!(
         "ui: requests of the dashboard in {} timed windows: {}; {} outside of them",
         windows.len(),
-        asked.len(),
+        requests.len(),
         between.len()
     );
-    assert!(!calls.is_empty(), "the log knows nothing of {}", stage.user);
-    assert_eq!(asked, Vec::<&Call>::new());
+    assert!(!calls.is_empty(), "the log has no calls of {}", stage.user);
+    assert_eq!(requests, Vec::<&Call>::new());
 }
 
 /// A second run appears in the list, which keeps the ticked boxes and the focus.
@@ -215,7 +215,7 @@ async fn appear(stage: &Stage) {
     let (browser, namespace) = (&stage.browser, &stage.namespace);
     let (first, second) = (row(namespace, FIRST), row(namespace, SECOND));
     browser.open(&stage.dashboard.page("")).await;
-    browser.says(&first, "Completed").await;
+    browser.wait_for_text(&first, "Completed").await;
     mark(browser).await;
     browser.click(&format!("{first} input[name=run]")).await;
     let file = tempfile::NamedTempFile::new().expect("a file");
@@ -228,7 +228,7 @@ async fn appear(stage: &Stage) {
     browser.set_size(WIDTH, 400).await;
     picture(stage, "dashboard-list").await;
     browser.set_size(WIDTH, 900).await;
-    browser.says(&second, "Completed").await;
+    browser.wait_for_text(&second, "Completed").await;
     let kept = format!(
         "const box = document.querySelector(\"{first} input[name=run]\");
          return [box.checked, box === document.activeElement]"

@@ -20,13 +20,13 @@ async fn confirmed(stage: &Stage, link: &str, words: &str) {
     let before = is_suspended(stage).await;
     browser.click(link).await;
     browser.find("form #confirm").await;
-    let asked = browser.text("main").await;
-    assert!(asked.contains(RUN), "{asked}");
+    let question = browser.text("main").await;
+    assert!(question.contains(RUN), "{question}");
     assert_eq!(is_suspended(stage).await, before, "asking changes nothing");
     browser.click("#confirm").await;
     let page = format!("/runs/{}/{RUN}", stage.namespace);
     browser.arrives(&page).await;
-    browser.says("#state", words).await;
+    browser.wait_for_text("#state", words).await;
     assert_ne!(is_suspended(stage).await, before);
 }
 
@@ -51,7 +51,7 @@ async fn a_run_is_suspended_and_goes_on_by_the_pages() {
         assert_eq!(browser.text("#trials").await, trials, "it stands still");
         assert_eq!(browser.count("#suspend").await, 0);
         confirmed(stage, "#resume", "").await;
-        browser.says("#state", "Completed").await;
+        browser.wait_for_text("#state", "Completed").await;
         let ends = browser.count("#trials td[data-state=valid], #trials td[data-state=invalid]");
         assert_eq!(ends.await, 6);
     })
