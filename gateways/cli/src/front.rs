@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_found_in_what_runtimes_say() {
+    fn the_version_is_found_in_the_output_of_runtimes() {
         for (said, version) in [
             ("wasmtime 48.0.8\n", "48.0.8"),
             (

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interpreter_is_asked_for_by_name_and_gets_the_module_without_code() {
+    fn an_interpreter_is_requested_by_name_and_gets_the_module_without_code() {
         let words = serve(&[(COMPILE_VARIABLE, "Interpreter")]).unwrap();
         let at = words.iter().position(|word| word == "--force-interpreter");
         assert_eq!(words[at.unwrap() + 1], "/server.wasm");

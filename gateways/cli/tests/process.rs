@@ -226,7 +226,7 @@ fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
+fn invalid_options_are_reported_in_one_sentence_with_code_two() {
     let (_folder, program, module) = files("exit 1");
     for (arguments, sentence) in [
         (&[][..], "--runtime is missing"),
@@ -264,7 +264,7 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
 }
 
 #[test]
-fn a_module_that_would_be_compiled_for_each_answer_is_no_code_from_before() {
+fn a_module_compiled_for_each_answer_is_not_precompiled_code() {
     for runtime in ["wasmtime", "wasmer"] {
         let (_folder, program, module) = files("exit 1");
         std::fs::write(&module, b"\0asm\x01\0\0\0").unwrap();
@@ -282,7 +282,7 @@ fn a_module_that_would_be_compiled_for_each_answer_is_no_code_from_before() {
 }
 
 #[test]
-fn the_rate_of_processes_alone_counts_those_that_end_well() {
+fn the_rate_of_bare_processes_counts_those_that_succeed() {
     let rate = |script: &str| {
         let (_folder, program, module) = files(script);
         let output = Command::new(BINARY)
@@ -323,7 +323,7 @@ esac"#;
 }
 
 #[test]
-fn the_server_of_the_runtime_is_told_what_the_guest_shall_tell_of_it() {
+fn the_runtimes_server_gets_the_facts_that_its_guest_reports() {
     let arguments = ["--listen", "127.0.0.1:9", "--upstream", "up:1"];
     let (code, said) = served(b"\0asm....", &arguments);
     assert_eq!(code, Some(0), "{said}");
@@ -343,7 +343,7 @@ fn the_server_of_the_runtime_is_told_what_the_guest_shall_tell_of_it() {
 }
 
 #[test]
-fn the_file_says_whether_what_is_served_was_compiled_before() {
+fn the_file_shows_whether_it_was_precompiled() {
     let (_, said) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
     assert!(said.contains("WASM_HOST_COMPILE_MODE=Aot"), "{said}");
     assert!(said.contains("--allow-precompiled /"), "{said}");

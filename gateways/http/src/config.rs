@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn without_options_the_defaults_hold() {
+    fn defaults_apply_without_options() {
         assert_eq!(config(&[]).unwrap(), Config::default());
         assert_eq!(config(&["--upstream="]).unwrap().upstream, None);
     }
 
     #[test]
-    fn each_option_arrives() {
+    fn each_option_is_applied() {
         let given = config(&[
             "--listen=127.0.0.1:0",
             "--upstream=up:1",

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_repeats_what_its_host_tells_where_it_is_plain() {
+    fn a_guest_repeats_only_plain_facts_of_its_host() {
         let told = |name: &str| match name {
             "WASM_HOST_ENGINE" => Some("wasmtime".to_owned()),
             "WASM_HOST_VERSION" => Some("48\",\"a\":\"".to_owned()),

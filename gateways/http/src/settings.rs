@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_one_sentence() {
+    fn each_error_is_one_sentence() {
         let sentence = |arguments: &[&str]| settings(arguments, &[]).unwrap_err().to_string();
         assert_eq!(sentence(&["serve"]), "'serve' is not an option");
         assert_eq!(sentence(&["--listen"]), "--listen needs a value");

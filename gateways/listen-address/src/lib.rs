@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ipv6_or_where_it_would_shut_out_ipv4_there_is_ipv4() {
+    fn ipv4_is_used_without_ipv6_or_where_ipv6_would_exclude_it() {
         for (only_v6, wanted) in [
             (Some("0\n"), "::"),
             (Some("1\n"), "0.0.0.0"),

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn without_options_there_is_none_and_the_body_stays() {
+    fn without_options_there_is_no_handicap_and_the_body_is_unchanged() {
         let mut none = handicap(&[]).unwrap();
         let mut body = b"hello".to_vec();
         assert!(none.apply(&mut body).is_ok());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_third_answer_fails_where_one_in_three_shall() {
+    fn every_third_answer_fails_if_one_in_three_is_requested() {
         let mut heavy = handicap(&["--fail-one-in=3"]).unwrap();
         let failed = [(); 6].map(|()| heavy.apply(&mut vec![]).is_err());
         assert_eq!(failed, [false, false, true, false, false, true]);

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_alone_has_its_defaults() {
+    fn a_path_without_a_query_has_its_defaults() {
         let found = Behaviour::parse("/limit").unwrap();
         let expected = Kind::Limit {
             requests: 1,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn status_length_and_pause_go_with_every_path() {
+    fn status_length_and_pause_apply_to_every_path() {
         let target = "/cut?status=404&percent=20&bytes=30&pause_milliseconds=5";
         let found = Behaviour::parse(target).unwrap();
         assert_eq!(found.pause, Some(Duration::from_millis(5)));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused() {
+    fn unknown_paths_parameters_and_values_are_refused() {
         for (target, sentence) in [
             ("/cutt", "there is no path /cutt"),
             ("/cut?precent=20", "there is no parameter precent here"),

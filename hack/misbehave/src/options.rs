@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_arguments_are_refused() {
         for (argument, sentence) in [
             ("--at=/a=/nowhere", "there is no path /nowhere"),
             ("--at=/a", "--at '/a' is not PATH=TARGET"),

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_evenly_spread_and_exactly_as_many_as_asked() {
+    fn faults_are_evenly_spread_and_exactly_as_many_as_requested() {
         for (percent, requests, expected) in [
             (20, 5, 1),
             (20, 1000, 200),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn only_good_answers_take_as_long_as_asked() {
+    fn only_good_answers_take_as_long_as_requested() {
         let behaviour = Behaviour::parse("/shed?percent=50&pause_milliseconds=7").unwrap();
         let pause = Step::Pause(Duration::from_millis(7));
         let steps = |request| script(&behaviour, &moment(Some(request))).steps;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_starts_answers_otherwise_until_it_has() {
+    fn a_starting_service_answers_differently_until_it_has_started() {
         let behaviour = Behaviour::parse("/starting?seconds=20&until=404").unwrap();
         let mut now = moment(None);
         assert_eq!(Answer::new(&behaviour, &now).status, 404);

@@ -97,7 +97,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn no_more_threads_work_than_may() {
+    fn no_more_threads_work_than_allowed() {
         let server = Server::new(vec![]);
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_an_interpreter_is_asked_again_and_the_best_counts() {
+    fn an_apparent_interpreter_is_queried_again_and_the_best_ratio_counts() {
         let told = |ratios: &[&str]| {
             let mut asked = ratios.iter();
             let answer = || {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_tells_nothing_and_long_text_is_cut() {
+    fn a_non_object_yields_no_facts_and_long_text_is_truncated() {
         for body in ["", "hello", "[1]", "\"engine\"", "{"] {
             assert!(facts(body.as_bytes()).is_empty(), "{body}");
         }

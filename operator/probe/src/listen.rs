@@ -49,7 +49,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn the_floor_answers_what_a_plain_expectation_asks() {
+    fn the_floor_meets_a_plain_expectation() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || serve(&listener));

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_told_time_is_compared_and_a_told_ratio_stays() {
+    fn only_a_reported_time_is_compared_and_a_reported_ratio_stays() {
         let mut silent = facts(&[("engine", "none")]);
         compare(&mut silent);
         assert!(!silent.contains_key(COMPUTE_RATIO));

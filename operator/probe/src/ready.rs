@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_answers_wrongly_for_long_is_asked_less_often_so_that_ports_suffice() {
+    fn a_service_that_stays_wrong_is_polled_less_often_to_save_ports() {
         let wrong_for = |time| Seen {
             first_wrong: Instant::now().checked_sub(time),
             ..Seen::default()
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_attempt_decides_what_a_wait_in_vain_is_told_as() {
+    fn the_last_attempt_decides_how_a_timeout_is_reported() {
         let after = |attempts: Vec<Attempt>| {
             let mut seen = Seen::default();
             for attempt in attempts {

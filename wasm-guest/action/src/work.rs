@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_work_answers_as_its_table_says() {
+    fn every_kind_of_work_gives_the_answer_of_its_table() {
         let hash = "2ada83c1819a5372dae1238fc1ded123c8104fdaa15862aaee69428a1820fcda";
         for (parameters, expected) in [
             ("{}", r#"{"hello":"world"}"#.to_owned()),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_parameter_is_named_with_what_it_can_be() {
+    fn a_wrong_parameter_is_named_with_its_allowed_values() {
         for (parameters, sentence) in [
             (
                 r#"{"work":"rest"}"#,

@@ -28,7 +28,7 @@ fn a_program_is_started_for_each_call_and_kept_once() {
 }
 
 #[test]
-fn what_is_no_program_is_refused() {
+fn code_that_is_not_a_program_is_refused() {
     let process = Process::start(PROGRAM, &[]);
     let (status, said) = process.init("", b"\0asm\x01\0\0\0");
     assert_eq!((status, said.contains("ELF")), (400, true), "{said}");

@@ -52,8 +52,8 @@ macro_rules! process_tests {
         }
 
         #[test]
-        fn code_that_is_no_function_is_refused_and_others_go_on() {
-            $crate::code_that_is_no_function_is_refused_and_others_go_on($program);
+        fn invalid_code_is_refused_and_other_functions_go_on() {
+            $crate::invalid_code_is_refused_and_other_functions_go_on($program);
         }
 
         #[test]
@@ -62,8 +62,8 @@ macro_rules! process_tests {
         }
 
         #[test]
-        fn the_engine_tells_what_it_is_and_how_fast() {
-            $crate::an_engine_tells_what_it_is_and_how_fast($program, $engine, $mode);
+        fn the_engine_reports_its_name_and_speed() {
+            $crate::an_engine_reports_its_name_and_speed($program, $engine, $mode);
         }
     };
 }
@@ -95,7 +95,7 @@ pub fn a_function_is_called_after_its_code_was_sent(program: &str) {
 }
 
 /// Code that is not a function is refused with a reason, and other functions keep working.
-pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
+pub fn invalid_code_is_refused_and_other_functions_go_on(program: &str) {
     let process = Process::start(program, &[]);
     assert_eq!(process.init("/good", &module(HELLO)).0, 200);
     let whole = module(HELLO);
@@ -163,7 +163,7 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
 }
 
 /// An engine reports what it is, and how fast.
-pub fn an_engine_tells_what_it_is_and_how_fast(program: &str, engine: &str, mode: &str) {
+pub fn an_engine_reports_its_name_and_speed(program: &str, engine: &str, mode: &str) {
     let process = Process::start(program, &[]);
     let (status, said) = process.get("/engine");
     assert_eq!(status, 200);

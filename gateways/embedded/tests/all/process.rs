@@ -127,7 +127,7 @@ fn a_forwarded_answer_passes_through_the_module_whatever_its_length() {
 }
 
 #[test]
-fn the_engine_tells_its_mode() {
+fn the_engine_reports_its_mode() {
     for (mode, allocator, memory) in [
         (0, "OnDemand", "Heap"),
         (1, "OnDemand", "Mapped"),
@@ -195,7 +195,7 @@ fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
 }
 
 #[test]
-fn a_module_that_cannot_be_used_is_said_in_one_sentence_with_code_two() {
+fn an_unusable_module_is_reported_in_one_sentence_with_code_two() {
     let file = std::env::temp_dir().join(format!("wasmbench-{}.wasm", std::process::id()));
     std::fs::write(&file, "no module").unwrap();
     for (arguments, sentence) in [

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_answers_as_its_table_says() {
+    fn every_workload_gives_the_answer_of_its_table() {
         let mut workloads = Workloads::new(Unchanged);
         let text = Outcome::Text(Status::OK);
         for (target, body) in [
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn sleeping_is_an_answer_for_later() {
+    fn sleep_is_answered_later() {
         let mut workloads = Workloads::new(Unchanged);
         let later = |ms| Outcome::Later(Status::OK, Duration::from_millis(ms));
         assert_eq!(asked(&mut workloads, "/sleep").0, later(300));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_draws_half_of_each_and_the_same_for_the_same_seed() {
+    fn mixed_draws_half_of_each_and_repeats_with_the_same_seed() {
         let draws = |seed| {
             let mut workloads = Workloads::new(Unchanged);
             (0..1000).map(|_| workloads.draw(seed)).collect::<Vec<_>>()
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_places_to_begin_at_make_mixed_wait() {
+    fn mixed_waits_at_half_of_the_starting_places() {
         let waits =
             (0..1000).filter(|&place| Workloads::new(Unchanged).drawing_from(place).draw(1));
         let waits = waits.count();

@@ -125,7 +125,7 @@ fn a_child_that_reads_nothing_may_answer() {
 }
 
 #[test]
-fn what_a_child_does_wrong_is_told() {
+fn the_failure_of_a_child_is_reported() {
     for (script, told) in [
         (
             "echo ' no  module' >&2; exit 3",
@@ -157,7 +157,7 @@ fn what_a_child_does_wrong_is_told() {
 }
 
 #[test]
-fn a_child_that_talks_without_end_on_standard_error_is_heard_to_its_end() {
+fn long_standard_error_of_a_child_is_read_to_its_end() {
     let script = "head -c 300000 /dev/zero | tr '\\0' e >&2; exec cat";
     assert_eq!(asked(script, "/"), (200, "hello".to_owned()));
 }
@@ -202,7 +202,7 @@ fn ask_four_times(script: &str, at_once: usize) {
 }
 
 #[test]
-fn so_many_run_at_once_and_no_more() {
+fn no_more_children_run_at_once_than_allowed() {
     // Each child ends only after all four have begun: `$$` is its process id.
     let folder = Folder::new("at-once");
     ask_four_times(&folder.script("$$", "set -- *; [ $# -ge 4 ]"), 4);

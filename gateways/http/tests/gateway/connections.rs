@@ -134,7 +134,7 @@ fn an_idle_connection_is_closed_without_an_answer() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_cut() {
+fn a_client_that_does_not_read_is_disconnected() {
     let address = start(Config {
         write_timeout: Duration::from_millis(300),
         ..Config::default()
@@ -166,7 +166,7 @@ fn a_client_that_does_not_read_is_cut() {
 }
 
 #[test]
-fn beyond_the_cap_a_client_is_told_so_and_later_served() {
+fn a_client_beyond_the_cap_is_refused_and_served_later() {
     let address = start(Config {
         max_connections: 3,
         ..Config::default()

@@ -136,7 +136,7 @@ fn head_is_forwarded_and_has_no_body() {
 }
 
 #[test]
-fn without_an_upstream_the_answer_says_what_is_missing() {
+fn the_answer_without_an_upstream_names_what_is_missing() {
     let mut client = Client::connect(start(Config::default()));
     let answer = client.get("/any");
     assert_eq!(answer.status, 502);
@@ -200,7 +200,7 @@ fn a_slow_upstream_stalls_nobody() {
 }
 
 #[test]
-fn a_slow_upstream_is_given_up_when_its_time_is_over() {
+fn a_slow_upstream_is_abandoned_when_its_time_is_over() {
     let mut client = gateway_that_waits(silent().0, Duration::from_millis(500));
     let begin = Instant::now();
     let answer = client.get("/slow");
@@ -213,7 +213,7 @@ fn a_slow_upstream_is_given_up_when_its_time_is_over() {
 }
 
 #[test]
-fn a_kept_connection_that_the_upstream_closed_is_replaced_unseen() {
+fn a_kept_connection_that_the_upstream_closed_is_replaced_silently() {
     let once = upstream(|mut stream| {
         read_request(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

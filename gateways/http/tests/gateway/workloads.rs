@@ -45,7 +45,7 @@ fn compute_answers_the_digest_of_the_chain() {
 }
 
 #[test]
-fn a_bad_number_of_iterations_is_refused_and_the_connection_goes_on() {
+fn a_bad_number_of_iterations_is_refused_and_the_connection_stays_open() {
     let mut client = client();
     for (target, sentence) in [
         ("/compute?iters=", "iters is not a number"),

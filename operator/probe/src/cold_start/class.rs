@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubelets_words_tell_whether_the_image_was_pulled() {
+    fn the_kubelets_messages_show_whether_the_image_was_pulled() {
         let events = [
             event("old", "Pulled", OLD),
             event("new", "Pulled", NEW),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_reasons_and_pods_are_no_evidence() {
+    fn other_messages_reasons_and_pods_are_no_evidence() {
         let events = [
             event("a", "Pulling", PULL),
             event("a", "Pulled", "Image is on the machine"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiled_form_is_one_only_where_the_image_was_there() {
+    fn a_compiled_form_counts_only_where_the_image_was_there() {
         use ColdStartClass::{CompileCached, ImageCached, NodeCold};
         for (class, compiled, found) in [
             (ImageCached, Some(CompileCache::Warm), CompileCached),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_count_one_by_one() {
+    fn late_pods_are_counted_one_by_one() {
         // Eight pods: four are half.
         assert_eq!(give_up(&samples(&[0, 3], 4), &request(2, 4)), Ok(()));
         assert!(give_up(&samples(&[0, 3, 1], 4), &request(2, 4)).is_err());

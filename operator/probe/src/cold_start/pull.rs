@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_that_were_there_are_told_from_those_that_were_unpacked() {
+    fn layers_already_there_are_distinguished_from_unpacked_ones() {
         let layers = ["sha256:a", "sha256:b"].map(str::to_owned);
         let upper = format!("sha256:{}", sha256(b"sha256:a sha256:b"));
         let mut pull = PullEvents::new("a");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubelets_words_on_a_pull_are_read() {
+    fn the_kubelets_message_about_a_pull_is_parsed() {
         let words = r#""h:5000/a in b:1" in 234ms (1m2.345s including waiting). Image size: 4227376 bytes."#;
         let pull = ImagePull {
             milliseconds: 234,
@@ -231,7 +231,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_words_are_read_without_a_panic(words in "\\PC{0,80}", took in "[0-9.hmnsµ]{0,12}") {
+        fn any_message_is_parsed_without_a_panic(words in "\\PC{0,80}", took in "[0-9.hmnsµ]{0,12}") {
             let _ = parse_message(&words);
             let _ = milliseconds(&took);
         }

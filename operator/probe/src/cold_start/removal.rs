@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_nobody_uses_is_removed() {
+    fn an_unused_image_is_removed() {
         assert_eq!(next_of(&pulled(), &[]), Next::Remove);
         let two_tags = image(
             &[ASKED, "host:5000/team/a:2"],
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_pulled_again_or_is_known_by_another_name_stays() {
+    fn an_image_without_digest_with_another_name_or_pinned_stays() {
         assert!(reason(&image(&[ASKED], &[])).contains("by hand"));
         let other = image(&["localhost/a:1", ASKED], &["host:5000/team/a@sha256:m"]);
         assert!(
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn of_others_one_that_runs_counts_before_one_that_ended() {
+    fn a_running_container_of_others_counts_before_an_ended_one() {
         let users = [user("b", "ended", true), user("b", "runs", false)];
         let pod = "b/runs".to_owned();
         let wait = Next::Wait {

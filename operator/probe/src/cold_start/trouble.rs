@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_is_late_says_what_it_waits_for() {
+    fn a_late_pod_reports_what_it_waits_for() {
         let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
         assert_eq!(waits_for(&late), " (ErrImagePull: no route)");
         assert_eq!(waits_for(&Pod::default()), "");

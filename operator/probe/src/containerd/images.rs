@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn forgetting_takes_every_trace_of_the_compiled_form_and_nothing_else() {
+    fn forgetting_removes_every_trace_of_the_compiled_form_and_nothing_else() {
         let mut store = compiled();
         let compiled: Vec<&str> = store
             .values()
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_of_wasm_is_known_by_its_layers() {
+    fn a_wasm_manifest_is_recognised_by_its_layers() {
         let of = |kind: &str| json!({ "layers": [{ "mediaType": kind }] });
         assert!(names_wasm(&of("application/wasm")));
         assert!(names_wasm(&of(
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_completed_as_the_kubelet_does() {
+    fn image_names_are_completed_as_by_the_kubelet() {
         for (short, full) in [
             ("a", "docker.io/library/a:latest"),
             ("a:1", "docker.io/library/a:1"),

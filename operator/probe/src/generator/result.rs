@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_field_is_named() {
         for part in ["StartTime", "ActualDuration", "DurationHistogram"] {
             let mut json = output();
             json.as_object_mut().unwrap().remove(part);

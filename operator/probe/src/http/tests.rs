@@ -60,7 +60,7 @@ fn a_kept_connection_carries_a_second_request_that_names_the_probe_and_asks_for_
 }
 
 #[test]
-fn a_close_is_announced_or_comes_without_a_word() {
+fn a_close_is_announced_or_silent() {
     let close = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: Close\r\n\r\nhi";
     let (length, announced) = (BodyFraming::Length, AfterAnswer::CloseAnnounced);
     assert_eq!(seen(close, true), (length, announced));
@@ -74,7 +74,7 @@ fn a_close_is_announced_or_comes_without_a_word() {
 }
 
 #[test]
-fn it_is_told_how_the_end_of_an_answer_was_told() {
+fn the_framing_of_an_answer_is_reported() {
     let until_close = "HTTP/1.1 200 OK\r\n\r\nhi";
     let expected = (BodyFraming::UntilClose, AfterAnswer::Closed);
     assert_eq!(seen(until_close, true), expected);

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warm_up_of_nothing_is_a_short_calibration() {
+    fn an_empty_warm_up_is_a_short_calibration() {
         let amounts = Amounts::from_load(Load::Requests {
             requests: Some(300),
             warmup_requests: 0,
@@ -257,7 +257,7 @@ mod tests {
         }
 
         #[test]
-        fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
+        fn a_warm_up_has_the_requested_number_of_requests(warmup_requests in 1u32..100_000) {
             let amounts = Amounts::from_load(Load::Requests { requests: Some(10), warmup_requests });
             let sum: u32 = amounts.warmup.iter().map(|part| match part {
                 Amount::Requests(requests) => *requests,
@@ -267,7 +267,7 @@ mod tests {
         }
 
         #[test]
-        fn a_warm_up_is_as_long_as_asked_for(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
+        fn a_warm_up_has_the_requested_length(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
             let amounts = Amounts::from_load(Load::Duration { seconds, warmup_seconds });
             let sum: Duration = amounts.warmup.iter().map(|part| match part {
                 Amount::Time(time) => *time,

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_added_and_what_is_held_is_of_the_last_part() {
+    fn counters_are_added_up_and_gauges_are_those_of_the_last_part() {
         let (run, timed) = part(10, 3).then(part(20, 4)).window();
         assert_eq!((run.requests, run.duration), (30, Duration::from_secs(2)));
         assert_eq!(timed.duration_nanoseconds, 2_000_000_000);

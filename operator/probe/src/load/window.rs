@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_is_made_of_answers_and_tells_what_failed_and_who_disturbed_it() {
+    fn a_peak_counts_answers_and_reports_failures_and_disturbance() {
         let peak = window(0.2, 1.0, 20).peak();
         assert!((peak.rps - 25.0).abs() < 1e-9, "{peak:?}");
         assert_eq!(

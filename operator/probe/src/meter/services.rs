@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_use_without_the_load_is_read_only_where_they_used_much() {
+    fn idle_use_is_read_only_for_services_that_used_much() {
         let root = tempfile::tempdir().unwrap();
         process(root.path(), 20, ("containerd", 1), 30);
         let services = Services::find(root.path());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_service_is_as_busy_without_the_load() {
+    fn the_idle_use_of_a_busy_service_is_scaled_to_the_window() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().to_owned();
         process(&proc, 20, ("containerd", 1), 0);

@@ -22,7 +22,7 @@ fn hello() -> Server {
 }
 
 #[test]
-fn a_correct_service_is_measured_and_told_in_one_line() {
+fn a_correct_service_is_measured_and_reported_in_one_line() {
     // Slow enough that its window has the requested number of requests: that of a faster server
     // lasts a second instead.
     let server = hello_after(12);
@@ -88,7 +88,7 @@ fn a_known_latency_is_found_over_every_kind_of_connection() {
 }
 
 #[test]
-fn a_window_lasts_as_long_as_asked_for() {
+fn a_window_lasts_as_long_as_requested() {
     let server = hello();
     let mut request = request(server.address.port());
     request["connections"] = json!(4);
@@ -114,7 +114,7 @@ fn a_window_lasts_as_long_as_asked_for() {
 }
 
 #[test]
-fn a_number_of_requests_asks_for_no_length_however_fast_the_service_is() {
+fn a_number_of_requests_sets_no_length_however_fast_the_service_is() {
     let server = hello();
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 100, "warmupRequests": 20});
@@ -127,7 +127,7 @@ fn a_number_of_requests_asks_for_no_length_however_fast_the_service_is() {
 }
 
 #[test]
-fn a_warm_up_of_nothing_still_finds_the_buckets() {
+fn an_empty_warm_up_still_finds_the_buckets() {
     // Slow enough that what a crowded machine adds does not change the order of magnitude.
     let server = hello_after(40);
     let mut request = request(server.address.port());
@@ -285,7 +285,7 @@ fn names(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn of_every_figure_of_the_generator_it_is_said_whether_it_is_read() {
+fn every_figure_of_the_generator_is_listed() {
     // Every third answer is another status, every seventh request has none.
     let server = Server::start(|number, head| match number {
         _ if head.contains("wasmbench-probe") => answer(200, "hello"),
@@ -378,7 +378,7 @@ fn help_and_version_are_printed() {
 }
 
 #[test]
-fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
+fn the_generators_ceiling_is_measured_on_request_and_not_at_the_subject() {
     // Slow enough that 100 requests over 2 connections take a second.
     let server = hello_after(24);
     let mut request = request(server.address.port());
@@ -404,7 +404,7 @@ fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
 }
 
 #[test]
-fn a_subject_that_claims_an_engine_is_asked_for_it_after_the_load() {
+fn a_subject_that_claims_an_engine_is_queried_after_the_load() {
     let server = Server::start(|number, head| match head.lines().next() {
         Some("GET /engine HTTP/1.1") => answer(
             200,

@@ -53,7 +53,7 @@ fn seen(
 }
 
 #[test]
-fn every_workload_is_asked_twice_over_one_connection_and_the_node_is_read_in_silence() {
+fn each_workload_is_requested_twice_on_one_connection_and_the_node_is_read_idle() {
     let server = Server::start(|_, head| {
         assert!(head.contains("User-Agent: wasmbench-probe/"), "{head}");
         answer(200, if head.contains("/one") { "1" } else { "two" })
@@ -96,7 +96,7 @@ fn an_answer_that_changes_by_itself_is_found_before_the_load() {
 }
 
 #[test]
-fn a_wrong_answer_is_said_of_its_workload_and_the_others_are_looked_at() {
+fn a_wrong_answer_fails_its_workload_and_the_others_are_still_checked() {
     let server = Server::start(|_, _| answer(200, "hello"));
     let both = [
         workload("/liar", &json!({"body": "goodbye"})),
@@ -120,7 +120,7 @@ fn a_wrong_answer_is_said_of_its_workload_and_the_others_are_looked_at() {
 }
 
 #[test]
-fn a_workload_that_was_left_no_time_is_not_judged_by_a_single_attempt() {
+fn a_workload_without_time_is_not_judged_by_a_single_attempt() {
     let server = Server::start(|_, head| {
         let status = if head.contains("/sheds") { 503 } else { 200 };
         answer(status, "hello")
@@ -148,7 +148,7 @@ fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Se
 }
 
 #[test]
-fn a_failed_request_decides_only_where_none_may_fail_and_all_do() {
+fn a_workload_fails_only_if_no_request_may_fail_and_all_do() {
     let strict = workload("/", &json!({"body": "hello"}));
     let all = seen(after_the_first([503, 503]), strict.clone());
     let failure = all.failure.expect("a failure");
@@ -182,7 +182,7 @@ fn closing_late() -> u16 {
 }
 
 #[test]
-fn a_connection_that_ends_before_the_next_request_was_closed_without_a_word() {
+fn a_connection_that_ends_before_the_next_request_was_closed_silently() {
     let (exit, document) = scout(&request(closing_late(), &[workload("/", &json!({}))]));
     assert_eq!((exit, document.failure), (Some(0), None));
     let seen = &document.workloads[0];
@@ -205,7 +205,7 @@ fn a_service_that_answers_nothing_fails_the_scout() {
 }
 
 #[test]
-fn an_instance_is_initialised_once_and_other_code_is_not_asked() {
+fn an_instance_is_initialised_once_and_other_code_is_not_queried() {
     let server = Server::start(|_, _| answer(200, "{}"));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("hash"), "program").unwrap();

@@ -88,7 +88,7 @@ fn a_start_becomes_a_timeline_with_the_clock_of_each_step() {
 }
 
 #[test]
-fn what_nobody_saw_is_absent() {
+fn unobserved_steps_are_absent() {
     let mut timeline = timeline();
     timeline.accepted(START, START + 1);
     timeline.saw(&pod(4), START + 50);
@@ -113,7 +113,7 @@ fn listening(stamp: i64, named: bool, refused: Option<i64>) -> Option<Moment> {
 }
 
 #[test]
-fn a_mere_first_line_that_comes_after_an_answer_is_about_something_else() {
+fn an_unnamed_first_line_after_an_answer_is_ignored() {
     assert_eq!(listening(61, false, None), None);
     let before = listening(60, true, None).unwrap();
     assert_eq!(listening(60, false, None), Some(before));
@@ -124,7 +124,7 @@ fn a_mere_first_line_that_comes_after_an_answer_is_about_something_else() {
 }
 
 #[test]
-fn a_late_stamp_of_a_named_line_gives_way_to_the_answer() {
+fn a_late_stamp_of_a_named_line_yields_to_the_answer() {
     for stamp in [61, 2_000] {
         let moment = listening(stamp, true, None).unwrap();
         assert_eq!(moment.nanoseconds, 60 * MILLISECOND);
@@ -134,7 +134,7 @@ fn a_late_stamp_of_a_named_line_gives_way_to_the_answer() {
 }
 
 #[test]
-fn a_service_listened_after_the_last_connection_that_was_refused() {
+fn a_service_listened_after_the_last_refused_connection() {
     let uncertainty = |stamp, refused| {
         let moment = listening(stamp, true, Some(refused)).unwrap();
         moment.uncertainty_nanoseconds
