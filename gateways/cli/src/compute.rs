@@ -41,7 +41,7 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
     let mut start = Duration::MAX;
     let mut in_native_code = Duration::MAX;
     let mut ratio = f64::INFINITY;
-    let asked = Instant::now();
+    let began = Instant::now();
     for round in 1..=MOST_ROUNDS {
         work = work.min(timed(program, &arguments, STEPS)?);
         start = start.min(timed(program, &arguments, 1)?);
@@ -51,7 +51,7 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
         let in_runtime = work.saturating_sub(start).as_secs_f64();
         ratio = in_runtime / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE);
         let is_compiled = round >= ROUNDS && ratio <= SLOWEST_COMPILED;
-        if is_compiled || asked.elapsed() > TIME {
+        if is_compiled || began.elapsed() > TIME {
             break;
         }
     }

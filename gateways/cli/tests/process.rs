@@ -130,7 +130,7 @@ fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
         x ^= x >> 17;
         x ^ (x << 5)
     });
-    for (number, told) in [(right.to_string(), true), (ONE_STEP.to_owned(), false)] {
+    for (number, has_ratio) in [(right.to_string(), true), (ONE_STEP.to_owned(), false)] {
         let script = WASMTIME.replace("\"$CHAIN\"", &number);
         let gateway = Gateway::start(&script, &["--runtime", "wasmtime", "--children", "3"]);
         let (_, engine) = gateway.get("/engine");
@@ -144,7 +144,7 @@ fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
             assert!(engine.contains(member), "{engine}");
         }
         let null = engine.contains(r#""computeRatio":null"#);
-        assert_eq!(null, !told, "{engine}");
+        assert_eq!(null, !has_ratio, "{engine}");
     }
 }
 
@@ -295,11 +295,11 @@ fn the_rate_of_bare_processes_counts_those_that_succeed() {
         String::from_utf8(said).unwrap()
     };
     // Two at once, a twentieth of a second each: forty per second at most.
-    let told = rate("read -r line; sleep 0.05");
-    let found: f64 = told.trim().parse().unwrap();
-    assert!((1.0..=40.0).contains(&found), "{told}");
-    let told = rate("exit 3");
-    assert!(told.contains("exit status: 3"), "{told}");
+    let output = rate("read -r line; sleep 0.05");
+    let found: f64 = output.trim().parse().unwrap();
+    assert!((1.0..=40.0).contains(&found), "{output}");
+    let output = rate("exit 3");
+    assert!(output.contains("exit status: 3"), "{output}");
 }
 
 /// Returns the outcome of `gateway serve` with a module of these bytes and a program that prints
@@ -331,13 +331,13 @@ fn the_runtimes_server_gets_the_facts_that_its_guest_reports() {
         said.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
         "{said}"
     );
-    for told in [
+    for expected in [
         "--env WASM_HOST_ENGINE=wasmtime",
         "--env WASM_HOST_VERSION=48.0.8",
         "--env WASM_HOST_COMPILE_MODE=Jit",
         "--env WASMBENCH_UPSTREAM",
     ] {
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
     assert!(!said.contains("precompiled"), "{said}");
 }

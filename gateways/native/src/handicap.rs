@@ -91,7 +91,7 @@ impl Transform for Handicap {
             return Err(Failed("planted".to_owned()));
         }
         if let Some(account) = &mut self.account {
-            account.tell();
+            account.print();
         }
         Ok(())
     }

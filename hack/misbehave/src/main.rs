@@ -30,10 +30,10 @@ const STACK_BYTES: usize = 128 * 1024;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--help") {
-        return said(io::stdout().write_all(HELP.as_bytes()));
+        return exit_code(io::stdout().write_all(HELP.as_bytes()));
     }
     match Options::parse(arguments.into_iter()) {
-        Ok(options) => said(listen(options)),
+        Ok(options) => exit_code(listen(options)),
         Err(sentence) => {
             let _ = writeln!(io::stderr(), "wasmbench: misbehave: {sentence}");
             ExitCode::from(2)
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn said(outcome: io::Result<()>) -> ExitCode {
+fn exit_code(outcome: io::Result<()>) -> ExitCode {
     let Err(error) = outcome else {
         return ExitCode::SUCCESS;
     };

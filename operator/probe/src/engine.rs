@@ -16,7 +16,7 @@ const MAX_CHARS: usize = 128;
 
 /// Most queries to an engine that looks like an interpreter: so does compiled code that other
 /// processes keep off the CPU. The quickest answer counts.
-const MOST_ASKED: usize = 3;
+const MAX_QUERIES: usize = 3;
 
 /// Queries `path`. Empty if no JSON object comes: a subject that reports nothing proves nothing.
 pub fn ask(subject: &Target, path: &str) -> EngineFacts {
@@ -25,7 +25,7 @@ pub fn ask(subject: &Target, path: &str) -> EngineFacts {
 
 fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
     let mut best = ask();
-    for _ in 1..MOST_ASKED {
+    for _ in 1..MAX_QUERIES {
         // Without a ratio, ask again: the subject may have lacked the time to compute it.
         if ratio(&best).is_some_and(|ratio| ratio <= SLOWEST_COMPILED) {
             break;
@@ -110,20 +110,20 @@ mod tests {
 
     #[test]
     fn an_apparent_interpreter_is_queried_again_and_the_best_ratio_counts() {
-        let told = |ratios: &[&str]| {
-            let mut asked = ratios.iter();
+        let best = |ratios: &[&str]| {
+            let mut answers = ratios.iter();
             let answer = || {
-                let ratio = asked.next().expect("asked too often");
+                let ratio = answers.next().expect("too many queries");
                 EngineFacts::from([(COMPUTE_RATIO.to_owned(), (*ratio).to_owned())])
             };
             let found = quickest(answer)[COMPUTE_RATIO].clone();
-            assert_eq!(asked.next(), None, "not asked again");
+            assert_eq!(answers.next(), None, "too few queries");
             found
         };
-        assert_eq!(told(&["1.2"]), "1.2");
-        assert_eq!(told(&["100", "1.3"]), "1.3");
-        assert_eq!(told(&["21", "20", "22"]), "20");
-        assert_eq!(told(&["null", "null", "20"]), "20");
+        assert_eq!(best(&["1.2"]), "1.2");
+        assert_eq!(best(&["100", "1.3"]), "1.3");
+        assert_eq!(best(&["21", "20", "22"]), "20");
+        assert_eq!(best(&["null", "null", "20"]), "20");
     }
 
     #[test]

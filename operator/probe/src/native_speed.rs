@@ -20,10 +20,10 @@ pub fn compare(facts: &mut EngineFacts) {
 
 /// The same, with `chain` as the measure of native code.
 fn compare_with(chain: impl Fn() -> Duration, facts: &mut EngineFacts) {
-    let told = facts
+    let reported = facts
         .get(CHAIN_NANOSECONDS)
-        .and_then(|told| told.parse::<f64>().ok());
-    let Some(guest) = told.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
+        .and_then(|time| time.parse::<f64>().ok());
+    let Some(guest) = reported.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
         return;
     };
     let native = chain().as_secs_f64() * 1e9;

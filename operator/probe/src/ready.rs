@@ -115,26 +115,26 @@ impl Question<'_> {
         let began = Instant::now();
         let mut seen = Seen::default();
         let mut attempts = 0u32;
-        let mut asked_before: Option<Instant> = None;
+        let mut previous: Option<Instant> = None;
         loop {
-            let (asked, asked_at) = (Instant::now(), unix_nanoseconds());
+            let (sent, sent_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
-            let correct = seen.note(self.ask(), (asked, asked_at));
+            let correct = seen.note(self.ask(), (sent, sent_at));
             if correct.is_some() || patience.is_over() {
                 return Waited {
                     readiness: Readiness {
                         waited_microseconds: microseconds(began.elapsed()),
                         attempts,
                     },
-                    answer_time: asked.elapsed(),
-                    gap: asked_before.map(|before| asked.duration_since(before)),
+                    answer_time: sent.elapsed(),
+                    gap: previous.map(|before| sent.duration_since(before)),
                     refused_unix_nanoseconds: seen.refused_unix_nanoseconds,
                     wrong_answer: seen.wrong_answer.take().filter(|_| correct.is_none()),
                     outcome: correct.ok_or_else(|| seen.failure(patience.limit)),
                 };
             }
-            asked_before = Some(asked);
-            std::thread::sleep(seen.gap().saturating_sub(asked.elapsed()));
+            previous = Some(sent);
+            std::thread::sleep(seen.gap().saturating_sub(sent.elapsed()));
         }
     }
 }
@@ -166,16 +166,16 @@ impl Default for Last {
 
 impl Seen {
     /// Notes an attempt that began at this moment, on both clocks; returns the correct answer.
-    fn note(&mut self, attempt: Attempt, (asked, asked_at): (Instant, i64)) -> Option<Answer> {
+    fn note(&mut self, attempt: Attempt, (sent, sent_at): (Instant, i64)) -> Option<Answer> {
         self.last = match attempt {
             Attempt::Correct(answer) => return Some(answer),
             Attempt::Wrong(answer, why) => {
-                self.first_wrong.get_or_insert(asked);
+                self.first_wrong.get_or_insert(sent);
                 self.wrong_answer = answer;
                 Last::Wrong(why)
             }
             Attempt::Refused(why) => {
-                self.refused_unix_nanoseconds = Some(asked_at);
+                self.refused_unix_nanoseconds = Some(sent_at);
                 Last::Nothing(why)
             }
             Attempt::Nothing(why) => Last::Nothing(why),

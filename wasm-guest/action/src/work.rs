@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn asked(parameters: &str, host: &mut Noted) -> String {
+    fn answer_to(parameters: &str, host: &mut Noted) -> String {
         answer(
             parameters.as_bytes(),
             &[ballast::piece::<0>, ballast::piece::<1>],
@@ -179,7 +179,7 @@ mod tests {
                 r#"{"slept":"7"}"#.to_owned(),
             ),
         ] {
-            assert_eq!(asked(parameters, &mut Noted::default()), expected);
+            assert_eq!(answer_to(parameters, &mut Noted::default()), expected);
         }
     }
 
@@ -190,7 +190,7 @@ mod tests {
                 random,
                 ..Noted::default()
             };
-            let answer = asked(r#"{"work":"mixed","seed":"5"}"#, &mut host);
+            let answer = answer_to(r#"{"work":"mixed","seed":"5"}"#, &mut host);
             assert_eq!((answer.as_str(), host.slept), (r#"{"mixed":"5"}"#, slept));
         }
     }
@@ -212,7 +212,7 @@ mod tests {
             ),
             ("[", "the parameters are no JSON object of strings: "),
         ] {
-            let answer = asked(parameters, &mut Noted::default());
+            let answer = answer_to(parameters, &mut Noted::default());
             assert!(answer.starts_with(r#"{"error":""#), "{answer}");
             assert!(answer.contains(sentence), "{answer}");
         }
@@ -222,7 +222,7 @@ mod tests {
     fn ballast_is_called_by_its_number() {
         let [first, second] = ["0", "1"].map(|number| {
             let parameters = format!(r#"{{"ballast":"{number}"}}"#);
-            asked(&parameters, &mut Noted::default())
+            answer_to(&parameters, &mut Noted::default())
         });
         assert!(first.starts_with(r#"{"ballast":""#), "{first}");
         assert_ne!(first, second);

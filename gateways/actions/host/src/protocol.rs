@@ -85,7 +85,7 @@ mod tests {
         let body =
             br#"{"value": {"name": "x", "main": "main", "binary": true, "code": "AGFzbQ=="}}"#;
         assert_eq!(code(body).unwrap(), b"\0asm");
-        for (body, told) in [
+        for (body, message) in [
             (&b"{}"[..], "the body is no"),
             (b"[", "the body is no"),
             (br#"{"value": {"binary": true}}"#, "value.code is missing"),
@@ -102,7 +102,7 @@ mod tests {
                 "value.code is no base64",
             ),
         ] {
-            assert!(code(body).unwrap_err().starts_with(told), "{told}");
+            assert!(code(body).unwrap_err().starts_with(message), "{message}");
         }
     }
 

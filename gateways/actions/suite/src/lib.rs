@@ -99,7 +99,7 @@ pub fn invalid_code_is_refused_and_other_functions_go_on(program: &str) {
     let process = Process::start(program, &[]);
     assert_eq!(process.init("/good", &module(HELLO)).0, 200);
     let whole = module(HELLO);
-    for (code, told) in [
+    for (code, message) in [
         (b"\x7fELF\x02\x01\x01".to_vec(), "no WebAssembly module"),
         (b"\0asm\x0d\0\x01\0".to_vec(), "no WebAssembly module"),
         (b"anything".to_vec(), "no WebAssembly module"),
@@ -110,7 +110,7 @@ pub fn invalid_code_is_refused_and_other_functions_go_on(program: &str) {
     ] {
         let (status, said) = process.init("/bad", &code);
         assert_eq!(status, 400, "{said}");
-        assert!(said.contains(told), "{told}: {said}");
+        assert!(said.contains(message), "{message}: {said}");
     }
     let (status, said) = process.post("/bad/init", b"{");
     assert_eq!(

@@ -279,11 +279,11 @@ fn the_connection_ends_when_the_client_or_the_mode_requires_it() {
         connection.receive(request.as_bytes());
         let mut output = Vec::new();
         drain(&mut connection, &mut output);
-        let says = String::from_utf8(output)
+        let announces_close = String::from_utf8(output)
             .unwrap()
             .contains("\r\nConnection: close\r\n");
         assert_eq!(
-            (says, connection.wait() == Wait::Over),
+            (announces_close, connection.wait() == Wait::Over),
             (ends, ends),
             "{request:?}"
         );

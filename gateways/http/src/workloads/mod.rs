@@ -318,7 +318,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    fn asked(workloads: &mut Workloads<Unchanged>, target: &str) -> (Outcome, String) {
+    fn answer_to(workloads: &mut Workloads<Unchanged>, target: &str) -> (Outcome, String) {
         let request = Request {
             target: target.to_owned(),
             ..Request::default()
@@ -341,23 +341,23 @@ mod tests {
             ("/state", "2"),
         ] {
             assert_eq!(
-                asked(&mut workloads, target),
+                answer_to(&mut workloads, target),
                 (text, body.to_owned()),
                 "{target}"
             );
         }
-        let (outcome, body) = asked(&mut workloads, "/json?orders=3");
+        let (outcome, body) = answer_to(&mut workloads, "/json?orders=3");
         assert_eq!(outcome, Outcome::Json(Status::OK));
         assert!(body.starts_with("{\"customer-"), "{body}");
-        assert_eq!(asked(&mut workloads, "/elsewhere").0, Outcome::Forward);
+        assert_eq!(answer_to(&mut workloads, "/elsewhere").0, Outcome::Forward);
     }
 
     #[test]
     fn sleep_is_answered_later() {
         let mut workloads = Workloads::new(Unchanged);
         let later = |ms| Outcome::Later(Status::OK, Duration::from_millis(ms));
-        assert_eq!(asked(&mut workloads, "/sleep").0, later(300));
-        assert_eq!(asked(&mut workloads, "/sleep?ms=7").0, later(7));
+        assert_eq!(answer_to(&mut workloads, "/sleep").0, later(300));
+        assert_eq!(answer_to(&mut workloads, "/sleep?ms=7").0, later(7));
     }
 
     #[test]
@@ -379,8 +379,8 @@ mod tests {
             Outcome::Text(Status::BAD_REQUEST),
             "n is more than 40".to_owned(),
         );
-        assert_eq!(asked(&mut workloads, "/heavy?n=41"), wrong);
-        let (_, sentence) = asked(&mut workloads, "/sleep?ms=soon");
+        assert_eq!(answer_to(&mut workloads, "/heavy?n=41"), wrong);
+        let (_, sentence) = answer_to(&mut workloads, "/sleep?ms=soon");
         assert_eq!(sentence, "ms is not a number");
     }
 

@@ -1,6 +1,6 @@
 //! Many connections, slow ones, hostile ones: none of them disturbs the others.
 
-use crate::common::{Client, PATIENCE, is_process, others_are_answered_beside, start};
+use crate::common::{Client, PATIENCE, assert_others_are_answered, is_process, start};
 use gateway_http::Config;
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
@@ -90,7 +90,7 @@ fn a_slow_head_does_not_hold_up_others() {
         read_timeout: 2 * PATIENCE,
         ..Config::default()
     });
-    others_are_answered_beside(&slow_clients(address), address);
+    assert_others_are_answered(&slow_clients(address), address);
 }
 
 #[test]

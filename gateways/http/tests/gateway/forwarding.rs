@@ -1,6 +1,6 @@
 //! Forwarding to an upstream that is well, slow, strange or missing.
 
-use crate::common::{Client, PATIENCE, field, others_are_answered_beside, start};
+use crate::common::{Client, PATIENCE, assert_others_are_answered, field, start};
 use gateway_http::Config;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -196,7 +196,7 @@ fn a_slow_upstream_stalls_nobody() {
     let address = waiting.stream.peer_addr().unwrap();
     waiting.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(requests.recv().unwrap().starts_with("GET /slow "));
-    others_are_answered_beside(&[waiting], address);
+    assert_others_are_answered(&[waiting], address);
 }
 
 #[test]

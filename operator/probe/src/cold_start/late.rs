@@ -11,11 +11,11 @@ const FIRST: usize = 2;
 pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(), Failure> {
     let counted = samples.iter().filter(|sample| !sample.discarded);
     let late = counted.clone().flat_map(ColdSample::late).count();
-    let asked = request.samples as usize * request.concurrency as usize;
+    let requested = request.samples as usize * request.concurrency as usize;
     let in_time = samples
         .iter()
         .any(|sample| sample.pods.iter().any(|pod| pod.late.is_none()));
-    let is_over = 2 * late >= asked || (samples.len() >= FIRST && !in_time);
+    let is_over = 2 * late >= requested || (samples.len() >= FIRST && !in_time);
     let last = samples.iter().flat_map(ColdSample::late).last();
     match last {
         Some(last) if is_over => {
@@ -79,8 +79,8 @@ mod tests {
     }
 
     /// Whether a trial of this many samples of one pod goes on after these.
-    fn goes_on(asked: u32, late: &[u32]) -> bool {
-        give_up(&samples(late, 1), &request(asked, 1)).is_ok()
+    fn goes_on(requested: u32, late: &[u32]) -> bool {
+        give_up(&samples(late, 1), &request(requested, 1)).is_ok()
     }
 
     #[test]

@@ -278,11 +278,11 @@ impl<'a> Course<'a> {
         outcome
     }
 
-    /// Compares a pod with what was asked for, as the API server confirmed it. Returns what the
+    /// Compares a pod with what was requested, as the API server confirmed it. Returns what the
     /// cluster added by its own rules.
     fn compare(&self, created: &Pod) -> Result<Vec<Addition>, Failure> {
-        let asked = self.request.pod.spec.clone().unwrap_or_default();
-        let compared = altered::compare(&asked, created);
+        let requested = self.request.pod.spec.clone().unwrap_or_default();
+        let compared = altered::compare(&requested, created);
         compared.map_err(|message| failure(FailureReason::SubjectAltered, message))
     }
 
@@ -320,11 +320,11 @@ impl<'a> Course<'a> {
                     return self.trouble_of_host(&pod);
                 };
                 if let Some(address) = pods.timelines[index].saw(&pod, at) {
-                    let is_asked = self.node_address.is_some();
+                    let is_polled = self.node_address.is_some();
                     if host::is_shared(self.request) {
                         self.node_address = Some(address);
                     }
-                    if !is_asked && !pods.hosts {
+                    if !is_polled && !pods.hosts {
                         self.ask(pods, index, address);
                     }
                 }

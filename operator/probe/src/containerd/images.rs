@@ -206,13 +206,13 @@ fn is_compiled(content: &Content) -> bool {
 
 /// The labels of Wasm without those that say that it was compiled; `None` if there are none.
 fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, String>> {
-    let says = |key: &str| {
+    let marks_compiled = |key: &str| {
         (key.starts_with(COMPILED) && !key.ends_with(ORIGINAL))
             || key.starts_with(COMPILED_REFERENCE)
     };
     let others: HashMap<String, String> = labels
         .iter()
-        .filter(|(key, _)| !says(key))
+        .filter(|(key, _)| !marks_compiled(key))
         .map(|(k, v)| (k.clone(), v.clone()))
         .collect();
     (others.len() < labels.len()).then_some(others)

@@ -66,7 +66,7 @@ pub struct KeptConnection<'a> {
 pub struct Answered {
     /// What came.
     pub response: Response,
-    /// How its end was told.
+    /// How its end was marked.
     pub framing: BodyFraming,
     /// What became of the connection.
     pub connection: AfterAnswer,
@@ -102,7 +102,7 @@ impl<'a> KeptConnection<'a> {
         self.has_answered = true;
         Ok(Some(Answered {
             response,
-            framing: framing.told_by().unwrap_or(BodyFraming::UntilClose),
+            framing: framing.framing().unwrap_or(BodyFraming::UntilClose),
             connection: self.after(framing),
         }))
     }

@@ -61,9 +61,8 @@ impl Bench<'_> {
                 break window;
             }
         };
-        let asked_nanoseconds = amounts.timed.asked_nanoseconds();
         let timed = TimedWindow {
-            asked_nanoseconds,
+            asked_nanoseconds: amounts.timed.requested_nanoseconds(),
             ..kept.timed
         };
         Ok((timed, kept.answered))

@@ -76,8 +76,8 @@ impl Warm {
     /// to tell whether the rate has settled.
     #[must_use]
     pub fn done(mut self, amounts: &Amounts, took: Duration) -> Self {
-        let told = self.settling.is_settled();
-        self.warmup.settled = told.filter(|_| !amounts.settling.is_empty());
+        let is_settled = self.settling.is_settled();
+        self.warmup.settled = is_settled.filter(|_| !amounts.settling.is_empty());
         self.warmup.duration_nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         progress(&format!("warm: {:.0} requests per second", self.warmup.rps));
         self

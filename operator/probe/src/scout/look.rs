@@ -27,8 +27,8 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
     let waited = question.wait(patience);
     let was_right = waited.outcome.is_ok();
     let mut seen = Seen::default();
-    let asked = seen.ask(question);
-    let failure = match (waited.outcome, asked) {
+    let outcome = seen.ask(question);
+    let failure = match (waited.outcome, outcome) {
         (Err(failure), _) => Some(failure).filter(|_| had_time && !seen.has_right_answer()),
         (Ok(_), Err(error)) => Some(no_answer(&error)),
         (Ok(_), Ok(())) => seen.fault(workload),

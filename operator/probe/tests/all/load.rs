@@ -101,13 +101,13 @@ fn a_window_lasts_as_long_as_requested() {
         "{warmup:?}"
     );
     let timed = run.document.timed.unwrap();
-    // A stall at the end makes the window longer than what was asked for.
-    let asked = match timed.runs().count() {
+    // A stall at the end makes the window longer than requested.
+    let requested = match timed.runs().count() {
         1 => "1s",
         4 => "250ms",
         parts => panic!("{parts} parts"),
     };
-    assert_eq!(timed.fortio["RequestedDuration"], asked);
+    assert_eq!(timed.fortio["RequestedDuration"], requested);
     assert_eq!(timed.asked_nanoseconds, Some(1_000_000_000));
     let length = Duration::from_nanos(timed.duration_nanoseconds);
     assert!(length >= Duration::from_millis(990), "{length:?}");

@@ -222,12 +222,12 @@ fn an_instance_is_initialised_once_and_other_code_is_not_queried() {
     let folder = folder.path().to_str().unwrap();
     let (exit, document) = scout_with(&request, &[("WASMBENCH_ACTIONS", folder)]);
     assert_eq!((exit, document.failure), (Some(0), None));
-    let asked: Vec<usize> = document
+    let answers: Vec<usize> = document
         .workloads
         .iter()
         .map(|seen| seen.answers.len())
         .collect();
-    assert_eq!(asked, [2, 0, 2]);
+    assert_eq!(answers, [2, 0, 2]);
     let why = document.workloads[1].not_asked.as_deref().unwrap();
     assert!(why.contains("hash"), "{why}");
 }

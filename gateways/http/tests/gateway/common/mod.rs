@@ -178,7 +178,7 @@ fn is_silent(client: &Client) -> bool {
 
 /// Others get their responses before anything comes to the `slow` clients, whose own timeout is
 /// longer than this takes on any machine: so the others did not wait for the slow ones.
-pub fn others_are_answered_beside(slow: &[Client], address: SocketAddr) {
+pub fn assert_others_are_answered(slow: &[Client], address: SocketAddr) {
     let mut other = Client::connect(address);
     for _ in 0..20 {
         assert_eq!(other.get("/").body, "hello");

@@ -240,14 +240,14 @@ impl Timeline {
     ///
     /// The kubelet reports how long it waited for the runtime. That wait ended after the image was
     /// complete and before the container was recorded, which bounds its beginning, too.
-    pub fn pulled(&mut self, told: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
-        self.pod.pull = told;
+    pub fn pulled(&mut self, pull: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
+        self.pod.pull = pull;
         let Some(image) = image else {
             return;
         };
         self.reach(ColdStep::ImagePulled, image, Clock::ContainerdEvent, None);
         let known = container.filter(|known| *known >= image);
-        let (Some(told), Some(known)) = (told, known) else {
+        let (Some(pull), Some(known)) = (pull, known) else {
             return;
         };
         let nanoseconds = |milliseconds: u64| {
@@ -255,8 +255,8 @@ impl Timeline {
             milliseconds.saturating_mul(1_000_000)
         };
         // The kubelet truncates to whole milliseconds.
-        let longest = nanoseconds(told.milliseconds.saturating_add(1));
-        let latest = known.saturating_sub(nanoseconds(told.milliseconds));
+        let longest = nanoseconds(pull.milliseconds.saturating_add(1));
+        let latest = known.saturating_sub(nanoseconds(pull.milliseconds));
         let (earliest, latest) = (image.saturating_sub(longest), latest.min(image));
         let uncertainty = u64::try_from(latest.saturating_sub(earliest)).ok();
         let (step, clock) = (ColdStep::ImagePullStarted, Clock::KubeletDuration);
