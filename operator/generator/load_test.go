@@ -19,8 +19,8 @@ import (
 
 const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// serve answers requests as told; the answer gets the number of the request, from 1, and that on its
-// connection, and returns whether the connection goes on.
+// serve answers requests by calling answer, which gets the number of the request, from 1, and that on
+// its connection, and returns whether the connection goes on.
 func serve(t *testing.T, answer func(conn *net.TCPConn, number, onConnection int64) bool) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -197,11 +197,11 @@ func TestAKeptConnectionThatIsClosedWithoutAnAnswerIsAFailure(t *testing.T) {
 }
 
 func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
-	for _, said := range []bool{true, false} {
+	for _, announced := range []bool{true, false} {
 		for _, each := range []int64{1, 10} {
 			report := loaded(t, serve(t, func(conn *net.TCPConn, _, on int64) bool {
 				text := hello
-				if said && on == each {
+				if announced && on == each {
 					text = strings.Replace(hello, "\r\n", "\r\nConnection: close\r\n", 1)
 				}
 				_, _ = io.WriteString(conn, text)
@@ -212,7 +212,7 @@ func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
 			// The connections that are open at both ends of the load carried fewer.
 			opened, want := report.Seen.Connections, 1000/each
 			if opened < want-4 || opened > want+4 {
-				t.Errorf("said %v, each %d: %d connections, expected %d", said, each, opened, want)
+				t.Errorf("announced %v, each %d: %d connections, expected %d", announced, each, opened, want)
 			}
 		}
 	}
@@ -366,10 +366,10 @@ func TestNothingIsSentBetweenReadyAndTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, lines := io.Pipe()
-	edges, said := io.Pipe()
+	edges, output := io.Pipe()
 	var out bytes.Buffer
 	ended := make(chan error)
-	go func() { ended <- run(in, &out, said) }()
+	go func() { ended <- run(in, &out, output) }()
 	go func() { _, _ = lines.Write(append(task, '\n')) }()
 	scanner := bufio.NewScanner(edges)
 	scanner.Scan()

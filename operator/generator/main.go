@@ -44,7 +44,7 @@ func command(arguments []string) error {
 	}
 }
 
-// get asks once, for `helm test`, and wants a 200.
+// get sends one request, for `helm test`, and expects status 200.
 func get(url string) error {
 	client := http.Client{Timeout: 10 * time.Second}
 	response, err := client.Get(url)

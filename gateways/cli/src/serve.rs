@@ -110,7 +110,7 @@ impl Serve {
 
     fn arguments(&self) -> Result<Vec<OsString>, String> {
         let version = output(&self.program, &["--version"])
-            .map_err(|error| format!("{} tells no version: {error}", self.program.display()))?;
+            .map_err(|error| format!("{} reports no version: {error}", self.program.display()))?;
         let mode = self.compile_mode()?;
         let connections = self.config.max_connections.to_string();
         let mut arguments: Vec<OsString> = [
@@ -142,7 +142,7 @@ impl Serve {
         Ok(arguments)
     }
 
-    /// Determined by the first bytes of the file, whatever the options say.
+    /// Determined by the first bytes of the file, whatever the options are.
     fn compile_mode(&self) -> Result<&'static str, String> {
         let mut head = [0; 4];
         let file = self.module.display();

@@ -13,8 +13,8 @@ const COMMAND: &str = "spawn-rate";
 /// The input of a child, as in the shortest workload.
 const BODY: &[u8] = b"hello";
 
-/// Measures if the arguments say so: `spawn-rate --seconds N`, and the gateway's options for its
-/// runtime.
+/// Measures if the arguments request it: `spawn-rate --seconds N`, and the gateway's options for
+/// its runtime.
 pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;

@@ -257,9 +257,9 @@ fn invalid_options_are_reported_in_one_sentence_with_code_two() {
             .args(arguments)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(sentence), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(sentence), "{text}");
     }
 }
 
@@ -273,11 +273,11 @@ fn a_module_compiled_for_each_answer_is_not_precompiled_code() {
             .args(["--runtime", runtime, "--engine-compile", "Aot"])
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
         let sentence = format!("{runtime} would not execute /");
-        assert!(said.contains(&sentence), "{said}");
-        assert!(said.contains("as Aot: name another file"), "{said}");
+        assert!(text.contains(&sentence), "{text}");
+        assert!(text.contains("as Aot: name another file"), "{text}");
     }
 }
 
@@ -291,8 +291,8 @@ fn the_rate_of_bare_processes_counts_those_that_succeed() {
             .args(options(&program, &module))
             .output()
             .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        String::from_utf8(said).unwrap()
+        let text = [output.stdout, output.stderr].concat();
+        String::from_utf8(text).unwrap()
     };
     // Two at once, a twentieth of a second each: forty per second at most.
     let output = rate("read -r line; sleep 0.05");
@@ -318,18 +318,18 @@ esac"#;
         .args(arguments)
         .output()
         .unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(said).unwrap())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
 }
 
 #[test]
 fn the_runtimes_server_gets_the_facts_that_its_guest_reports() {
     let arguments = ["--listen", "127.0.0.1:9", "--upstream", "up:1"];
-    let (code, said) = served(b"\0asm....", &arguments);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, text) = served(b"\0asm....", &arguments);
+    assert_eq!(code, Some(0), "{text}");
     assert!(
-        said.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
-        "{said}"
+        text.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
+        "{text}"
     );
     for expected in [
         "--env WASM_HOST_ENGINE=wasmtime",
@@ -337,20 +337,20 @@ fn the_runtimes_server_gets_the_facts_that_its_guest_reports() {
         "--env WASM_HOST_COMPILE_MODE=Jit",
         "--env WASMBENCH_UPSTREAM",
     ] {
-        assert!(said.contains(expected), "{said}");
+        assert!(text.contains(expected), "{text}");
     }
-    assert!(!said.contains("precompiled"), "{said}");
+    assert!(!text.contains("precompiled"), "{text}");
 }
 
 #[test]
 fn the_file_shows_whether_it_was_precompiled() {
-    let (_, said) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
-    assert!(said.contains("WASM_HOST_COMPILE_MODE=Aot"), "{said}");
-    assert!(said.contains("--allow-precompiled /"), "{said}");
-    let (code, said) = served(b"text", &[]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("neither a component nor code"), "{said}");
-    let (code, said) = served(b"\0asm", &["--engine-compile", "Interpreter"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("'Interpreter' is not Jit or Aot"), "{said}");
+    let (_, text) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
+    assert!(text.contains("WASM_HOST_COMPILE_MODE=Aot"), "{text}");
+    assert!(text.contains("--allow-precompiled /"), "{text}");
+    let (code, text) = served(b"text", &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("neither a component nor code"), "{text}");
+    let (code, text) = served(b"\0asm", &["--engine-compile", "Interpreter"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("'Interpreter' is not Jit or Aot"), "{text}");
 }

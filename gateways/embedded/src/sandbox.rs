@@ -113,7 +113,7 @@ impl Sandbox {
         let mut sentence = format!("the Wasm module failed: {reason}");
         if !message.trim().is_empty() {
             // Writing to memory does not fail.
-            let _ = write!(sentence, "; it said: {}", message.trim());
+            let _ = write!(sentence, "; its message: {}", message.trim());
         }
         Failed(sentence)
     }

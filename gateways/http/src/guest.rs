@@ -1,4 +1,4 @@
-//! What a guest can know about its execution: itself, what its host reports, and how fast it
+//! What a guest can report about its execution: itself, what its host reports, and how fast it
 //! computes.
 
 use crate::workloads::PROFILE;

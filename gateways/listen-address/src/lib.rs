@@ -1,9 +1,9 @@
-//! Where a server listens unless it is told: on all addresses of its pod, whether the cluster has
+//! Where a server listens by default: on all addresses of its pod, whether the cluster has
 //! IPv4, IPv6 or both. A port in, an address out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Whether sockets for IPv6 keep IPv4 away unless they are told. The file is missing where the
+/// Whether sockets for IPv6 keep IPv4 away by default. The file is missing where the
 /// kernel has no IPv6.
 const ONLY_V6: &str = "/proc/sys/net/ipv6/bindv6only";
 /// The address of the API server's service, which the kubelet gives to every container.

@@ -10,10 +10,10 @@ use crate::child;
 
 /// The options, for `--help`.
 pub const HELP: &str = "\
-  --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
-  --extra-seconds N          the work besides ends so long after the first answer: a self-test of slow starts (0: never)
+  --extra-iterations N       SHA-256 per answer in addition to the work: a self-test of CPU time (0)
+  --extra-seconds N          the extra work ends so long after the first answer: a self-test of slow starts (0: never)
   --fail-one-in N            every Nth answer is a failure: a self-test of the share that succeeds (0: none)
-  --ballast-mib N            memory that is held besides: a self-test of memory (0)
+  --ballast-mib N            additional memory that is held: a self-test of memory (0)
   --child-iterations N       SHA-256 per answer in a process of its own: a self-test of short lives (0)
   --account yes|no           print the CPU time used so far, up to a hundred times a second (no)
 ";

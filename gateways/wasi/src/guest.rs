@@ -1,4 +1,4 @@
-//! What functions import besides standard streams: a clock, a timer and randomness.
+//! What functions import in addition to standard streams: a clock, a timer and randomness.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -14,7 +14,7 @@ use crate::server::Server;
 const PROBE: &[u8] = b"wasmbench-probe/";
 const MOST_HEADERS: usize = 64;
 
-/// What the head of a request says.
+/// What the head of a request contains.
 struct Head {
     target: String,
     is_of_load: bool,

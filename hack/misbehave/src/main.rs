@@ -1,5 +1,5 @@
 //! A server that misbehaves on purpose: each path has a fault that real services have, so that
-//! tests can tell what the load generator makes of it.
+//! tests can check what the load generator makes of it.
 //!
 //! Faults that a service has only under load spare a probe's own requests, and hit an exact share
 //! of all others. Reading order: [`behaviour`] (what each path does), [`script`] (the bytes),

@@ -31,7 +31,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments, or says in a sentence what is wrong with them.
+    /// Reads the arguments, or returns a sentence on what is wrong with them.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             listen: listen_address::everywhere(8080),

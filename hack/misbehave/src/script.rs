@@ -12,7 +12,7 @@ const BODY_PAUSE: Duration = Duration::from_millis(200);
 /// Before each byte of `/trickle`.
 const BYTE_PAUSE: Duration = Duration::from_millis(10);
 
-/// What the answer depends on besides its behaviour.
+/// What the answer depends on in addition to its behaviour.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// Which request of a load this is over all connections, from 1; `None` for a probe's own.
@@ -74,9 +74,12 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
             one_write([&interim[..], &answer.whole(end)].concat(), end)
         }
         Kind::Http10 => without_length(answer, behaviour.pause),
-        Kind::Limit { requests, is_said } if moment.of_connection >= requests => {
-            let said = if is_said { End::Closed } else { end };
-            one_write(answer.whole(said), End::Closed)
+        Kind::Limit {
+            requests,
+            is_announced,
+        } if moment.of_connection >= requests => {
+            let last = if is_announced { End::Closed } else { end };
+            one_write(answer.whole(last), End::Closed)
         }
         Kind::Trickle => in_bytes(&answer, behaviour.pause, end),
         Kind::Fault { fault, percent } if is_hit(moment, percent) => broken(fault, answer, end),

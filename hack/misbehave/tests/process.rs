@@ -167,10 +167,10 @@ fn a_body_without_a_length_ends_with_its_connection() {
 #[test]
 fn a_connection_serves_the_requested_number_and_may_announce_its_end() {
     let server = Server::start(&[]);
-    let said = HELLO.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-    for (is_said, last) in [(true, &*said), (false, HELLO)] {
+    let announced = HELLO.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    for (is_announced, last) in [(true, &*announced), (false, HELLO)] {
         let mut stream = server.connect();
-        let target = format!("/limit?requests=3&said={is_said}");
+        let target = format!("/limit?requests=3&said={is_announced}");
         for expected in [HELLO, HELLO, last] {
             assert_eq!(read(&mut stream, &target, expected.len()), expected);
         }

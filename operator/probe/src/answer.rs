@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn the_whole_body_is_compared() {
         assert_eq!(wrong("hello", &body("hello"), ""), "");
-        let said = wrong("hellooo", &body("hello"), "");
+        let message = wrong("hellooo", &body("hello"), "");
         assert_eq!(
-            said,
+            message,
             "expected the body 'hello', but the answer was status 200 with a body of 7 bytes: 'hellooo'"
         );
     }

@@ -26,7 +26,7 @@ pub fn ask(subject: &Target, path: &str) -> EngineFacts {
 fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
     let mut best = ask();
     for _ in 1..MAX_QUERIES {
-        // Without a ratio, ask again: the subject may have lacked the time to compute it.
+        // Without a ratio, query again: the subject may have had too little time to compute it.
         if ratio(&best).is_some_and(|ratio| ratio <= SLOWEST_COMPILED) {
             break;
         }

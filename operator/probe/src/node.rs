@@ -47,7 +47,7 @@ pub fn cpu(proc: &Path) -> Option<NodeCpu> {
     })
 }
 
-/// The same from one file alone, without pressure.
+/// The same from only one file, without pressure.
 fn times(proc: &Path) -> Option<NodeCpu> {
     let stat = fs::read_to_string(proc.join("stat")).ok()?;
     parse(&stat, *INTERRUPTS_ARE_APART)

@@ -1,5 +1,5 @@
-//! Code that a module has besides its work: functions of a realistic size, all different, one of
-//! which can be called. The compiler can omit none, because it does not know which.
+//! Code that a module has in addition to its work: functions of a realistic size, all different,
+//! one of which can be called. The compiler can omit none, because which one is unknown to it.
 
 use std::hint::black_box;
 

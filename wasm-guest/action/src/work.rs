@@ -138,7 +138,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    /// Draws what it is told to, and does not wait.
+    /// Draws what the test sets, and does not wait.
     #[derive(Default)]
     struct Noted {
         random: u64,

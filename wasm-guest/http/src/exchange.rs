@@ -19,7 +19,7 @@ wasip2::http::proxy::export!(Handler);
 
 struct Handler;
 
-/// Leaves responses as they are, and reports what the guest can know about its execution.
+/// Leaves responses as they are, and reports what the guest can observe of its execution.
 struct Unchanged;
 
 impl Transform for Unchanged {

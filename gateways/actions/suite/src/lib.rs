@@ -108,15 +108,15 @@ pub fn invalid_code_is_refused_and_other_functions_go_on(program: &str) {
         (module(UNKNOWN_IMPORT), "env"),
         (module(NO_START), "_start"),
     ] {
-        let (status, said) = process.init("/bad", &code);
-        assert_eq!(status, 400, "{said}");
-        assert!(said.contains(message), "{message}: {said}");
+        let (status, body) = process.init("/bad", &code);
+        assert_eq!(status, 400, "{body}");
+        assert!(body.contains(message), "{message}: {body}");
     }
-    let (status, said) = process.post("/bad/init", b"{");
+    let (status, body) = process.post("/bad/init", b"{");
     assert_eq!(
-        (status, said.contains("the body is no")),
+        (status, body.contains("the body is no")),
         (400, true),
-        "{said}"
+        "{body}"
     );
     assert_eq!(process.init("/UPPER", &whole).0, 400);
     assert_eq!(process.run("/good"), (200, WORLD.into()));
@@ -133,31 +133,31 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
     ] {
         assert_eq!(process.init(name, &module(text)).0, 200, "{name}");
     }
-    let (status, said) = process.run("/trap");
-    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
-    let (status, said) = process.run("/greedy");
-    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
+    let (status, body) = process.run("/trap");
+    assert_eq!((status, body.contains("failed")), (502, true), "{body}");
+    let (status, body) = process.run("/greedy");
+    assert_eq!((status, body.contains("failed")), (502, true), "{body}");
     std::thread::scope(|scope| {
         let endless = scope.spawn(|| (process.run("/endless"), Instant::now()));
         // The other function answers before the endless one is stopped.
         let good = scope.spawn(|| (process.run("/good"), Instant::now()));
-        let ((status, said), stopped) = endless.join().unwrap();
+        let ((status, body), stopped) = endless.join().unwrap();
         let (answer, answered) = good.join().unwrap();
         assert_eq!(
-            (status, said.contains("stopped after 1 s")),
+            (status, body.contains("stopped after 1 s")),
             (502, true),
-            "{said}"
+            "{body}"
         );
         assert_eq!(answer, (200, WORLD.into()));
         assert!(answered < stopped);
     });
     assert_eq!(process.run("/good"), (200, WORLD.into()));
     // An engine may refuse the module, or stop each call.
-    let (status, said) = process.init("/start", &module(ENDLESS_START));
+    let (status, body) = process.init("/start", &module(ENDLESS_START));
     if status == 200 {
         assert_eq!(process.run("/start").0, 502);
     } else {
-        assert!(said.contains("start section"), "{said}");
+        assert!(body.contains("start section"), "{body}");
     }
     assert_eq!(process.run("/good"), (200, WORLD.into()));
 }
@@ -165,7 +165,7 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
 /// An engine reports what it is, and how fast.
 pub fn an_engine_reports_its_name_and_speed(program: &str, engine: &str, mode: &str) {
     let process = Process::start(program, &[]);
-    let (status, said) = process.get("/engine");
+    let (status, body) = process.get("/engine");
     assert_eq!(status, 200);
     for member in [
         format!(r#""engine":"{engine}""#),
@@ -173,6 +173,6 @@ pub fn an_engine_reports_its_name_and_speed(program: &str, engine: &str, mode: &
         r#""chainNanoseconds":"#.into(),
         r#""version":""#.into(),
     ] {
-        assert!(said.contains(&member), "{member}: {said}");
+        assert!(body.contains(&member), "{member}: {body}");
     }
 }

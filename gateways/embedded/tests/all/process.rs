@@ -186,9 +186,12 @@ fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
                 .args(wrong)
                 .output()
                 .unwrap();
-            let said = String::from_utf8(refused.stderr).unwrap();
-            assert_eq!(refused.status.code(), Some(2), "{said}");
-            assert!(said.contains("could not prepare the Wasm module"), "{said}");
+            let stderr = String::from_utf8(refused.stderr).unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{stderr}");
+            assert!(
+                stderr.contains("could not prepare the Wasm module"),
+                "{stderr}"
+            );
         }
     }
     std::fs::remove_file(output).unwrap();
@@ -214,9 +217,9 @@ fn an_unusable_module_is_reported_in_one_sentence_with_code_two() {
     ] {
         let output = Command::new(BINARY).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(sentence), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(sentence), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
     std::fs::remove_file(file).unwrap();
 }

@@ -153,7 +153,7 @@ fn an_exit_code_and_a_message_are_reported() {
     let failed = apply(&mut Sandbox::new(modes()[0], &bytes).unwrap(), "").unwrap_err();
     assert_eq!(
         failed,
-        "the Wasm module failed: it ended with exit code 3; it said: no luck"
+        "the Wasm module failed: it ended with exit code 3; its message: no luck"
     );
     let bytes = module("", "(call $exit (i32.const 0))");
     assert_eq!(

@@ -78,7 +78,7 @@ impl Request {
     }
 }
 
-/// What the head says besides the request itself.
+/// What the head contains in addition to the request itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Its length in bytes.

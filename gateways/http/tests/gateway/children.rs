@@ -132,7 +132,7 @@ fn the_failure_of_a_child_is_reported() {
     for (script, cause) in [
         (
             "echo ' no  module' >&2; exit 3",
-            "exit status: 3; it said: no module",
+            "exit status: 3; its message: no module",
         ),
         ("kill -9 $$", "signal: 9 (SIGKILL)"),
         ("exit 1", "exit status: 1"),

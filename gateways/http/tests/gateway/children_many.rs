@@ -122,8 +122,8 @@ fn in_own_process(test: &str, work: impl FnOnce()) {
         .output()
         .unwrap();
     // A name that matches no test would succeed, too.
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains(" 1 passed"), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains(" 1 passed"), "{stdout}");
 }
 
 fn no_trace_after(

@@ -20,7 +20,7 @@ fn hello_health_and_engine_answer() {
     assert_eq!(field(&hello.head, "date"), None);
     assert_eq!(client.get("/health").body, "ok");
     let engine = client.get("/engine");
-    // Only whoever started a process knows what it is.
+    // What a process reports depends on how it was started.
     if !is_process() {
         assert_eq!(engine.body, r#"{"engine":"none","profile":"debug"}"#);
     }

@@ -1,4 +1,4 @@
-//! What the node already had when a pod was created. The kubelet says in an event of the pod
+//! What the node already had when a pod was created. The kubelet reports in an event of the pod
 //! whether it pulled the image. Events are read after a sample, when its pods are gone, so that
 //! nothing waits for them.
 
@@ -108,8 +108,8 @@ async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
     }
 }
 
-/// What the events say about the pod with this uid; `None` if they say nothing. One pulled image is
-/// enough to make a pod node-cold.
+/// What the events show about the pod with this uid; `None` if they show nothing. One pulled image
+/// is enough to make a pod node-cold.
 fn evidence_of(events: &[Event], uid: &str) -> Option<Evidence> {
     let of_pod = events.iter().filter(|event| {
         event.involved_object.uid.as_deref() == Some(uid)

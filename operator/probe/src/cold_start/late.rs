@@ -1,4 +1,4 @@
-//! Whether late pods leave a trial anything to tell. Samples in, a reason to give up out. Pure.
+//! Whether late pods leave a trial anything to measure. Samples in, a reason to give up out. Pure.
 
 use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest};
 use wasmbench_model::wire::failure::Failure;
@@ -21,9 +21,9 @@ pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(),
         Some(last) if is_over => {
             let pods: usize = samples.iter().map(|sample| sample.pods.len()).sum();
             let all = samples.iter().flat_map(ColdSample::late).count();
-            let (limit, said) = (request.timeout_seconds, &last.failure.message);
+            let (limit, cause) = (request.timeout_seconds, &last.failure.message);
             let message =
-                format!("{all} of {pods} starts took longer than {limit} s; the last one: {said}");
+                format!("{all} of {pods} starts took longer than {limit} s; the last one: {cause}");
             Err(Failure::new(last.failure.reason.clone(), message))
         }
         Some(_) | None => Ok(()),

@@ -34,8 +34,8 @@ use crate::ready::{Patience, Question, Waited};
 pub(super) const QUOTA_PAUSE: Duration = Duration::from_millis(250);
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
-/// At the deadline, the threads that poll the pods know best what was wrong; they have this long to
-/// report it.
+/// At the deadline, the threads that poll the pods have the best account of what was wrong; they
+/// have this long to report it.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
 /// What all samples of a trial share.

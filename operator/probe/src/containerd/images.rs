@@ -18,7 +18,7 @@ use super::{Containerd, Error};
 const REFERENCE: &str = "containerd.io/gc.ref.content.";
 /// Prefix of such labels from Wasm to its compiled form.
 const COMPILED_REFERENCE: &str = "containerd.io/gc.ref.content.precompile.";
-/// Prefix of runwasi's labels: on Wasm, they say that a compiled form exists.
+/// Prefix of runwasi's labels: on Wasm, they mean that a compiled form exists.
 const COMPILED: &str = "runwasi.io/precompiled/";
 /// Suffix of runwasi's labels on the compiled form itself.
 const ORIGINAL: &str = "/original";
@@ -204,7 +204,7 @@ fn is_compiled(content: &Content) -> bool {
     keys.any(|key| key.starts_with(COMPILED) && key.ends_with(ORIGINAL))
 }
 
-/// The labels of Wasm without those that say that it was compiled; `None` if there are none.
+/// The labels of Wasm without those that mark it as compiled; `None` if there are none.
 fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, String>> {
     let marks_compiled = |key: &str| {
         (key.starts_with(COMPILED) && !key.ends_with(ORIGINAL))
@@ -244,7 +244,7 @@ mod tests {
         (digest.to_owned(), content)
     }
 
-    /// An image compiled by runwasi 1.0 as containerd 2.3 keeps it, beside another image.
+    /// An image compiled by runwasi 1.0 as containerd 2.3 keeps it, next to another image.
     fn compiled() -> Store {
         Store::from([
             content(

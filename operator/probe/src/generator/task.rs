@@ -1,4 +1,4 @@
-//! What the load generator is asked to do, built from numbers and the subject's request. Pure.
+//! What the load generator is to do, built from numbers and the subject's request. Pure.
 
 use std::time::Duration;
 

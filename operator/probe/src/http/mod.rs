@@ -1,5 +1,5 @@
-//! A blocking HTTP/1.1 client that knows exactly what happened: one request over a connection of its
-//! own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
+//! A blocking HTTP/1.1 client that reports exactly what happened: one request over a connection of
+//! its own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
 //! deadline.
 
 mod response;

@@ -109,7 +109,7 @@ fn a_connection_that_ends_between_two_requests_is_no_failed_answer() {
     assert!(connection.ask().unwrap().is_some());
     served.join().unwrap();
     assert!(connection.ask().unwrap().is_none());
-    // Without an answer before it, nobody knows why.
+    // Without an answer before it, the cause is unknown.
     let (target, served) = serve(vec![""], true);
     let mut connection = KeptConnection::open(&target).unwrap();
     assert!(connection.ask().is_err());

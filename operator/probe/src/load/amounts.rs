@@ -14,7 +14,7 @@ const SHORTEST: (Amount, Amount) = (
     Amount::Time(Duration::from_millis(300)),
 );
 /// A warm-up of this many requests or seconds is divided, so that the buckets are chosen anew and
-/// the rate is read once compilers and caches have settled. In a shorter one, the parts would say
+/// the rate is read once compilers and caches have settled. In a shorter one, the parts would show
 /// nothing.
 const DIVIDED: (u32, u32) = (40, 2);
 /// Parts of a divided warm-up in seconds. Up to twice as many may be added until the rate has

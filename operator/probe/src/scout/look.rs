@@ -1,5 +1,5 @@
-//! Looks at one workload: waits for a correct answer, then asks twice over one connection, as far
-//! as the subject keeps it.
+//! Looks at one workload: waits for a correct answer, then requests it twice over one connection,
+//! as far as the subject keeps it.
 
 use wasmbench_model::wire::document::Readiness;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -98,7 +98,7 @@ impl Seen {
 
     /// What is wrong with the answers, though a correct one was seen before. One of several is left
     /// to the load, which counts how many there are. Where requests may fail, an answer with another
-    /// status says nothing.
+    /// status proves nothing.
     fn fault(&self, workload: &ScoutWorkload) -> Option<Failure> {
         let expect = &workload.expect;
         let says_something = |(answer, _): &(&ScoutedAnswer, &Option<String>)| {

@@ -1,4 +1,4 @@
-//! What the whole probe says when there is no usable measurement.
+//! What the whole probe reports when there is no usable measurement.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,12 +15,15 @@ fn a_persistent_wrong_answer_is_quoted_with_how_long_it_lasted() {
     request["readyTimeoutSeconds"] = json!(5);
     let run = probe(&request);
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::WrongAnswer));
-    let said = run.message();
-    assert!(said.contains("no correct answer within 5 s"), "{said}");
-    assert!(said.contains("expected the body 'hello'"), "{said}");
+    let message = run.message();
     assert!(
-        said.contains("status 200 with a body of 7 bytes: 'goodbye'"),
-        "{said}"
+        message.contains("no correct answer within 5 s"),
+        "{message}"
+    );
+    assert!(message.contains("expected the body 'hello'"), "{message}");
+    assert!(
+        message.contains("status 200 with a body of 7 bytes: 'goodbye'"),
+        "{message}"
     );
     // The five seconds begin a moment before the first attempt, from which the wait is counted.
     let readiness = run.document.readiness;

@@ -50,13 +50,16 @@ fn a_correct_service_is_measured_and_reported_in_one_line() {
     let seconds = timed.duration_nanoseconds as f64 / 1e9;
     assert_eq!(requests, 100);
     assert!(seconds >= 1.2, "{seconds} s for 100 requests of 12 ms");
-    assert_eq!(timed.subject, None, "no meter was asked for");
+    assert_eq!(timed.subject, None, "no meter was requested");
     assert!(
         document.absent["subject"].contains("meter.level"),
         "{:?}",
         document.absent
     );
-    assert_eq!(timed.asked_nanoseconds, None, "requests were asked for");
+    assert_eq!(
+        timed.asked_nanoseconds, None,
+        "requests were requested, no length"
+    );
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.node.is_some());
     assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
@@ -136,7 +139,7 @@ fn an_empty_warm_up_still_finds_the_buckets() {
     // And the one that opens the connection.
     assert_eq!(run.document.warmup.unwrap().requests, 51);
     let timed = run.document.timed.as_ref().unwrap();
-    // Fifty requests to a server that just started say little about the next fifty, which may be
+    // Fifty requests to a server that just started reveal little about the next fifty, which may be
     // measured again.
     let offset = timed.offset_nanoseconds as f64 / 1e9;
     let (low, high) = (offset, offset + 1000.0 * timed.resolution_seconds);
@@ -418,7 +421,7 @@ fn a_subject_that_claims_an_engine_is_queried_after_the_load() {
     let engine = probe(&request).document.engine.unwrap();
     assert_eq!(engine["engine"], "wasmtime");
     let asked: u64 = engine["asked"].parse().unwrap();
-    assert_eq!(asked, server.count() - 1, "it is asked last");
+    assert_eq!(asked, server.count() - 1, "it is queried last");
 
     request["enginePath"] = json!("/");
     let silent = probe(&request).document;

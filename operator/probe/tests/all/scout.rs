@@ -1,4 +1,4 @@
-//! What the whole probe says of a service before it is measured.
+//! What the whole probe reports about a service before it is measured.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -139,7 +139,7 @@ fn a_workload_without_time_is_not_judged_by_a_single_attempt() {
     assert_eq!((sheds.answers.len(), &sheds.failure), (2, &None));
 }
 
-/// Answers rightly at first and, over the kept connection, what the test says.
+/// Answers rightly at first and, over the kept connection, what the test supplies.
 fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync {
     move |number, _| match number {
         0 => answer(200, "hello"),
@@ -165,7 +165,7 @@ fn a_workload_fails_only_if_no_request_may_fail_and_all_do() {
     assert_eq!(seen(after_the_first([503, 503]), lenient).failure, None);
 }
 
-/// Answers one request of each connection, and ends it a little later, when nobody looks any more.
+/// Answers one request of each connection, and ends it a little later, when nobody reads any more.
 fn closing_late() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

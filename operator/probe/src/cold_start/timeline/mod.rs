@@ -101,7 +101,7 @@ impl Timeline {
     }
 
     /// Notes that the pod is not waited for any more, and what was seen last. The first note counts:
-    /// whoever asked the pod knows best.
+    /// whoever polled the pod has the best account.
     pub fn gave_up(&mut self, at: i64, failure: Failure) {
         let created = self.at(ColdStep::CreateSent).unwrap_or_default();
         let waited = at.saturating_sub(self.start).saturating_sub(created);
@@ -121,7 +121,7 @@ impl Timeline {
         self.refused = Some(at);
     }
 
-    /// Notes the timestamp of the line that says that the service listens. The service listened
+    /// Notes the timestamp of the line that reports that the service listens. The service listened
     /// when it answered, and did not when it refused a connection: a timestamp that contradicts
     /// this is about something else. Only a named line may be late, because containerd stamps a
     /// line when it reads it, which a busy node delays; the answer is then the earlier evidence.

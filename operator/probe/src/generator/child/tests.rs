@@ -84,7 +84,7 @@ fn a_crash_is_reported_with_the_last_output() {
         .to_string();
     assert_eq!(
         message,
-        "the load generator ended with exit status: 3; it last said: one | two"
+        "the load generator ended with exit status: 3; its last output: one | two"
     );
     let message = shell("kill -9 $$", LONG).0.unwrap_err().to_string();
     assert!(message.contains("signal: 9"), "{message}");

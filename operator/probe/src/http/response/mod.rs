@@ -233,7 +233,7 @@ impl Framing {
     }
 }
 
-/// Whether a status has no body, whatever the headers say.
+/// Whether a status has no body, whatever its headers are.
 fn has_no_body(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 304)
 }
