@@ -46,11 +46,11 @@ pub fn served(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
         let _ = std::io::stdout().lock().write_all(HELP.as_bytes());
         return Some(ExitCode::SUCCESS);
     }
-    let (code, sentence) = match Serve::take(arguments) {
+    let (code, message) = match Serve::take(arguments) {
         Ok(serve) => (FAILED, serve.become_server()),
         Err(invalid) => (INVALID, invalid.to_string()),
     };
-    let _ = writeln!(std::io::stderr(), "wasmbench: serve: {sentence}");
+    let _ = writeln!(std::io::stderr(), "wasmbench: serve: {message}");
     Some(ExitCode::from(code))
 }
 
@@ -104,7 +104,7 @@ impl Serve {
                 let error = command.exec();
                 format!("could not start {}: {error}", self.program.display())
             }
-            Err(sentence) => sentence,
+            Err(message) => message,
         }
     }
 

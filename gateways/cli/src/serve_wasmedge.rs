@@ -70,7 +70,7 @@ impl Serve {
         // After the program and `serve-wasmedge`.
         let arguments = std::env::args_os().skip(2);
         match Self::new(arguments, std::env::vars_os(), &version) {
-            Err(sentence) => sentence,
+            Err(message) => message,
             Ok(serve) => {
                 let error = Command::new(PROGRAM).args(serve.0).exec();
                 format!("{PROGRAM}: {error}")

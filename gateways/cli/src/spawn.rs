@@ -24,8 +24,8 @@ pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode>
             let _ = writeln!(std::io::stdout(), "{rate:.1}");
             ExitCode::SUCCESS
         }
-        Err(sentence) => {
-            let _ = writeln!(std::io::stderr(), "wasmbench: {COMMAND}: {sentence}");
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "wasmbench: {COMMAND}: {message}");
             ExitCode::FAILURE
         }
     })

@@ -228,7 +228,7 @@ fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
 #[test]
 fn invalid_options_are_reported_in_one_sentence_with_code_two() {
     let (_folder, program, module) = files("exit 1");
-    for (arguments, sentence) in [
+    for (arguments, message) in [
         (&[][..], "--runtime is missing"),
         (
             &["--runtime", "wasm3"],
@@ -259,7 +259,7 @@ fn invalid_options_are_reported_in_one_sentence_with_code_two() {
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains(sentence), "{text}");
+        assert!(text.contains(message), "{text}");
     }
 }
 
@@ -275,8 +275,8 @@ fn a_module_compiled_for_each_answer_is_not_precompiled_code() {
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
-        let sentence = format!("{runtime} would not execute /");
-        assert!(text.contains(&sentence), "{text}");
+        let message = format!("{runtime} would not execute /");
+        assert!(text.contains(&message), "{text}");
         assert!(text.contains("as Aot: name another file"), "{text}");
     }
 }

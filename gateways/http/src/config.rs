@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_bad_value_is_named_together_with_what_is_expected() {
-        for (argument, sentence) in [
+        for (argument, message) in [
             (
                 "--listen=8080",
                 "--listen '8080' is not an address and a port, like 0.0.0.0:8080",
@@ -184,7 +184,7 @@ mod tests {
                 "--read-timeout-ms '1s' is not a number of milliseconds from 1 to 3600000",
             ),
         ] {
-            assert_eq!(config(&[argument]).unwrap_err().to_string(), sentence);
+            assert_eq!(config(&[argument]).unwrap_err().to_string(), message);
         }
     }
 }

@@ -105,8 +105,8 @@ fn print(text: &str) -> ExitCode {
 }
 
 /// Prints one line, even if a library's message has several.
-fn fail(name: &str, code: u8, sentence: &str) -> ExitCode {
-    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {sentence}");
+fn fail(name: &str, code: u8, message: &str) -> ExitCode {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {message}");
     ExitCode::from(code)
 }

@@ -149,7 +149,7 @@ fn even_a_long_computation_does_not_delay_the_end() {
 
 #[test]
 fn a_wrong_option_is_reported_in_one_sentence_with_code_two() {
-    for (arguments, sentence) in [
+    for (arguments, message) in [
         (
             ["--listen", "8080"],
             "--listen '8080' is not an address and a port, like 0.0.0.0:8080",
@@ -161,7 +161,7 @@ fn a_wrong_option_is_reported_in_one_sentence_with_code_two() {
     ] {
         let output = output(&arguments);
         assert_eq!(output.status.code(), Some(2));
-        let expected = format!("wasmbench: native: {sentence}\n");
+        let expected = format!("wasmbench: native: {message}\n");
         assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
         assert_eq!(output.stdout, b"");
     }
@@ -172,10 +172,10 @@ fn an_address_in_use_is_reported_with_code_one() {
     let gateway = Gateway::listening();
     let output = output(&["--listen", gateway.address()]);
     assert_eq!(output.status.code(), Some(1));
-    let sentence = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        sentence.starts_with("wasmbench: native: could not listen at 127.0.0.1:"),
-        "{sentence}"
+        message.starts_with("wasmbench: native: could not listen at 127.0.0.1:"),
+        "{message}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a path and its query request. Pure: text in, a behaviour or a sentence about what is wrong
+//! What a path and its query request. Pure: text in, a behaviour or a message about what is wrong
 //! with it out.
 
 use std::str::FromStr;
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn unknown_paths_parameters_and_values_are_refused() {
-        for (target, sentence) in [
+        for (target, message) in [
             ("/cutt", "there is no path /cutt"),
             ("/cut?precent=20", "there is no parameter precent here"),
             ("/?status=many", "status has a value that cannot be read"),
         ] {
-            assert_eq!(Behaviour::parse(target), Err(sentence.to_owned()));
+            assert_eq!(Behaviour::parse(target), Err(message.to_owned()));
         }
     }
 }

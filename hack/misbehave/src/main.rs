@@ -34,8 +34,8 @@ fn main() -> ExitCode {
     }
     match Options::parse(arguments.into_iter()) {
         Ok(options) => exit_code(listen(options)),
-        Err(sentence) => {
-            let _ = writeln!(io::stderr(), "wasmbench: misbehave: {sentence}");
+        Err(message) => {
+            let _ = writeln!(io::stderr(), "wasmbench: misbehave: {message}");
             ExitCode::from(2)
         }
     }

@@ -14,7 +14,7 @@ const EXCERPT: usize = 64;
 pub struct Judged {
     /// The answer as received.
     pub answer: Answer,
-    /// A sentence on what was expected and what came instead.
+    /// A message on what was expected and what came instead.
     pub wrong: Option<String>,
 }
 

@@ -62,7 +62,7 @@ pub fn answer(parameters: &[u8], ballast: &[Piece], host: &mut impl Host) -> Str
             "the parameters are no JSON object of strings: {error}"
         )),
     };
-    Value::Object(answered.unwrap_or_else(|sentence| member("error", sentence))).to_string()
+    Value::Object(answered.unwrap_or_else(|message| member("error", message))).to_string()
 }
 
 fn answered(
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_wrong_parameter_is_named_with_its_allowed_values() {
-        for (parameters, sentence) in [
+        for (parameters, message) in [
             (
                 r#"{"work":"rest"}"#,
                 "the parameter 'work' is 'rest', and can be endless, hash, hello, mixed, sleep or trap",
@@ -214,7 +214,7 @@ mod tests {
         ] {
             let answer = answer_to(parameters, &mut Noted::default());
             assert!(answer.starts_with(r#"{"error":""#), "{answer}");
-            assert!(answer.contains(sentence), "{answer}");
+            assert!(answer.contains(message), "{answer}");
         }
     }
 

@@ -54,7 +54,7 @@ fn answer(given: &IncomingRequest, method: &WasiMethod) -> Answer {
     };
     let sent = match sent {
         Ok(bytes) => bytes,
-        Err(sentence) => return Answer::text(400, sentence),
+        Err(message) => return Answer::text(400, message),
     };
     let request = Request::new(method, target, sent);
     let mut body = Vec::new();

@@ -17,7 +17,7 @@ pub fn forward(given: &IncomingRequest, request: &Request) -> Answer {
     let Ok(authority) = std::env::var(UPSTREAM) else {
         return Answer::text(502, "there is no upstream");
     };
-    ask(&authority, given, request).unwrap_or_else(|sentence| Answer::text(502, sentence))
+    ask(&authority, given, request).unwrap_or_else(|message| Answer::text(502, message))
 }
 
 fn ask(

@@ -201,7 +201,7 @@ fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
 fn an_unusable_module_is_reported_in_one_sentence_with_code_two() {
     let file = std::env::temp_dir().join(format!("wasmbench-{}.wasm", std::process::id()));
     std::fs::write(&file, "no module").unwrap();
-    for (arguments, sentence) in [
+    for (arguments, message) in [
         (
             ["--module", "/nowhere.wasm"],
             "could not read the Wasm module /nowhere.wasm: ",
@@ -218,7 +218,7 @@ fn an_unusable_module_is_reported_in_one_sentence_with_code_two() {
         let output = Command::new(BINARY).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains(sentence), "{stderr}");
+        assert!(stderr.contains(message), "{stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
     std::fs::remove_file(file).unwrap();

@@ -192,9 +192,9 @@ impl<T: Transform> Service for Workloads<T> {
         match self.work(request, body) {
             Ok(work) if self.in_child => for_child(work),
             Ok(work) => self.finished(work, body),
-            Err(sentence) => {
+            Err(message) => {
                 body.clear();
-                body.extend_from_slice(sentence.as_bytes());
+                body.extend_from_slice(message.as_bytes());
                 Outcome::Text(Status::BAD_REQUEST)
             }
         }
@@ -380,8 +380,8 @@ mod tests {
             "n is more than 40".to_owned(),
         );
         assert_eq!(answer_to(&mut workloads, "/heavy?n=41"), wrong);
-        let (_, sentence) = answer_to(&mut workloads, "/sleep?ms=soon");
-        assert_eq!(sentence, "ms is not a number");
+        let (_, message) = answer_to(&mut workloads, "/sleep?ms=soon");
+        assert_eq!(message, "ms is not a number");
     }
 
     #[test]

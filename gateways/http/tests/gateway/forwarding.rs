@@ -149,7 +149,7 @@ fn the_answer_without_an_upstream_names_what_is_missing() {
 
 #[test]
 fn an_upstream_that_cannot_be_reached_is_a_bad_gateway() {
-    for (upstream, sentence) in [
+    for (upstream, message) in [
         // A system port that nothing uses; another test could take a free one.
         ("127.0.0.1:1".to_owned(), "the upstream cannot be reached"),
         (
@@ -158,7 +158,7 @@ fn an_upstream_that_cannot_be_reached_is_a_bad_gateway() {
         ),
     ] {
         let answer = gateway(upstream).get("/any");
-        assert_eq!((answer.status, answer.body.as_str()), (502, sentence));
+        assert_eq!((answer.status, answer.body.as_str()), (502, message));
     }
 }
 

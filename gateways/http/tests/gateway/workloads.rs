@@ -47,7 +47,7 @@ fn compute_answers_the_digest_of_the_chain() {
 #[test]
 fn a_bad_number_of_iterations_is_refused_and_the_connection_stays_open() {
     let mut client = client();
-    for (target, sentence) in [
+    for (target, message) in [
         ("/compute?iters=", "iters is not a number"),
         ("/compute?iters=-1", "iters is not a number"),
         ("/compute?iters=ten", "iters is not a number"),
@@ -60,7 +60,7 @@ fn a_bad_number_of_iterations_is_refused_and_the_connection_stays_open() {
         let answer = client.get(target);
         assert_eq!(
             (answer.status, answer.body.as_str()),
-            (400, sentence),
+            (400, message),
             "{target}"
         );
     }

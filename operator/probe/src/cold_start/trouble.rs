@@ -29,7 +29,7 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
         })
 }
 
-/// What a pod that did not come up in time waits for, in words; empty if unknown.
+/// What a pod that did not come up in time waits for, as a message; empty if unknown.
 pub fn waits_for(pod: &Pod) -> String {
     let waiting = containers::status(pod).and_then(|c| c.state.as_ref()?.waiting.as_ref());
     let from_container =
