@@ -77,13 +77,13 @@ fn wrong_body(body: &[u8], expect: &Expectation) -> Option<String> {
 
 /// The beginning of a text in quotes, with control characters replaced.
 fn quoted(text: &str) -> String {
-    let cut = excerpt(text.as_bytes());
+    let truncated = excerpt(text.as_bytes());
     let more = if text.chars().count() > EXCERPT {
         "..."
     } else {
         ""
     };
-    format!("'{cut}'{more}")
+    format!("'{truncated}'{more}")
 }
 
 fn excerpt(body: &[u8]) -> String {

@@ -73,12 +73,12 @@ fn ask_once(subject: &Target, path: &str) -> EngineFacts {
 
 /// The members with plain values.
 fn facts(body: &[u8]) -> EngineFacts {
-    let cut = |text: &str| {
+    let truncated = |text: &str| {
         let clean = text.chars().filter(|c| !c.is_control());
         clean.take(MAX_CHARS).collect::<String>()
     };
     let value = |value: &Value| match value {
-        Value::String(text) => Some(cut(text)),
+        Value::String(text) => Some(truncated(text)),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -88,7 +88,7 @@ fn facts(body: &[u8]) -> EngineFacts {
     };
     let plain = members
         .iter()
-        .filter_map(|(name, member)| Some((cut(name), value(member)?)));
+        .filter_map(|(name, member)| Some((truncated(name), value(member)?)));
     plain.take(MAX_MEMBERS).collect()
 }
 

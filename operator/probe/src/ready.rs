@@ -113,13 +113,13 @@ impl Question<'_> {
     /// reason to give up: a service that starts may give them for as long as the run allows.
     pub fn wait(&self, patience: Patience) -> Waited {
         let began = Instant::now();
-        let mut seen = Seen::default();
+        let mut observed = Observed::default();
         let mut attempts = 0u32;
         let mut previous: Option<Instant> = None;
         loop {
             let (sent, sent_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
-            let correct = seen.note(self.ask(), (sent, sent_at));
+            let correct = observed.note(self.ask(), (sent, sent_at));
             if correct.is_some() || patience.is_over() {
                 return Waited {
                     readiness: Readiness {
@@ -128,20 +128,20 @@ impl Question<'_> {
                     },
                     answer_time: sent.elapsed(),
                     gap: previous.map(|before| sent.duration_since(before)),
-                    refused_unix_nanoseconds: seen.refused_unix_nanoseconds,
-                    wrong_answer: seen.wrong_answer.take().filter(|_| correct.is_none()),
-                    outcome: correct.ok_or_else(|| seen.failure(patience.limit)),
+                    refused_unix_nanoseconds: observed.refused_unix_nanoseconds,
+                    wrong_answer: observed.wrong_answer.take().filter(|_| correct.is_none()),
+                    outcome: correct.ok_or_else(|| observed.failure(patience.limit)),
                 };
             }
             previous = Some(sent);
-            std::thread::sleep(seen.gap().saturating_sub(sent.elapsed()));
+            std::thread::sleep(observed.gap().saturating_sub(sent.elapsed()));
         }
     }
 }
 
 /// What the attempts have shown so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct Observed {
     /// When the first attempt began that got a wrong answer.
     first_wrong: Option<Instant>,
     wrong_answer: Option<Answer>,
@@ -164,7 +164,7 @@ impl Default for Last {
     }
 }
 
-impl Seen {
+impl Observed {
     /// Notes an attempt that began at this moment, on both clocks; returns the correct answer.
     fn note(&mut self, attempt: Attempt, (sent, sent_at): (Instant, i64)) -> Option<Answer> {
         self.last = match attempt {
@@ -330,11 +330,11 @@ mod tests {
 
     #[test]
     fn a_service_that_stays_wrong_is_polled_less_often_to_save_ports() {
-        let wrong_for = |time| Seen {
+        let wrong_for = |time| Observed {
             first_wrong: Instant::now().checked_sub(time),
-            ..Seen::default()
+            ..Observed::default()
         };
-        assert_eq!(Seen::default().gap(), GAP);
+        assert_eq!(Observed::default().gap(), GAP);
         assert_eq!(wrong_for(OFTEN / 2).gap(), GAP);
         assert_eq!(wrong_for(OFTEN).gap(), LONG_GAP);
         // Linux hands out ports from 32768 to 60999, and keeps each for 60 s.
@@ -345,11 +345,11 @@ mod tests {
     #[test]
     fn the_last_attempt_decides_how_a_timeout_is_reported() {
         let after = |attempts: Vec<Attempt>| {
-            let mut seen = Seen::default();
+            let mut observed = Observed::default();
             for attempt in attempts {
-                seen.note(attempt, (Instant::now(), 0));
+                observed.note(attempt, (Instant::now(), 0));
             }
-            seen.failure(Duration::from_mins(2)).reason
+            observed.failure(Duration::from_mins(2)).reason
         };
         let wrong = || Attempt::Wrong(None, "status 503".to_owned());
         let refused = || Attempt::Refused("refused".to_owned());

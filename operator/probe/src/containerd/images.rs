@@ -178,14 +178,14 @@ pub fn full_name(image: &str) -> String {
 
 /// All content that `root` keeps alive, itself included.
 fn parts<'a>(store: &'a Store, root: &str) -> Vec<&'a Content> {
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     let mut left = vec![root.to_owned()];
     let mut found = vec![];
     while let Some(digest) = left.pop() {
         let Some(content) = store.get(&digest) else {
             continue;
         };
-        if !seen.insert(digest) {
+        if !visited.insert(digest) {
             continue;
         }
         let references = content

@@ -115,7 +115,7 @@ mod tests {
         let of = |reason| {
             let failure = Failure {
                 reason,
-                message: "as seen".into(),
+                message: "as observed".into(),
             };
             full(&failure, 5).map(|stopped| stopped.reason)
         };

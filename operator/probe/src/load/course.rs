@@ -49,7 +49,7 @@ impl Bench<'_> {
                 (Err(failure), None) => return Err(failure),
             };
             if let Some(better) = window.better_buckets().filter(|_| repeats == 0) {
-                progress("the buckets do not fit what was seen: once more");
+                progress("the buckets do not fit the latencies: once more");
                 (buckets, repeats) = (better, 1);
             } else if let Some(first) = noisy {
                 break quieter(first, window);

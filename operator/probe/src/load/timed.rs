@@ -92,9 +92,11 @@ impl Bench<'_> {
         let uncounted = self.load.connections(amount);
         warm.warmup.requests += run.requests + u64::from(uncounted);
         warm.warmup.rps = run.rps();
-        if let Some(seen) = run.seen {
-            warm.buckets = Buckets::choose(seen);
-            warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
+        if let Some(distribution) = run.distribution {
+            warm.buckets = Buckets::choose(distribution);
+            warm.per_request = warm
+                .per_request
+                .max(Duration::from_secs_f64(distribution.p50));
         }
         warm.version = run.version;
         warm.settling.add(warm.warmup.rps);

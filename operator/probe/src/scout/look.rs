@@ -9,7 +9,7 @@ use crate::answer::{self, Judged};
 use crate::http::{Answered, Error, KeptConnection};
 use crate::ready::{Patience, Question};
 
-/// What was seen of a workload.
+/// What was observed of a workload.
 pub struct Looked {
     /// How long it took to get a correct answer, or to give up.
     pub readiness: Readiness,
@@ -26,19 +26,19 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
     // A service that starts may answer wrongly at first, as before a load.
     let waited = question.wait(patience);
     let was_right = waited.outcome.is_ok();
-    let mut seen = Seen::default();
-    let outcome = seen.ask(question);
+    let mut observed = Observed::default();
+    let outcome = observed.ask(question);
     let failure = match (waited.outcome, outcome) {
-        (Err(failure), _) => Some(failure).filter(|_| had_time && !seen.has_right_answer()),
+        (Err(failure), _) => Some(failure).filter(|_| had_time && !observed.has_right_answer()),
         (Ok(_), Err(error)) => Some(no_answer(&error)),
-        (Ok(_), Ok(())) => seen.fault(workload),
+        (Ok(_), Ok(())) => observed.fault(workload),
     };
     Looked {
         readiness: waited.readiness,
         was_right,
         scouted: Scouted {
             workload: workload.name.clone(),
-            answers: seen.answers,
+            answers: observed.answers,
             failure,
             not_asked: None,
         },
@@ -46,13 +46,13 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observed {
     answers: Vec<ScoutedAnswer>,
     /// What is wrong with each.
     wrong: Vec<Option<String>>,
 }
 
-impl Seen {
+impl Observed {
     /// Asks as often as a scout does.
     fn ask(&mut self, question: &Question<'_>) -> Result<(), Error> {
         let mut kept: Option<KeptConnection<'_>> = None;

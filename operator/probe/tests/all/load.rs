@@ -318,10 +318,10 @@ fn chunks_and_a_variants_prefix_are_understood() {
 #[test]
 fn probe_and_generator_ask_for_the_same_path() {
     let lines = Arc::new(Mutex::new(BTreeSet::new()));
-    let seen = Arc::clone(&lines);
+    let received = Arc::clone(&lines);
     let server = Server::start(move |_, head| {
         let line = head.lines().next().unwrap();
-        seen.lock().unwrap().insert(line.to_owned());
+        received.lock().unwrap().insert(line.to_owned());
         answer(200, "hello")
     });
     let mut request = request(server.address.port());

@@ -41,8 +41,8 @@ fn scout(request: &Value) -> (Option<i32>, ScoutDocument) {
     scout_with(request, &[])
 }
 
-/// What is seen of the only workload of a server with these answers.
-fn seen(
+/// What is observed of the only workload of a server with these answers.
+fn observed(
     answers: impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync + 'static,
     workload: Value,
 ) -> Scouted {
@@ -68,12 +68,16 @@ fn each_workload_is_requested_twice_on_one_connection_and_the_node_is_read_idle(
     let names: Vec<&str> = document
         .workloads
         .iter()
-        .map(|seen| seen.workload.as_str())
+        .map(|observed| observed.workload.as_str())
         .collect();
     assert_eq!(names, ["one", "two"]);
-    for (seen, bytes) in document.workloads.iter().zip([1, 3]) {
-        assert_eq!((seen.answers.len(), &seen.failure), (2, &None), "{seen:?}");
-        for answer in &seen.answers {
+    for (observed, bytes) in document.workloads.iter().zip([1, 3]) {
+        assert_eq!(
+            (observed.answers.len(), &observed.failure),
+            (2, &None),
+            "{observed:?}"
+        );
+        for answer in &observed.answers {
             assert_eq!(answer.answer.body_bytes, bytes);
             assert_eq!(answer.framing, BodyFraming::Length);
             assert_eq!(answer.connection, AfterAnswer::Kept);
@@ -87,12 +91,12 @@ fn each_workload_is_requested_twice_on_one_connection_and_the_node_is_read_idle(
 #[test]
 fn an_answer_that_changes_by_itself_is_found_before_the_load() {
     let count = |number: u64, _: &str| answer(200, &number.to_string());
-    let same = seen(count, workload("/", &json!({"sameAcrossVariants": true})));
+    let same = observed(count, workload("/", &json!({"sameAcrossVariants": true})));
     let failure = same.failure.expect("a failure");
     assert_eq!(failure.reason, Reason::AnswerChanged);
     assert!(failure.message.contains("'1', then '2'"), "{failure:?}");
     // A counter that counts is no error.
-    assert_eq!(seen(count, workload("/", &json!({}))).failure, None);
+    assert_eq!(observed(count, workload("/", &json!({}))).failure, None);
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Se
 #[test]
 fn a_workload_fails_only_if_no_request_may_fail_and_all_do() {
     let strict = workload("/", &json!({"body": "hello"}));
-    let all = seen(after_the_first([503, 503]), strict.clone());
+    let all = observed(after_the_first([503, 503]), strict.clone());
     let failure = all.failure.expect("a failure");
     assert_eq!(failure.reason, Reason::WrongAnswer);
     assert!(
@@ -158,11 +162,11 @@ fn a_workload_fails_only_if_no_request_may_fail_and_all_do() {
         "{failure:?}"
     );
     // A load counts how many they are.
-    let one = seen(after_the_first([503, 200]), strict.clone());
+    let one = observed(after_the_first([503, 200]), strict.clone());
     assert_eq!(one.failure, None);
     let mut lenient = strict;
     lenient["mayFail"] = json!(true);
-    assert_eq!(seen(after_the_first([503, 503]), lenient).failure, None);
+    assert_eq!(observed(after_the_first([503, 503]), lenient).failure, None);
 }
 
 /// Answers one request of each connection, and ends it a little later, when nobody reads any more.
@@ -185,9 +189,13 @@ fn closing_late() -> u16 {
 fn a_connection_that_ends_before_the_next_request_was_closed_silently() {
     let (exit, document) = scout(&request(closing_late(), &[workload("/", &json!({}))]));
     assert_eq!((exit, document.failure), (Some(0), None));
-    let seen = &document.workloads[0];
-    assert_eq!((seen.answers.len(), &seen.failure), (2, &None), "{seen:?}");
-    assert_eq!(seen.answers[0].connection, AfterAnswer::Closed);
+    let observed = &document.workloads[0];
+    assert_eq!(
+        (observed.answers.len(), &observed.failure),
+        (2, &None),
+        "{observed:?}"
+    );
+    assert_eq!(observed.answers[0].connection, AfterAnswer::Closed);
 }
 
 #[test]
@@ -225,7 +233,7 @@ fn an_instance_is_initialised_once_and_other_code_is_not_queried() {
     let answers: Vec<usize> = document
         .workloads
         .iter()
-        .map(|seen| seen.answers.len())
+        .map(|observed| observed.answers.len())
         .collect();
     assert_eq!(answers, [2, 0, 2]);
     let why = document.workloads[1].not_asked.as_deref().unwrap();

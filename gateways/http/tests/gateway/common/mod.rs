@@ -171,9 +171,9 @@ pub fn field(head: &str, name: &str) -> Option<String> {
 /// Whether nothing has come from the server yet.
 fn is_silent(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
-    let seen = client.stream.peek(&mut [0]);
+    let peeked = client.stream.peek(&mut [0]);
     client.stream.set_nonblocking(false).unwrap();
-    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
 /// Others get their responses before anything comes to the `slow` clients, whose own timeout is

@@ -100,8 +100,8 @@ impl Timeline {
         self.pod.attempts = attempts;
     }
 
-    /// Notes that the pod is not waited for any more, and what was seen last. The first note counts:
-    /// whoever polled the pod has the best account.
+    /// Notes that the pod is not waited for any more, and what was observed last. The first note
+    /// counts: whoever polled the pod has the best account.
     pub fn gave_up(&mut self, at: i64, failure: Failure) {
         let created = self.at(ColdStep::CreateSent).unwrap_or_default();
         let waited = at.saturating_sub(self.start).saturating_sub(created);
