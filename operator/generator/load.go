@@ -40,7 +40,7 @@ type Task struct {
 	Log string `json:"log"`
 }
 
-// Report is what fortio's runner found, in fortio's format, and what was seen of the answers.
+// Report is what fortio's runner found, in fortio's format, and what was observed of the answers.
 type Report struct {
 	periodic.RunnerResults
 	// RetCodes counts complete answers by their status; noAnswer stands for all other requests.

@@ -1,5 +1,5 @@
-// The load generator sends one request over and over on a fixed number of connections, and says
-// what came back.
+// The load generator sends one request over and over on a fixed number of connections, and
+// reports what came back.
 //
 // Comes in: a [Task] as one line of JSON on standard input and, once it is ready, an empty line that
 // starts the timed part. Goes out: the lines "ready" and "done" on standard error, between which all

@@ -62,7 +62,8 @@ mod tests {
         }
     }
 
-    /// Samples whose first pods, so many of each, are late; the first sample is the discarded one.
+    /// Samples, in each of which this many pods, the first ones, are late; the first sample is the
+    /// discarded one.
     fn samples(late: &[u32], concurrency: u32) -> Vec<ColdSample> {
         let sample = |(number, late): (usize, &u32)| ColdSample {
             discarded: number == 0,

@@ -141,8 +141,8 @@ async fn take_samples<'a>(
     Ok(())
 }
 
-/// Takes the samples of the floor, a subject that does nothing but listen. A failure here says
-/// nothing about the measured subject.
+/// Takes the samples of the floor, a subject that does nothing but listen. A failure here
+/// proves nothing about the measured subject.
 async fn take_floor(
     course: &mut Course<'_>,
     request: &ColdStartRequest,

@@ -53,7 +53,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Asks as often as a scout does.
+    /// Sends as many requests as a scout does.
     fn ask(&mut self, question: &Question<'_>) -> Result<(), Error> {
         let mut kept: Option<KeptConnection<'_>> = None;
         while self.answers.len() < ANSWERS {
@@ -130,7 +130,7 @@ impl Observed {
     }
 }
 
-/// Whoever does not answer once may answer the next time: this decides nothing.
+/// A service that does not answer once may answer the next time: this decides nothing.
 fn no_answer(error: &Error) -> Failure {
     let reason = match error {
         Error::Slow(_) => FailureReason::AnswerTooSlow,

@@ -28,7 +28,7 @@ pub(super) enum Fate {
     ServesOverQuota(usize),
     /// Like `Serves`, but a container is injected into the pods.
     Injected,
-    /// Like `Serves`, but of one pod, of this number from 0, nothing is heard.
+    /// Like `Serves`, but the pod with this number, from 0, stays silent.
     ServesExcept(usize),
     Refused,
     Crashes,
