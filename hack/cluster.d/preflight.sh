@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Says at once what would fail in ten minutes.
+# Reports at once what would fail in ten minutes.
 # Comes in: the machine. Goes out: nothing, or one sentence with the remedy.
 
 preflight() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A registry in the cluster's own network, from which nodes pull: CNCF Distribution, in a container beside
+# A registry in the cluster's own network, from which nodes pull: CNCF Distribution, in a container next to
 # the nodes. `push` puts images into it.
 # Comes in: a cluster, hack/go/registry. Goes out: images whose names begin with $registry_host.
 

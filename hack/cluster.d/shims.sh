@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The Wasm shims on the nodes, as an administrator would install them: a program on containerd's PATH, the libraries
-# that it ships, and a RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
-# Comes in: a cluster, hack/shim. Goes out: pods can ask for these RuntimeClasses.
+# that it ships, and a RuntimeClass. containerd has the runtimes' names from the start (kind.sh), or gets them here.
+# Comes in: a cluster, hack/shim. Goes out: pods can use these RuntimeClasses.
 
 shim_names=(wasmtime wasmedge)
 # Plus a runtime without a shim: tests check what happens to its pods.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Says at once what would fail in ten minutes, where the machine's Docker is not used.
+# Reports at once what would fail in ten minutes, where the machine's Docker is not used.
 # Comes in: the machine. Goes out: nothing, or one sentence with the remedy.
 
 free_gigabytes() { # DIRECTORY, which need not exist yet

@@ -148,7 +148,7 @@ compile() { # DIRECTORY NAME...
   for name in "$@"; do packages+=(${package_of[$name]:+--package "${package_of[$name]}"}); done
   # The plugin is in no image, but shares the same crates: built separately, it would recompile them all.
   packages+=(--package kubectl-wasmbench)
-  # Goes into the probe's image, beside the probe itself.
+  # Goes into the probe's image, next to the probe itself.
   [[ " $* " != *" probe "* ]] || packages+=(--package wasm-guest-action)
   cd "$repository"
   # The path of cargo's folder would make the binaries differ between machines. The repository's path does

@@ -12,7 +12,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}
 # shellcheck source=hack/versions.env
 source "$hack/versions.env"
 
-# Prints one sentence that says what is wrong and how to fix it, then exits.
+# Prints one sentence about what is wrong and how to fix it, then exits.
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
@@ -33,7 +33,7 @@ fingerprint() {
 }
 
 # logged FILE TEXT COMMAND...: runs a long step silently; if it fails, shows the
-# end of its log, says what could not be done and where the whole log is. Do not
+# end of its log, what could not be done and where the whole log is. Do not
 # call it in a condition: `set -e` would be off in COMMAND.
 logged() {
   local log=$1 text=$2 status

@@ -44,7 +44,7 @@ go_build() {
     go build -ldflags "-s -w ${link:-}" -o "$out/" "$@"
 }
 
-# Linker flags that give a Kubernetes program its version; without them it says
+# Linker flags that give a Kubernetes program its version; without them it reports
 # v0.0.0-master, which kubeadm refuses.
 kubernetes_version_flags() {
   local minor=${version#v1.} package

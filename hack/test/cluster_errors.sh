@@ -1,40 +1,45 @@
 # shellcheck shell=bash
-# Every mistake gets one sentence that names the remedy.
+# Every mistake gets a message of one sentence that names the remedy.
 
 # Mistakes that need no cluster, no root and no network: `make unit` tests them.
 error_tests() {
-  it 'an unknown command names the help' says "no command 'frobnicate'; hack/cluster help" "$cluster" frobnicate
-  it 'an unknown flag names the help' says "no flag '--frob'; hack/cluster help" "$cluster" up --frob
-  it 'a command without arguments refuses one' says "'down' takes no arguments" "$cluster" down now
-  it 'a number of nodes that is none is refused' says "a number from 1 to 9, not 'many'" "$cluster" up --nodes many
-  it 'a missing number of nodes is refused' says "a number from 1 to 9, not ''" "$cluster" up --nodes
+  it 'an unknown command names the help' fails_with "no command 'frobnicate'; hack/cluster help" "$cluster" frobnicate
+  it 'an unknown flag names the help' fails_with "no flag '--frob'; hack/cluster help" "$cluster" up --frob
+  it 'a command without arguments refuses one' fails_with "'down' takes no arguments" "$cluster" down now
+  it 'an invalid number of nodes is refused' fails_with "a number from 1 to 9, not 'many'" "$cluster" up --nodes many
+  it 'a missing number of nodes is refused' fails_with "a number from 1 to 9, not ''" "$cluster" up --nodes
   it 'kubeconfig without a cluster names the way to one' \
-    says 'no cluster is up; start one with: hack/cluster up' elsewhere "$cluster" kubeconfig
+    fails_with 'no cluster is up; start one with: hack/cluster up' elsewhere "$cluster" kubeconfig
   it 'status without a cluster names the way to one' \
-    says_any 'start it with: hack/cluster up' elsewhere "$cluster" status
-  it 'load without a file says what it takes' says 'load needs at least one archive' "$cluster" load
-  it 'load of a missing file tells how to make one' says 'buildah push IMAGE oci-archive:' "$cluster" load "$work/none.tar"
+    fails_mentioning 'start it with: hack/cluster up' elsewhere "$cluster" status
+  it 'load without a file names what it takes' fails_with 'load needs at least one archive' "$cluster" load
+  it 'load of a missing file names how to make one' \
+    fails_with 'buildah push IMAGE oci-archive:' "$cluster" load "$work/none.tar"
   echo text >"$work/text.tar"
-  it 'load of something else tells how to make an archive' says 'is no OCI archive' "$cluster" load "$work/text.tar"
-  it 'an unknown tool names the help' says "no tool is called 'frob'; hack/tool --help" "$hack/tool" frob
+  it 'load of something else is refused with the reason' fails_with 'is no OCI archive' "$cluster" load "$work/text.tar"
+  it 'an unknown tool names the help' fails_with "no tool is called 'frob'; hack/tool --help" "$hack/tool" frob
   commands_without go
-  it 'without Go it says which version to install' says 'install Go 1.26 or newer' elsewhere env "PATH=$work/without-go" "$cluster" up
+  it 'without Go it names the version to install' \
+    fails_with 'install Go 1.26 or newer' elsewhere env "PATH=$work/without-go" "$cluster" up
 }
 
 # Mistakes that need root and a running cluster.
 more_error_tests() {
-  it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
-  it 'other addresses than those that run ask for down first' says 'has ipv4 addresses, not ipv6' "$cluster" up --ipv6
-  it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody
+  it 'another number of nodes than is running requires down first' \
+    fails_with "run 'hack/cluster down' first" "$cluster" up --nodes 3
+  it 'other addresses than those in use require down first' \
+    fails_with 'has ipv4 addresses, not ipv6' "$cluster" up --ipv6
+  it 'without root and Docker it names what is needed' fails_with 'starting one takes root' as_nobody
   commands_without apt-get
-  it 'without apt-get it says to start Docker' \
-    says 'apt-get is missing); start Docker first' elsewhere env "PATH=$work/without-apt-get" "$cluster" up
-  it 'too small a disk is named with what is needed there' says 'needs 5 GB of free disk under' on_small_disk
-  it 'an address in use is named with its link' says 'are in use: wasmbench0 has 198.18.7.1/30' elsewhere "$cluster" up
+  it 'without apt-get it advises to start Docker' \
+    fails_with 'apt-get is missing); start Docker first' elsewhere env "PATH=$work/without-apt-get" "$cluster" up
+  it 'too small a disk is named with what is needed there' fails_with 'needs 5 GB of free disk under' on_small_disk
+  it 'an address in use is named with its link' \
+    fails_with 'are in use: wasmbench0 has 198.18.7.1/30' elsewhere "$cluster" up
 }
 
-# like `says`, but the command may print more than one line.
-says_any() {
+# like `fails_with`, but the command may print more than one line.
+fails_mentioning() {
   local text=$1 output
   shift
   ! output=$("$@" 2>&1) || return 1

@@ -8,7 +8,7 @@ full_tests() {
   snapshot >"$work/before"
   it 'two nodes with an audit log come up' two_nodes
   it 'down leaves nothing behind' leaves_nothing
-  it 'a second down says that there is nothing' prints 'No cluster is up' "$cluster" down
+  it 'a second down reports that there is nothing' prints 'No cluster is up' "$cluster" down
   it 'two calls of up at once make one cluster' concurrent_up
 }
 
@@ -19,7 +19,7 @@ recovers_from_kill() {
   kill -KILL "$(pgrep --parent "$pid")"
   # The process that waits for it ends a moment later.
   while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-  says_any 'ended halfway' "$cluster" status
+  fails_mentioning 'ended halfway' "$cluster" status
   prints 'The cluster is up' "$cluster" up
   kube wait --for=condition=Ready nodes --all --timeout=10s
 }

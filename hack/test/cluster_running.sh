@@ -4,7 +4,7 @@
 running_tests() {
   it 'a second up finds the first' prints 'already up' timeout 5 "$cluster" up
   it 'status names substrate, version, nodes and kubeconfig' status_is_complete
-  it 'the node is ready and says it is Kubernetes as pinned' pinned_version
+  it 'the node is ready and has the pinned version of Kubernetes' pinned_version
   it 'helm works with the printed kubeconfig' helm_works
   it 'a node takes 250 pods' prints 250 kube get nodes -o 'jsonpath={.items[0].status.allocatable.pods}'
   make_archive one

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests of hack/cluster against the real thing, named as sentences.
 #
-#   hack/test/cluster_test.sh --errors  what it says about mistakes; needs no cluster, and is part of make unit
+#   hack/test/cluster_test.sh --errors  how it reports mistakes; needs no cluster, and is part of make unit
 #   hack/test/cluster_test.sh           also on the running cluster, or one that it starts, which stays up
 #   hack/test/cluster_test.sh --full    also takes it down, kills it, makes it larger
 set -uo pipefail
@@ -11,25 +11,25 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 
-# it SENTENCE COMMAND...: COMMAND proves the sentence.
+# it NAME COMMAND...: the test NAME passes if COMMAND succeeds.
 it() {
-  local sentence=$1
+  local name=$1
   shift
   # Not as the condition itself: `set -e` would be off in it.
   (set -e; "$@") >"$work/out" 2>&1
   # shellcheck disable=SC2181
   if [ $? = 0 ]; then
-    echo "ok - $sentence"
+    echo "ok - $name"
     passed=$((passed + 1))
   else
-    echo "not ok - $sentence"
+    echo "not ok - $name"
     tail -n 30 "$work/out" | sed 's/^/    /'
     failed=$((failed + 1))
   fi
 }
 
-# says TEXT COMMAND...: COMMAND fails with one line that contains TEXT.
-says() {
+# fails_with TEXT COMMAND...: COMMAND fails with one line that contains TEXT.
+fails_with() {
   local text=$1 output
   shift
   ! output=$("$@" 2>&1) || { echo "it did not fail: $output" && return 1; }

@@ -10,7 +10,7 @@ store=$cache/ui
 # shellcheck source=hack/images.d/archive.sh
 source "$hack/images.d/archive.sh"
 
-surface_images=(prometheus-operator prometheus-config-reloader prometheus alertmanager)
+monitoring_images=(prometheus-operator prometheus-config-reloader prometheus alertmanager)
 
 folder_with() { go_tools_dir "$(go_module "$1")"; } # PROGRAM
 
@@ -42,13 +42,13 @@ build_images() {
   mkdir -p "$store"
   exec 9>"$store/lock"
   flock 9
-  for name in "${surface_images[@]}"; do
-    [ -e "$(archive "$name")" ] || step "Make the image $name" make_surface_image "$name"
+  for name in "${monitoring_images[@]}"; do
+    [ -e "$(archive "$name")" ] || step "Make the image $name" make_monitoring_image "$name"
   done
   exec 9>&-
 }
 
-make_surface_image() { # IMAGE
+make_monitoring_image() { # IMAGE
   install_buildah
   logged "$cache/log/ui-$1.log" "make the image '$1'" assemble_program "$1"
 }
@@ -105,6 +105,6 @@ load_slower() {
 
 load_images() {
   local name archives=()
-  for name in "${surface_images[@]}"; do archives+=("$(archive "$name")"); done
+  for name in "${monitoring_images[@]}"; do archives+=("$(archive "$name")"); done
   "$hack/cluster" load "${archives[@]}"
 }

@@ -30,18 +30,18 @@ const bufferBytes = 64 * 1024
 // requests again silently, at several times the CPU time.
 type Client struct {
 	task *Task
-	// asked is what http.ReadResponse needs to know: an answer to HEAD has no body.
-	asked  *http.Request
-	conn   *net.TCPConn
-	raw    syscall.RawConn
-	reader *bufio.Reader
-	// kept says whether the connection has carried an answer before.
+	// request is what http.ReadResponse needs: an answer to HEAD has no body.
+	request *http.Request
+	conn    *net.TCPConn
+	raw     syscall.RawConn
+	reader  *bufio.Reader
+	// kept reports whether the connection has carried an answer before.
 	kept bool
-	// due says whether the request is sent by the next read.
+	// due reports whether the request is sent by the next read.
 	due bool
-	// sent says whether any of the request was written to the connection.
+	// sent reports whether any of the request was written to the connection.
 	sent bool
-	// over says whether nothing more can come on the connection.
+	// over reports whether nothing more can come on the connection.
 	over     bool
 	statuses map[int]int64
 	seen     Seen
@@ -55,7 +55,7 @@ func newClient(task *Task) *Client {
 	method, _, _ := strings.Cut(string(task.Request), " ")
 	return &Client{
 		task:     task,
-		asked:    &http.Request{Method: method},
+		request:  &http.Request{Method: method},
 		reader:   bufio.NewReaderSize(nil, bufferBytes),
 		statuses: map[int]int64{},
 	}
@@ -204,21 +204,21 @@ func readNow(fd int, bytes []byte) (int, error) {
 // head reads the head of the answer, past those that only announce it (100 Continue).
 func (c *Client) head() (*http.Response, error) {
 	for {
-		response, err := http.ReadResponse(c.reader, c.asked)
+		response, err := http.ReadResponse(c.reader, c.request)
 		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
 			return response, err
 		}
 	}
 }
 
-// wasOver says whether the service had ended the connection before it took the request. A service
+// wasOver reports whether the service had ended the connection before it took the request. A service
 // may do so after any answer, and whoever uses it sends the request again.
 func (c *Client) wasOver(err error) bool {
-	// Its kernel says up to where it has received: a request that it received was not answered.
+	// Its kernel reports up to where it has received: a request that it received was not answered.
 	return failureOf(err, c.over) == Closed && (!c.sent || unacknowledged(c.raw) > 0)
 }
 
-// unacknowledged returns how many bytes the other side has not received, as far as it said.
+// unacknowledged returns how many bytes the other side has not received, as far as it acknowledged.
 func unacknowledged(raw syscall.RawConn) (bytes int) {
 	_ = raw.Control(func(fd uintptr) { bytes, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
 	return bytes

@@ -8,7 +8,7 @@ import (
 // patience is how long a service may take to close a connection that ends with an answer.
 const patience = 100 * time.Millisecond
 
-// Bounds of how long an answer that nobody asked for is waited for at the end of a run.
+// Bounds of how long an unrequested answer is waited for at the end of a run.
 const (
 	shortestRest = 10 * time.Millisecond
 	longestRest  = time.Second
@@ -49,7 +49,7 @@ func (c *Client) leave() {
 }
 
 // finish closes the connection after the last request, and counts what came on it and on those that
-// were left without having been asked for.
+// were left without having been requested.
 //
 // If a service sends two answers to one request, the second may be taken for the answer to the next
 // request, and so on: then it is the answer to the last request that nobody waits for. It takes

@@ -37,7 +37,7 @@ func (f Failure) String() string { return failureNames[f] }
 // Failures counts requests by what went wrong.
 type Failures [failureKinds]int64
 
-// MarshalJSON names all of them, so that a reader can tell whether it knows them.
+// MarshalJSON names all of them, so that a reader can check whether it handles all of them.
 func (f Failures) MarshalJSON() ([]byte, error) {
 	named := map[string]int64{}
 	for failure, count := range f {
@@ -60,7 +60,7 @@ func (s *silence) Unwrap() error { return s.cause }
 
 var errExcess = errors.New("more came than the answer")
 
-// failureOf names an error; over says whether it came with the end of the connection.
+// failureOf names an error; over reports whether it came with the end of the connection.
 func failureOf(err error, over bool) Failure {
 	var connect *connectError
 	var silent *silence

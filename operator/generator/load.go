@@ -12,7 +12,7 @@ import (
 	"fortio.org/log"
 )
 
-// Task says what to send, and how much of it.
+// Task is what to send, and how much of it.
 type Task struct {
 	// Address and port of the only host that requests are sent to.
 	Address string `json:"address"`
@@ -22,11 +22,11 @@ type Task struct {
 	Status int `json:"status"`
 	// Connections that send requests at the same time.
 	Connections int `json:"connections"`
-	// KeepAlive says whether a connection carries more than one request.
+	// KeepAlive is whether a connection carries more than one request.
 	KeepAlive bool `json:"keepAlive"`
-	// Requests to send in all; 0 if Nanoseconds say how long.
+	// Requests to send in all; 0 if Nanoseconds limit the load.
 	Requests int64 `json:"requests"`
-	// Nanoseconds for which requests are sent; 0 if Requests say how many.
+	// Nanoseconds for which requests are sent; 0 if Requests limit the load.
 	Nanoseconds int64 `json:"nanoseconds"`
 	// RequestsPerSecond over all connections, evenly spaced; 0 for as many as are answered.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
@@ -40,7 +40,7 @@ type Task struct {
 	Log string `json:"log"`
 }
 
-// Report is what fortio's runner found, in fortio's format, and what was seen of the answers.
+// Report is what fortio's runner found, in fortio's format, and what was observed of the answers.
 type Report struct {
 	periodic.RunnerResults
 	// RetCodes counts complete answers by their status; noAnswer stands for all other requests.
@@ -48,7 +48,7 @@ type Report struct {
 	Seen     Seen
 }
 
-// edge is told about the two edges of the timed part. Nothing is sent while start runs.
+// edge is called at the two edges of the timed part. Nothing is sent while start runs.
 type edge struct {
 	start func() error
 	end   func()
@@ -57,7 +57,7 @@ type edge struct {
 // garbagePercent: collecting garbage takes CPU time from the subject and adds to latencies. The heap stays small.
 const garbagePercent = 400
 
-// load sends what the task asks for.
+// load sends what the task requests.
 func load(task *Task, at edge) (*Report, error) {
 	debug.SetGCPercent(garbagePercent)
 	log.SetLogLevelQuiet(log.Error)

@@ -19,8 +19,8 @@ import (
 
 const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// serve answers requests as told; the answer gets the number of the request, from 1, and that on its
-// connection, and returns whether the connection goes on.
+// serve answers requests by calling answer, which gets the number of the request, from 1, and that on
+// its connection, and returns whether the connection goes on.
 func serve(t *testing.T, answer func(conn *net.TCPConn, number, onConnection int64) bool) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func failures(report *Report) string {
 	return fmt.Sprint(found)
 }
 
-func TestAServiceThatDoesAllRightKeepsItsConnections(t *testing.T) {
+func TestACorrectServiceKeepsItsConnections(t *testing.T) {
 	report := loaded(t, serve(t, always(hello, true)), nil)
 	expect(t, "answers", report.RetCodes[200], 100)
 	expect(t, "failures", failures(report), "map[]")
@@ -124,7 +124,7 @@ func TestConnectionsAreKeptWhateverTheStatusIs(t *testing.T) {
 	}
 }
 
-func TestAnotherStatusThanTheExpectedOneIsAFailureWithItsTime(t *testing.T) {
+func TestAnUnexpectedStatusIsAFailureWithItsTime(t *testing.T) {
 	report := loaded(t, serve(t, func(conn *net.TCPConn, number, _ int64) bool {
 		text := hello
 		if number%4 == 0 {
@@ -155,7 +155,7 @@ func TestAnAnswerWithoutALengthEndsWithItsConnectionAndIsTimedToItsEnd(t *testin
 	}
 }
 
-func TestAnAnswerThatIsCutIsAFailure(t *testing.T) {
+func TestATruncatedAnswerIsAFailure(t *testing.T) {
 	for _, half := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
@@ -197,11 +197,11 @@ func TestAKeptConnectionThatIsClosedWithoutAnAnswerIsAFailure(t *testing.T) {
 }
 
 func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
-	for _, said := range []bool{true, false} {
+	for _, announced := range []bool{true, false} {
 		for _, each := range []int64{1, 10} {
 			report := loaded(t, serve(t, func(conn *net.TCPConn, _, on int64) bool {
 				text := hello
-				if said && on == each {
+				if announced && on == each {
 					text = strings.Replace(hello, "\r\n", "\r\nConnection: close\r\n", 1)
 				}
 				_, _ = io.WriteString(conn, text)
@@ -212,7 +212,7 @@ func TestAConnectionThatEndsAfterAnAnswerIsNoFailure(t *testing.T) {
 			// The connections that are open at both ends of the load carried fewer.
 			opened, want := report.Seen.Connections, 1000/each
 			if opened < want-4 || opened > want+4 {
-				t.Errorf("said %v, each %d: %d connections, expected %d", said, each, opened, want)
+				t.Errorf("announced %v, each %d: %d connections, expected %d", announced, each, opened, want)
 			}
 		}
 	}
@@ -274,7 +274,7 @@ func TestASecondAnswerIsAnExcessHoweverLateItComes(t *testing.T) {
 	}
 }
 
-func TestWhatComesAfterTheLastAnswerOfAConnectionIsAnExcess(t *testing.T) {
+func TestBytesAfterTheLastAnswerOfAConnectionAreAnExcess(t *testing.T) {
 	report := loaded(t, serve(t, func(conn *net.TCPConn, _, _ int64) bool {
 		_, _ = io.WriteString(conn, strings.Replace(hello, "\r\n", "\r\nConnection: close\r\n", 1))
 		time.Sleep(time.Millisecond)
@@ -292,13 +292,13 @@ func TestALengthThatIsTooLongTimesOut(t *testing.T) {
 	expect(t, "failures", failures(report), "map[timedOut:4]")
 }
 
-func TestAnInterimAnswerIsReadPast(t *testing.T) {
+func TestAnInterimAnswerIsSkipped(t *testing.T) {
 	report := loaded(t, serve(t, always("HTTP/1.1 100 Continue\r\n\r\n"+hello, true)), nil)
 	expect(t, "answers", report.RetCodes[200], 100)
 	expect(t, "connections", report.Seen.Connections, 0)
 }
 
-func TestWhatIsNotHTTPIsCalledThat(t *testing.T) {
+func TestAnAnswerThatIsNotHTTPIsReportedAsSuch(t *testing.T) {
 	report := loaded(t, serve(t, always("SSH-2.0-x\r\n", true)), func(task *Task) { task.Requests = 4 })
 	expect(t, "failures", failures(report), "map[malformed:4]")
 }
@@ -332,7 +332,7 @@ func TestWithoutKeepAliveEachRequestHasItsConnection(t *testing.T) {
 	expect(t, "answers", report.RetCodes[200], 100)
 }
 
-func TestNobodyListensIsTold(t *testing.T) {
+func TestAMissingListenerIsReported(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -366,10 +366,10 @@ func TestNothingIsSentBetweenReadyAndTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, lines := io.Pipe()
-	edges, said := io.Pipe()
+	edges, output := io.Pipe()
 	var out bytes.Buffer
 	ended := make(chan error)
-	go func() { ended <- run(in, &out, said) }()
+	go func() { ended <- run(in, &out, output) }()
 	go func() { _, _ = lines.Write(append(task, '\n')) }()
 	scanner := bufio.NewScanner(edges)
 	scanner.Scan()
@@ -387,7 +387,7 @@ func TestNothingIsSentBetweenReadyAndTheStart(t *testing.T) {
 	}
 }
 
-func TestATaskThatCannotBeDoneIsRefused(t *testing.T) {
+func TestAnImpossibleTaskIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{}\n", "no JSON\n", `{"connections":3,"requests":2}` + "\n"} {
 		if err := run(strings.NewReader(text), io.Discard, io.Discard); err == nil {
 			t.Errorf("%q was done", text)
@@ -395,7 +395,7 @@ func TestATaskThatCannotBeDoneIsRefused(t *testing.T) {
 	}
 }
 
-func TestGetWantsA200(t *testing.T) {
+func TestGetExpectsStatus200(t *testing.T) {
 	if err := get("http://" + serve(t, always(hello, true))); err != nil {
 		t.Error(err)
 	}

@@ -1,5 +1,5 @@
-// The load generator sends one request over and over on a fixed number of connections, and says
-// what came back.
+// The load generator sends one request over and over on a fixed number of connections, and
+// reports what came back.
 //
 // Comes in: a [Task] as one line of JSON on standard input and, once it is ready, an empty line that
 // starts the timed part. Goes out: the lines "ready" and "done" on standard error, between which all
@@ -44,7 +44,7 @@ func command(arguments []string) error {
 	}
 }
 
-// get asks once, for `helm test`, and wants a 200.
+// get sends one request, for `helm test`, and expects status 200.
 func get(url string) error {
 	client := http.Client{Timeout: 10 * time.Second}
 	response, err := client.Get(url)

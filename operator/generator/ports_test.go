@@ -32,12 +32,12 @@ func hundredPorts(t *testing.T) bool {
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 	}
-	said, err := again.CombinedOutput()
+	output, err := again.CombinedOutput()
 	switch {
 	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES):
 		t.Skip("this machine lets nobody make a network: ", err)
 	case err != nil:
-		t.Errorf("%v\n%s", err, said)
+		t.Errorf("%v\n%s", err, output)
 	}
 	return false
 }

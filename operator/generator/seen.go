@@ -4,10 +4,10 @@ package main
 type Seen struct {
 	// Connections opened in the timed part, beyond those that were open before it.
 	Connections int64
-	// Announced counts the answers that said that their connection ends with them.
+	// Announced counts the answers that announced the end of their connection.
 	Announced int64
 	// Resent counts the requests that were sent again, because their connection ended before the
-	// service had received them, as far as its kernel said.
+	// service had received them, as far as its kernel acknowledged.
 	Resent int64
 	// Failures counts the requests without a complete answer, or with more than that.
 	Failures Failures

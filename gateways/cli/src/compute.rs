@@ -41,7 +41,7 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
     let mut start = Duration::MAX;
     let mut in_native_code = Duration::MAX;
     let mut ratio = f64::INFINITY;
-    let asked = Instant::now();
+    let began = Instant::now();
     for round in 1..=MOST_ROUNDS {
         work = work.min(timed(program, &arguments, STEPS)?);
         start = start.min(timed(program, &arguments, 1)?);
@@ -51,7 +51,7 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
         let in_runtime = work.saturating_sub(start).as_secs_f64();
         ratio = in_runtime / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE);
         let is_compiled = round >= ROUNDS && ratio <= SLOWEST_COMPILED;
-        if is_compiled || asked.elapsed() > TIME {
+        if is_compiled || began.elapsed() > TIME {
             break;
         }
     }
@@ -65,13 +65,13 @@ fn timed(
 ) -> Result<Duration, String> {
     // No other request is served meanwhile, so there are no other children.
     let before = of_children()?;
-    let said = output(program, &arguments(steps))?;
+    let text = output(program, &arguments(steps))?;
     let took = of_children()?.saturating_sub(before);
     // Some runtimes print the number as signed.
-    let answer: i64 = said
+    let answer: i64 = text
         .trim()
         .parse()
-        .map_err(|_| format!("the runtime said '{}'", said.trim()))?;
+        .map_err(|_| format!("the runtime printed '{}'", text.trim()))?;
     if answer & i64::from(u32::MAX) == i64::from(native(steps)) {
         Ok(took)
     } else {
@@ -79,7 +79,7 @@ fn timed(
     }
 }
 
-/// CPU time of this many steps of native code. Reads the thread's clock, because `getrusage` knows
+/// CPU time of this many steps of native code. Reads the thread's clock, because `getrusage` counts
 /// the time of a running thread only as of the scheduler's last tick: three milliseconds of work
 /// read as 0 or 4, and compiled code then looks as slow as an interpreter.
 fn natively(steps: u32) -> Result<Duration, String> {
@@ -119,15 +119,15 @@ pub fn output(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String,
             }
         }
     };
-    let mut said = String::new();
+    let mut text = String::new();
     if let Some(mut stdout) = child.stdout.take() {
         // A single line: the pipe holds all of it.
         stdout
-            .read_to_string(&mut said)
+            .read_to_string(&mut text)
             .map_err(|error| error.to_string())?;
     }
     if ended.success() {
-        Ok(said)
+        Ok(text)
     } else {
         Err(format!("the runtime ended with {ended}"))
     }

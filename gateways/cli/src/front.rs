@@ -116,14 +116,14 @@ impl Transform for Front {
 }
 
 /// Finds the first word that is a version: a runtime may print more, such as its plugins.
-pub fn version_of(said: &str) -> String {
+pub fn version_of(text: &str) -> String {
     let is_version = |word: &&str| {
         word.starts_with(|c: char| c.is_ascii_digit())
             && word
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b".-+".contains(&b))
     };
-    let mut words = said.split_whitespace();
+    let mut words = text.split_whitespace();
     words.find(is_version).unwrap_or_default().to_owned()
 }
 
@@ -168,8 +168,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_found_in_what_runtimes_say() {
-        for (said, version) in [
+    fn the_version_is_found_in_the_output_of_runtimes() {
+        for (text, version) in [
             ("wasmtime 48.0.8\n", "48.0.8"),
             (
                 "/usr/bin/wasmedge version 0.14.1\n (plugin \"wasi_logging\") version 0.1.0.0\n",
@@ -179,7 +179,7 @@ mod tests {
             ("wasmer 7.4.2\n", "7.4.2"),
             ("nothing", ""),
         ] {
-            assert_eq!(version_of(said), version);
+            assert_eq!(version_of(text), version);
         }
     }
 }

@@ -44,8 +44,8 @@ fn main() -> ExitCode {
             return written(&std::io::stdout().lock().write_all(compute::MODULE));
         }
         Some(SERVE_WASMEDGE) => {
-            let sentence = Serve::of_process();
-            let _ = writeln!(std::io::stderr(), "wasmbench: cli: {sentence}");
+            let message = Serve::of_process();
+            let _ = writeln!(std::io::stderr(), "wasmbench: cli: {message}");
             return ExitCode::FAILURE;
         }
         _ => {}

@@ -46,11 +46,11 @@ pub fn served(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
         let _ = std::io::stdout().lock().write_all(HELP.as_bytes());
         return Some(ExitCode::SUCCESS);
     }
-    let (code, sentence) = match Serve::take(arguments) {
+    let (code, message) = match Serve::take(arguments) {
         Ok(serve) => (FAILED, serve.become_server()),
         Err(invalid) => (INVALID, invalid.to_string()),
     };
-    let _ = writeln!(std::io::stderr(), "wasmbench: serve: {sentence}");
+    let _ = writeln!(std::io::stderr(), "wasmbench: serve: {message}");
     Some(ExitCode::from(code))
 }
 
@@ -104,13 +104,13 @@ impl Serve {
                 let error = command.exec();
                 format!("could not start {}: {error}", self.program.display())
             }
-            Err(sentence) => sentence,
+            Err(message) => message,
         }
     }
 
     fn arguments(&self) -> Result<Vec<OsString>, String> {
         let version = output(&self.program, &["--version"])
-            .map_err(|error| format!("{} tells no version: {error}", self.program.display()))?;
+            .map_err(|error| format!("{} reports no version: {error}", self.program.display()))?;
         let mode = self.compile_mode()?;
         let connections = self.config.max_connections.to_string();
         let mut arguments: Vec<OsString> = [
@@ -142,7 +142,7 @@ impl Serve {
         Ok(arguments)
     }
 
-    /// Determined by the first bytes of the file, whatever the options say.
+    /// Determined by the first bytes of the file, whatever the options are.
     fn compile_mode(&self) -> Result<&'static str, String> {
         let mut head = [0; 4];
         let file = self.module.display();

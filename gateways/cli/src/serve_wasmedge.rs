@@ -1,8 +1,8 @@
 //! `serve-wasmedge`: replaces this process with the runtime, whose guest is the gateway itself; the
 //! guest listens.
 //!
-//! Input: the container's arguments and environment. Output: the same for the guest, to which a
-//! command line passes only what it is told to, and how the guest is executed. Only for WasmEdge,
+//! Input: the container's arguments and environment. Output: the same for the guest, because the
+//! runtime passes on only what its options name, and how the guest is executed. Only for WasmEdge,
 //! whose sockets the guest uses.
 
 use crate::runtime::{Compile, Runtime};
@@ -30,24 +30,24 @@ impl Serve {
         version: &str,
     ) -> Result<Self, String> {
         let environment: Vec<_> = environment.collect();
-        let asked = environment
+        let requested = environment
             .iter()
             .find(|(name, _)| name == COMPILE_VARIABLE)
             .map_or(Some(Compile::Aot), |(_, mode)| {
                 Compile::from_name(&mode.to_string_lossy())
             });
-        let possible = asked.filter(|mode| Runtime::Wasmedge.can(*mode));
+        let possible = requested.filter(|mode| Runtime::Wasmedge.can(*mode));
         let mode =
             possible.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
-        let told = [
+        let host_facts = [
             ("WASM_HOST_ENGINE", "wasmedge"),
             ("WASM_HOST_VERSION", version.trim()),
             ("WASM_HOST_COMPILE_MODE", mode.name()),
         ];
-        let told = told.map(|(name, value)| (name.into(), value.into()));
+        let host_facts = host_facts.map(|(name, value)| (name.into(), value.into()));
         let mut command: Vec<OsString> = vec![];
         // If two variables have the same name, a guest sees the first.
-        for (name, value) in told.into_iter().chain(environment) {
+        for (name, value) in host_facts.into_iter().chain(environment) {
             command.push("--env".into());
             command.push([&*name, OsStr::new("="), &value].into_iter().collect());
         }
@@ -70,7 +70,7 @@ impl Serve {
         // After the program and `serve-wasmedge`.
         let arguments = std::env::args_os().skip(2);
         match Self::new(arguments, std::env::vars_os(), &version) {
-            Err(sentence) => sentence,
+            Err(message) => message,
             Ok(serve) => {
                 let error = Command::new(PROGRAM).args(serve.0).exec();
                 format!("{PROGRAM}: {error}")
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interpreter_is_asked_for_by_name_and_gets_the_module_without_code() {
+    fn an_interpreter_is_requested_by_name_and_gets_the_module_without_code() {
         let words = serve(&[(COMPILE_VARIABLE, "Interpreter")]).unwrap();
         let at = words.iter().position(|word| word == "--force-interpreter");
         assert_eq!(words[at.unwrap() + 1], "/server.wasm");

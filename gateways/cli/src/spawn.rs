@@ -13,8 +13,8 @@ const COMMAND: &str = "spawn-rate";
 /// The input of a child, as in the shortest workload.
 const BODY: &[u8] = b"hello";
 
-/// Measures if the arguments say so: `spawn-rate --seconds N`, and the gateway's options for its
-/// runtime.
+/// Measures if the arguments request it: `spawn-rate --seconds N`, and the gateway's options for
+/// its runtime.
 pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;
@@ -24,8 +24,8 @@ pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode>
             let _ = writeln!(std::io::stdout(), "{rate:.1}");
             ExitCode::SUCCESS
         }
-        Err(sentence) => {
-            let _ = writeln!(std::io::stderr(), "wasmbench: {COMMAND}: {sentence}");
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "wasmbench: {COMMAND}: {message}");
             ExitCode::FAILURE
         }
     })
@@ -33,16 +33,16 @@ pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode>
 
 /// Children per second.
 fn rate(arguments: impl Iterator<Item = String>) -> Result<f64, String> {
-    let asked = |invalid: Invalid| invalid.to_string();
-    let mut settings = Settings::new(arguments, std::iter::empty()).map_err(asked)?;
+    let message = |invalid: Invalid| invalid.to_string();
+    let mut settings = Settings::new(arguments, std::iter::empty()).map_err(message)?;
     let expected = "a number of seconds from 1 to 60";
     let time = settings.take_parsed("seconds", Duration::from_secs(3), expected, |value| {
         let count = value.parse().ok().filter(|count| (1..=60).contains(count));
         count.map(Duration::from_secs)
     });
-    let time = time.map_err(asked)?;
-    let front = Front::take(&mut settings).map_err(asked)?;
-    settings.finish().map_err(asked)?;
+    let time = time.map_err(message)?;
+    let front = Front::take(&mut settings).map_err(message)?;
+    settings.finish().map_err(message)?;
     let command = front.child().ok_or("there is no program to run")?;
     let began = Instant::now();
     let counts: Vec<Result<u32, String>> = std::thread::scope(|scope| {

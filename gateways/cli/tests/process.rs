@@ -130,7 +130,7 @@ fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
         x ^= x >> 17;
         x ^ (x << 5)
     });
-    for (number, told) in [(right.to_string(), true), (ONE_STEP.to_owned(), false)] {
+    for (number, has_ratio) in [(right.to_string(), true), (ONE_STEP.to_owned(), false)] {
         let script = WASMTIME.replace("\"$CHAIN\"", &number);
         let gateway = Gateway::start(&script, &["--runtime", "wasmtime", "--children", "3"]);
         let (_, engine) = gateway.get("/engine");
@@ -144,7 +144,7 @@ fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
             assert!(engine.contains(member), "{engine}");
         }
         let null = engine.contains(r#""computeRatio":null"#);
-        assert_eq!(null, !told, "{engine}");
+        assert_eq!(null, !has_ratio, "{engine}");
     }
 }
 
@@ -226,9 +226,9 @@ fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
+fn invalid_options_are_reported_in_one_sentence_with_code_two() {
     let (_folder, program, module) = files("exit 1");
-    for (arguments, sentence) in [
+    for (arguments, message) in [
         (&[][..], "--runtime is missing"),
         (
             &["--runtime", "wasm3"],
@@ -257,14 +257,14 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
             .args(arguments)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(sentence), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(message), "{text}");
     }
 }
 
 #[test]
-fn a_module_that_would_be_compiled_for_each_answer_is_no_code_from_before() {
+fn a_module_compiled_for_each_answer_is_not_precompiled_code() {
     for runtime in ["wasmtime", "wasmer"] {
         let (_folder, program, module) = files("exit 1");
         std::fs::write(&module, b"\0asm\x01\0\0\0").unwrap();
@@ -273,16 +273,16 @@ fn a_module_that_would_be_compiled_for_each_answer_is_no_code_from_before() {
             .args(["--runtime", runtime, "--engine-compile", "Aot"])
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        let sentence = format!("{runtime} would not execute /");
-        assert!(said.contains(&sentence), "{said}");
-        assert!(said.contains("as Aot: name another file"), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let message = format!("{runtime} would not execute /");
+        assert!(text.contains(&message), "{text}");
+        assert!(text.contains("as Aot: name another file"), "{text}");
     }
 }
 
 #[test]
-fn the_rate_of_processes_alone_counts_those_that_end_well() {
+fn the_rate_of_bare_processes_counts_those_that_succeed() {
     let rate = |script: &str| {
         let (_folder, program, module) = files(script);
         let output = Command::new(BINARY)
@@ -291,15 +291,15 @@ fn the_rate_of_processes_alone_counts_those_that_end_well() {
             .args(options(&program, &module))
             .output()
             .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        String::from_utf8(said).unwrap()
+        let text = [output.stdout, output.stderr].concat();
+        String::from_utf8(text).unwrap()
     };
     // Two at once, a twentieth of a second each: forty per second at most.
-    let told = rate("read -r line; sleep 0.05");
-    let found: f64 = told.trim().parse().unwrap();
-    assert!((1.0..=40.0).contains(&found), "{told}");
-    let told = rate("exit 3");
-    assert!(told.contains("exit status: 3"), "{told}");
+    let output = rate("read -r line; sleep 0.05");
+    let found: f64 = output.trim().parse().unwrap();
+    assert!((1.0..=40.0).contains(&found), "{output}");
+    let output = rate("exit 3");
+    assert!(output.contains("exit status: 3"), "{output}");
 }
 
 /// Returns the outcome of `gateway serve` with a module of these bytes and a program that prints
@@ -318,39 +318,39 @@ esac"#;
         .args(arguments)
         .output()
         .unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(said).unwrap())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
 }
 
 #[test]
-fn the_server_of_the_runtime_is_told_what_the_guest_shall_tell_of_it() {
+fn the_runtimes_server_gets_the_facts_that_its_guest_reports() {
     let arguments = ["--listen", "127.0.0.1:9", "--upstream", "up:1"];
-    let (code, said) = served(b"\0asm....", &arguments);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, text) = served(b"\0asm....", &arguments);
+    assert_eq!(code, Some(0), "{text}");
     assert!(
-        said.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
-        "{said}"
+        text.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
+        "{text}"
     );
-    for told in [
+    for expected in [
         "--env WASM_HOST_ENGINE=wasmtime",
         "--env WASM_HOST_VERSION=48.0.8",
         "--env WASM_HOST_COMPILE_MODE=Jit",
         "--env WASMBENCH_UPSTREAM",
     ] {
-        assert!(said.contains(told), "{said}");
+        assert!(text.contains(expected), "{text}");
     }
-    assert!(!said.contains("precompiled"), "{said}");
+    assert!(!text.contains("precompiled"), "{text}");
 }
 
 #[test]
-fn the_file_says_whether_what_is_served_was_compiled_before() {
-    let (_, said) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
-    assert!(said.contains("WASM_HOST_COMPILE_MODE=Aot"), "{said}");
-    assert!(said.contains("--allow-precompiled /"), "{said}");
-    let (code, said) = served(b"text", &[]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("neither a component nor code"), "{said}");
-    let (code, said) = served(b"\0asm", &["--engine-compile", "Interpreter"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("'Interpreter' is not Jit or Aot"), "{said}");
+fn the_file_shows_whether_it_was_precompiled() {
+    let (_, text) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
+    assert!(text.contains("WASM_HOST_COMPILE_MODE=Aot"), "{text}");
+    assert!(text.contains("--allow-precompiled /"), "{text}");
+    let (code, text) = served(b"text", &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("neither a component nor code"), "{text}");
+    let (code, text) = served(b"\0asm", &["--engine-compile", "Interpreter"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("'Interpreter' is not Jit or Aot"), "{text}");
 }

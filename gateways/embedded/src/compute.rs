@@ -1,7 +1,7 @@
 //! How fast the engine computes, as a multiple of the time that native code takes for the same
 //! work. Compiled Wasm takes about as long as native code, and an interpreter many times as long,
-//! whatever the engine says about itself. CPU time counts, on both sides: work that other processes
-//! keep off the CPU would look slow. Nothing is measured until it is requested.
+//! whatever the engine reports about itself. CPU time counts, on both sides: work that other
+//! processes keep off the CPU would look slow. Nothing is measured until it is requested.
 
 use crate::engine::Mode;
 use rustix::time::{ClockId, clock_gettime};

@@ -16,8 +16,8 @@ pub fn precompiled(mut arguments: impl Iterator<Item = String>) -> Option<ExitCo
     let rest: Vec<String> = arguments.collect();
     Some(match write(&rest) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => {
-            let _ = writeln!(std::io::stderr(), "wasmbench: embedded: {sentence}");
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "wasmbench: embedded: {message}");
             ExitCode::FAILURE
         }
     })

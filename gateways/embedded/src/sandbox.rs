@@ -110,12 +110,12 @@ impl Transform for Sandbox {
 impl Sandbox {
     fn failed(&self, reason: &str) -> Failed {
         let message = String::from_utf8_lossy(&self.host.streams.message);
-        let mut sentence = format!("the Wasm module failed: {reason}");
+        let mut text = format!("the Wasm module failed: {reason}");
         if !message.trim().is_empty() {
             // Writing to memory does not fail.
-            let _ = write!(sentence, "; it said: {}", message.trim());
+            let _ = write!(text, "; its message: {}", message.trim());
         }
-        Failed(sentence)
+        Failed(text)
     }
 }
 

@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn without_options_the_defaults_hold() {
+    fn defaults_apply_without_options() {
         assert_eq!(config(&[]).unwrap(), Config::default());
         assert_eq!(config(&["--upstream="]).unwrap().upstream, None);
     }
 
     #[test]
-    fn each_option_arrives() {
+    fn each_option_is_applied() {
         let given = config(&[
             "--listen=127.0.0.1:0",
             "--upstream=up:1",
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_bad_value_is_named_together_with_what_is_expected() {
-        for (argument, sentence) in [
+        for (argument, message) in [
             (
                 "--listen=8080",
                 "--listen '8080' is not an address and a port, like 0.0.0.0:8080",
@@ -184,7 +184,7 @@ mod tests {
                 "--read-timeout-ms '1s' is not a number of milliseconds from 1 to 3600000",
             ),
         ] {
-            assert_eq!(config(&[argument]).unwrap_err().to_string(), sentence);
+            assert_eq!(config(&[argument]).unwrap_err().to_string(), message);
         }
     }
 }

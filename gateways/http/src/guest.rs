@@ -1,4 +1,4 @@
-//! What a guest can know about its execution: itself, what its host reports, and how fast it
+//! What a guest can report about its execution: itself, what its host reports, and how fast it
 //! computes.
 
 use crate::workloads::PROFILE;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// What a host may report about itself in the environment, and the name under which the guest
 /// repeats it.
-const TOLD_BY_HOST: [(&str, &str); 3] = [
+const HOST_FACTS: [(&str, &str); 3] = [
     ("WASM_HOST_ENGINE", "engine"),
     ("WASM_HOST_VERSION", "version"),
     ("WASM_HOST_COMPILE_MODE", "compileMode"),
@@ -26,7 +26,7 @@ const ROUNDS: usize = 5;
 
 /// Returns a JSON object. `chainNanoseconds` is the time of a chain of xorshift steps; whoever
 /// requests it does the same in native code. Compiled Wasm takes about as long, an interpreter many
-/// times as long, whatever the host says about itself.
+/// times as long, whatever the host reports about itself.
 pub fn guest_facts() -> String {
     facts(|name| std::env::var(name).ok(), chain())
 }
@@ -34,7 +34,7 @@ pub fn guest_facts() -> String {
 fn facts(variable: impl Fn(&str) -> Option<String>, chain: Duration) -> String {
     let arch = std::env::consts::ARCH;
     let mut facts = format!(r#"{{"guest":"{arch}-{SYSTEM}","profile":"{PROFILE}""#);
-    for (name, member) in TOLD_BY_HOST {
+    for (name, member) in HOST_FACTS {
         // Only values that need no escaping: no engine has any other name.
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
         if let Some(value) = variable(name).filter(|value| value.chars().all(plain)) {
@@ -68,13 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_repeats_what_its_host_tells_where_it_is_plain() {
-        let told = |name: &str| match name {
+    fn a_guest_repeats_only_plain_facts_of_its_host() {
+        let variable = |name: &str| match name {
             "WASM_HOST_ENGINE" => Some("wasmtime".to_owned()),
             "WASM_HOST_VERSION" => Some("48\",\"a\":\"".to_owned()),
             _ => None,
         };
-        let facts = facts(told, Duration::from_micros(7));
+        let facts = facts(variable, Duration::from_micros(7));
         let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
         assert_eq!(facts["engine"], "wasmtime");
         assert_eq!(facts["chainNanoseconds"], 7000);

@@ -10,7 +10,7 @@
 //!
 //! It accepts GET, HEAD and POST in HTTP/1.0 and 1.1, keep-alive (HTTP/1.1), pipelining, bodies
 //! with a length or in the chunked coding, and `Expect: 100-continue`. It refuses anything else
-//! with a status and a sentence, and then closes the connection: heads over 16 KiB (431), bodies
+//! with a status and a message, and then closes the connection: heads over 16 KiB (431), bodies
 //! over 1 MiB (413), late requests (408), ambiguous lengths (400), and so on.
 
 mod buffer;

@@ -33,16 +33,16 @@ pub fn run<S: Service>(
         .skip(1)
         .map(|text| text.to_string_lossy().into_owned())
         .collect();
-    let asked = |option| arguments.iter().any(|argument| argument == option);
-    if asked("--help") {
+    let has_option = |option| arguments.iter().any(|argument| argument == option);
+    if has_option("--help") {
         let name = program.name;
-        return say(&format!(
+        return print(&format!(
             "Usage: {name} [--option VALUE]...\n{}{HELP}",
             program.help
         ));
     }
-    if asked("--version") {
-        return say(&format!("{} {}\n", program.name, env!("CARGO_PKG_VERSION")));
+    if has_option("--version") {
+        return print(&format!("{} {}\n", program.name, env!("CARGO_PKG_VERSION")));
     }
     // First of all: as process 1 of a container, not even the startup could be interrupted
     // otherwise.
@@ -88,7 +88,7 @@ fn serve<S: Service>(name: &str, config: Config, service: S) -> ExitCode {
         }
     };
     // The only line on standard output: its timestamp ends the measured cold start.
-    let _ = say(&format!("wasmbench: {name} listening on {address}\n"));
+    let _ = print(&format!("wasmbench: {name} listening on {address}\n"));
     match server.run() {
         Ok(never) => match never {},
         Err(error) => fail(name, FAILED, &format!("could not wait for events: {error}")),
@@ -96,7 +96,7 @@ fn serve<S: Service>(name: &str, config: Config, service: S) -> ExitCode {
 }
 
 /// Prints the text. A closed standard output is no reason not to serve.
-fn say(text: &str) -> ExitCode {
+fn print(text: &str) -> ExitCode {
     let mut output = std::io::stdout().lock();
     let _ = output
         .write_all(text.as_bytes())
@@ -105,8 +105,8 @@ fn say(text: &str) -> ExitCode {
 }
 
 /// Prints one line, even if a library's message has several.
-fn fail(name: &str, code: u8, sentence: &str) -> ExitCode {
-    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {sentence}");
+fn fail(name: &str, code: u8, message: &str) -> ExitCode {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {message}");
     ExitCode::from(code)
 }

@@ -48,7 +48,7 @@ pub enum Kind {
     Json,
 }
 
-/// A response could not be made. The sentence is shown to the client with status 500.
+/// A response could not be made. The message is shown to the client with status 500.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Failed(pub String);

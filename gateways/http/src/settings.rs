@@ -113,11 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_one_sentence() {
-        let sentence = |arguments: &[&str]| settings(arguments, &[]).unwrap_err().to_string();
-        assert_eq!(sentence(&["serve"]), "'serve' is not an option");
-        assert_eq!(sentence(&["--listen"]), "--listen needs a value");
-        assert_eq!(sentence(&["--a=1", "--a=2"]), "--a is given twice");
+    fn each_error_is_one_sentence() {
+        let message = |arguments: &[&str]| settings(arguments, &[]).unwrap_err().to_string();
+        assert_eq!(message(&["serve"]), "'serve' is not an option");
+        assert_eq!(message(&["--listen"]), "--listen needs a value");
+        assert_eq!(message(&["--a=1", "--a=2"]), "--a is given twice");
         let unknown = settings(&["--colour", "red"], &[])
             .unwrap()
             .finish()

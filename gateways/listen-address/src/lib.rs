@@ -1,9 +1,9 @@
-//! Where a server listens unless it is told: on all addresses of its pod, whether the cluster has
+//! Where a server listens by default: on all addresses of its pod, whether the cluster has
 //! IPv4, IPv6 or both. A port in, an address out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Whether sockets for IPv6 keep IPv4 away unless they are told. The file is missing where the
+/// Whether sockets for IPv6 keep IPv4 away by default. The file is missing where the
 /// kernel has no IPv6.
 const ONLY_V6: &str = "/proc/sys/net/ipv6/bindv6only";
 /// The address of the API server's service, which the kubelet gives to every container.
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ipv6_or_where_it_would_shut_out_ipv4_there_is_ipv4() {
+    fn ipv4_is_used_without_ipv6_or_where_ipv6_would_exclude_it() {
         for (only_v6, wanted) in [
             (Some("0\n"), "::"),
             (Some("1\n"), "0.0.0.0"),

@@ -12,17 +12,20 @@ const EVERY: Duration = Duration::from_millis(10);
 /// When the last line was printed.
 #[derive(Debug, Default)]
 pub struct Account {
-    told: Option<Instant>,
+    printed: Option<Instant>,
 }
 
 impl Account {
     /// Prints `account <unix time> <CPU time> <CPU time of ended children>`, in nanoseconds, unless
     /// the last line is too recent.
-    pub fn tell(&mut self) {
-        if self.told.is_some_and(|told| told.elapsed() < EVERY) {
+    pub fn print(&mut self) {
+        if self
+            .printed
+            .is_some_and(|printed| printed.elapsed() < EVERY)
+        {
             return;
         }
-        self.told = Some(Instant::now());
+        self.printed = Some(Instant::now());
         if let Some(line) = line() {
             // A closed standard output is no reason not to serve.
             let _ = std::io::stdout().lock().write_all(line.as_bytes());

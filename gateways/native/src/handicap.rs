@@ -10,10 +10,10 @@ use crate::child;
 
 /// The options, for `--help`.
 pub const HELP: &str = "\
-  --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
-  --extra-seconds N          the work besides ends so long after the first answer: a self-test of slow starts (0: never)
+  --extra-iterations N       SHA-256 per answer in addition to the work: a self-test of CPU time (0)
+  --extra-seconds N          the extra work ends so long after the first answer: a self-test of slow starts (0: never)
   --fail-one-in N            every Nth answer is a failure: a self-test of the share that succeeds (0: none)
-  --ballast-mib N            memory that is held besides: a self-test of memory (0)
+  --ballast-mib N            additional memory that is held: a self-test of memory (0)
   --child-iterations N       SHA-256 per answer in a process of its own: a self-test of short lives (0)
   --account yes|no           print the CPU time used so far, up to a hundred times a second (no)
 ";
@@ -91,7 +91,7 @@ impl Transform for Handicap {
             return Err(Failed("planted".to_owned()));
         }
         if let Some(account) = &mut self.account {
-            account.tell();
+            account.print();
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn without_options_there_is_none_and_the_body_stays() {
+    fn without_options_there_is_no_handicap_and_the_body_is_unchanged() {
         let mut none = handicap(&[]).unwrap();
         let mut body = b"hello".to_vec();
         assert!(none.apply(&mut body).is_ok());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_third_answer_fails_where_one_in_three_shall() {
+    fn every_third_answer_fails_if_one_in_three_is_requested() {
         let mut heavy = handicap(&["--fail-one-in=3"]).unwrap();
         let failed = [(); 6].map(|()| heavy.apply(&mut vec![]).is_err());
         assert_eq!(failed, [false, false, true, false, false, true]);

@@ -91,7 +91,7 @@ fn output(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn exactly_one_line_says_where_it_listens() {
+fn exactly_one_line_reports_where_it_listens() {
     let mut gateway = Gateway::listening();
     assert!(
         gateway
@@ -148,8 +148,8 @@ fn even_a_long_computation_does_not_delay_the_end() {
 }
 
 #[test]
-fn a_wrong_option_is_said_in_one_sentence_with_code_two() {
-    for (arguments, sentence) in [
+fn a_wrong_option_is_reported_in_one_sentence_with_code_two() {
+    for (arguments, message) in [
         (
             ["--listen", "8080"],
             "--listen '8080' is not an address and a port, like 0.0.0.0:8080",
@@ -161,21 +161,21 @@ fn a_wrong_option_is_said_in_one_sentence_with_code_two() {
     ] {
         let output = output(&arguments);
         assert_eq!(output.status.code(), Some(2));
-        let expected = format!("wasmbench: native: {sentence}\n");
+        let expected = format!("wasmbench: native: {message}\n");
         assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
         assert_eq!(output.stdout, b"");
     }
 }
 
 #[test]
-fn an_address_in_use_is_said_with_code_one() {
+fn an_address_in_use_is_reported_with_code_one() {
     let gateway = Gateway::listening();
     let output = output(&["--listen", gateway.address()]);
     assert_eq!(output.status.code(), Some(1));
-    let sentence = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        sentence.starts_with("wasmbench: native: could not listen at 127.0.0.1:"),
-        "{sentence}"
+        message.starts_with("wasmbench: native: could not listen at 127.0.0.1:"),
+        "{message}"
     );
 }
 
@@ -224,7 +224,7 @@ fn without_descriptors_it_waits_quietly_and_then_goes_on() {
 }
 
 #[test]
-fn idle_it_uses_no_processor_time() {
+fn it_uses_no_processor_time_while_idle() {
     let gateway = Gateway::listening();
     let _kept: Vec<TcpStream> = (0..100).map(|_| gateway.connect()).collect();
     std::thread::sleep(Duration::from_millis(200));
@@ -234,7 +234,7 @@ fn idle_it_uses_no_processor_time() {
 }
 
 #[test]
-fn a_child_per_answer_burns_cpu_time_that_the_account_tells() {
+fn the_account_includes_the_cpu_time_of_a_child_per_answer() {
     let options = ["--child-iterations=20000", "--account=yes"];
     let mut command = Command::new(BINARY);
     let mut gateway = Gateway::start(command.args(["--listen", "127.0.0.1:0"]).args(options));

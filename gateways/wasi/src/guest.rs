@@ -1,4 +1,4 @@
-//! What functions import besides standard streams: a clock, a timer and randomness.
+//! What functions import in addition to standard streams: a clock, a timer and randomness.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -55,14 +55,14 @@ impl Guest {
     pub fn poll_oneoff(
         &self,
         memory: &mut [u8],
-        asked: i32,
+        subscription: i32,
         events: i32,
         count: i32,
         total: i32,
     ) -> i32 {
         errno_of(self.poll(
             memory,
-            address(asked),
+            address(subscription),
             address(events),
             count,
             address(total),
@@ -72,19 +72,19 @@ impl Guest {
     fn poll(
         &self,
         memory: &mut [u8],
-        asked: usize,
+        subscription: usize,
         events: usize,
         count: i32,
         total: usize,
     ) -> Outcome {
         const CLOCK: u8 = 0;
-        let tag = *memory.get(asked + 8).ok_or(errno::FAULT)?;
+        let tag = *memory.get(subscription + 8).ok_or(errno::FAULT)?;
         if count != 1 || tag != CLOCK {
             return Err(errno::INVAL);
         }
-        let user_data = take::<8>(memory, asked)?;
-        let nanoseconds = u64::from_le_bytes(take(memory, asked + 24)?);
-        let is_absolute = u16::from_le_bytes(take(memory, asked + 40)?) & 1 == 1;
+        let user_data = take::<8>(memory, subscription)?;
+        let nanoseconds = u64::from_le_bytes(take(memory, subscription + 24)?);
+        let is_absolute = u16::from_le_bytes(take(memory, subscription + 40)?) & 1 == 1;
         if is_absolute {
             return Err(errno::INVAL);
         }
@@ -153,9 +153,9 @@ macro_rules! add_to_linker {
         linker.func_wrap(
             MODULE,
             "poll_oneoff",
-            |mut caller: $caller, asked: i32, events: i32, count: i32, total: i32| {
+            |mut caller: $caller, subscription: i32, events: i32, count: i32, total: i32| {
                 $with(&mut caller, |memory, guest| {
-                    guest.poll_oneoff(memory, asked, events, count, total)
+                    guest.poll_oneoff(memory, subscription, events, count, total)
                 })
             },
         )?;

@@ -3,7 +3,7 @@
 //!
 //! [`Streams`] is all that a filter from standard input to standard output needs, and [`transfer`]
 //! and [`no_strings`] all that one needs whose streams are those of the process. [`Guest`] adds what
-//! functions import besides: a clock, a timer and randomness.
+//! functions import as well: a clock, a timer and randomness.
 
 mod guest;
 mod memory;

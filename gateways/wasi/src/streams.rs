@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn output_has_an_end() {
+    fn output_is_limited() {
         let mut streams = streams(b"");
         let mut memory = vec![0; 1024 * 1024];
         memory[..8].copy_from_slice(&[16, 0, 0, 0, 0, 0, 8, 0]);

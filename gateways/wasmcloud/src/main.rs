@@ -36,9 +36,9 @@ pub(crate) const POLL: Duration = Duration::from_millis(1);
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     if let Some(argument) = arguments.next() {
-        let asked = argument == "--help";
+        let is_help = argument == "--help";
         eprint!("{HELP}");
-        return ExitCode::from(if asked { 0 } else { 2 });
+        return ExitCode::from(if is_help { 0 } else { 2 });
     }
     // One thread, as every gateway has; the broker has its own.
     let runtime = tokio::runtime::Builder::new_multi_thread()

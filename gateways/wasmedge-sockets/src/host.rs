@@ -15,7 +15,7 @@ use std::mem::size_of;
 pub struct Subscription {
     pub token: u64,
     pub kind: u8,
-    pub of: Subject,
+    pub subject: Subject,
 }
 
 /// A clock uses all members, a socket only the first.
@@ -69,7 +69,7 @@ unsafe extern "C" {
     fn fd_close(socket: u32) -> u32;
     fn fd_fdstat_set_flags(socket: u32, flags: u32) -> u32;
     fn poll_oneoff(
-        asked: *const Subscription,
+        subscriptions: *const Subscription,
         ready: *mut Event,
         count: u32,
         found: *mut u32,
@@ -88,7 +88,7 @@ unsafe extern "C" {
         count: u32,
         flags: u32,
         received: *mut u32,
-        told: *mut u16,
+        flags_out: *mut u16,
     ) -> u32;
     fn sock_send(socket: u32, from: *const Bytes, count: u32, flags: u32, sent: *mut u32) -> u32;
     fn sock_setsockopt(socket: u32, level: u32, name: u32, value: *const i32, size: u32) -> u32;
@@ -165,7 +165,7 @@ pub fn set_option(socket: u32, name: u32, value: i32) -> io::Result<()> {
 }
 
 pub fn receive(socket: u32, buffer: &mut [u8]) -> io::Result<usize> {
-    let (mut received, mut told) = (0, 0);
+    let (mut received, mut flags) = (0, 0);
     let into = Bytes {
         start: buffer.as_mut_ptr(),
         length: length(buffer),
@@ -178,7 +178,7 @@ pub fn receive(socket: u32, buffer: &mut [u8]) -> io::Result<usize> {
             1,
             0,
             &raw mut received,
-            &raw mut told,
+            &raw mut flags,
         )
     })?;
     Ok(received as usize)
@@ -197,14 +197,21 @@ pub fn shut_down(socket: u32, sides: u32) -> io::Result<()> {
 }
 
 /// Waits, and fills `ready` with the events that occurred.
-pub fn poll(asked: &[Subscription], ready: &mut Vec<Event>) -> io::Result<()> {
+pub fn poll(subscriptions: &[Subscription], ready: &mut Vec<Event>) -> io::Result<()> {
     let mut found = 0;
     ready.clear();
-    ready.resize(asked.len(), Event::default());
-    let count = u32::try_from(asked.len()).map_err(io::Error::other)?;
+    ready.resize(subscriptions.len(), Event::default());
+    let count = u32::try_from(subscriptions.len()).map_err(io::Error::other)?;
     // SAFETY: the host writes at most as many events as there are subscriptions, and `ready` has
     // room for as many.
-    let code = unsafe { poll_oneoff(asked.as_ptr(), ready.as_mut_ptr(), count, &raw mut found) };
+    let code = unsafe {
+        poll_oneoff(
+            subscriptions.as_ptr(),
+            ready.as_mut_ptr(),
+            count,
+            &raw mut found,
+        )
+    };
     ready.truncate(found as usize);
     checked(code)
 }

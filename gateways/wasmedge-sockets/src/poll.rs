@@ -32,19 +32,19 @@ pub struct Ready {
 /// A list of what to wait for, to be refilled for each wait.
 #[derive(Default)]
 pub struct Poll {
-    asked: Vec<Subscription>,
+    subscriptions: Vec<Subscription>,
     events: Vec<Event>,
 }
 
 impl Poll {
     /// Empties the list.
     pub fn clear(&mut self) {
-        self.asked.clear();
+        self.subscriptions.clear();
     }
 
     /// Whether there is nothing to wait for.
     pub fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.subscriptions.is_empty()
     }
 
     /// Adds a wait until the socket is readable. At most once per socket.
@@ -58,27 +58,35 @@ impl Poll {
     }
 
     fn socket(&mut self, kind: u8, socket: &Socket, token: u64) {
-        let of = Subject {
+        let subject = Subject {
             clock_or_socket: socket.number(),
             ..Subject::default()
         };
-        self.asked.push(Subscription { token, kind, of });
+        self.subscriptions.push(Subscription {
+            token,
+            kind,
+            subject,
+        });
     }
 
     /// Limits the wait to this time.
     pub fn timeout(&mut self, timeout: Duration) {
-        let of = Subject {
+        let subject = Subject {
             clock_or_socket: MONOTONIC,
             timeout_nanoseconds: u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX),
             ..Subject::default()
         };
         let (token, kind) = (0, CLOCK);
-        self.asked.push(Subscription { token, kind, of });
+        self.subscriptions.push(Subscription {
+            token,
+            kind,
+            subject,
+        });
     }
 
     /// Waits, and returns what is ready: nothing if the time has passed or a signal came.
     pub fn wait(&mut self) -> io::Result<impl Iterator<Item = Ready> + '_> {
-        host::poll(&self.asked, &mut self.events)?;
+        host::poll(&self.subscriptions, &mut self.events)?;
         let sockets = self.events.iter().filter(|event| event.kind != CLOCK);
         let sockets = sockets.filter(|event| event.error != INTERRUPTED);
         Ok(sockets.map(|event| Ready {

@@ -23,7 +23,7 @@ var libraries = []struct {
 	{lua.TabLibName, lua.OpenTable},
 }
 
-// The health that Argo CD knows of an object.
+// The health of an object, as Argo CD reports it.
 var knownHealth = map[string]bool{"Healthy": true, "Progressing": true, "Degraded": true, "Suspended": true}
 
 // An object with the health that it is to have. Message is a part of the message.
@@ -77,7 +77,7 @@ func (one example) check(script string) error {
 	case err != nil:
 		return err
 	case !knownHealth[status]:
-		return fmt.Errorf("Argo CD knows no health %q", status)
+		return fmt.Errorf("Argo CD has no health %q", status)
 	case status != one.Status || !strings.Contains(message, one.Message) || message == "":
 		return fmt.Errorf("is %s (%q) instead of %s (%q)", status, message, one.Status, one.Message)
 	}

@@ -1,4 +1,4 @@
-// What is published beside the images, checked as those who take it read it.
+// What is published in addition to the images, checked as those who take it read it.
 package main
 
 import (

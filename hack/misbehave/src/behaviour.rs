@@ -1,4 +1,4 @@
-//! What a path and its query ask for. Pure: text in, a behaviour or a sentence about what is wrong
+//! What a path and its query request. Pure: text in, a behaviour or a message about what is wrong
 //! with it out.
 
 use std::str::FromStr;
@@ -11,8 +11,8 @@ pub struct Behaviour {
     pub status: u16,
     /// `bytes=`: the length of its body; `None` for `hello`.
     pub body_bytes: Option<usize>,
-    /// `pause_milliseconds=`: how long a good answer takes; what takes long by itself says how long
-    /// it does without this.
+    /// `pause_milliseconds=`: how long a good answer takes; what takes long by itself states how
+    /// long without this.
     pub pause: Option<Duration>,
     /// The path.
     pub kind: Kind,
@@ -34,7 +34,7 @@ pub enum Kind {
     Http10,
     /// `/limit?requests=1&said=true`: a connection ends after so many requests, with or without an
     /// announcement.
-    Limit { requests: u64, is_said: bool },
+    Limit { requests: u64, is_announced: bool },
     /// `/log`: a line on standard output for each request.
     Log,
     /// `/starting?seconds=20&until=503`: another status for so long after the start.
@@ -67,7 +67,7 @@ pub enum Fault {
 }
 
 impl Behaviour {
-    /// The behaviour that `target`, a path with an optional query, asks for.
+    /// The behaviour that `target`, a path with an optional query, requests.
     pub fn parse(target: &str) -> Result<Self, String> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut query = Query::parse(query);
@@ -95,7 +95,7 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
         "/http10" => Kind::Http10,
         "/limit" => Kind::Limit {
             requests: query.take("requests", 1)?,
-            is_said: query.take("said", true)?,
+            is_announced: query.take("said", true)?,
         },
         "/log" => Kind::Log,
         "/starting" => Kind::Starting {
@@ -162,7 +162,7 @@ impl<'a> Query<'a> {
             .map_err(|_| format!("{name} has a value that cannot be read"))
     }
 
-    /// A parameter that nobody knows would make a test pass for no reason.
+    /// An unknown parameter would make a test pass for no reason.
     fn finish(self) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),
@@ -176,11 +176,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_alone_has_its_defaults() {
+    fn a_path_without_a_query_has_its_defaults() {
         let found = Behaviour::parse("/limit").unwrap();
         let expected = Kind::Limit {
             requests: 1,
-            is_said: true,
+            is_announced: true,
         };
         assert_eq!(
             (found.status, found.body_bytes, found.kind),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn status_length_and_pause_go_with_every_path() {
+    fn status_length_and_pause_apply_to_every_path() {
         let target = "/cut?status=404&percent=20&bytes=30&pause_milliseconds=5";
         let found = Behaviour::parse(target).unwrap();
         assert_eq!(found.pause, Some(Duration::from_millis(5)));
@@ -204,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused() {
-        for (target, sentence) in [
+    fn unknown_paths_parameters_and_values_are_refused() {
+        for (target, message) in [
             ("/cutt", "there is no path /cutt"),
             ("/cut?precent=20", "there is no parameter precent here"),
             ("/?status=many", "status has a value that cannot be read"),
         ] {
-            assert_eq!(Behaviour::parse(target), Err(sentence.to_owned()));
+            assert_eq!(Behaviour::parse(target), Err(message.to_owned()));
         }
     }
 }

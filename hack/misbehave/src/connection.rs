@@ -14,7 +14,7 @@ use crate::server::Server;
 const PROBE: &[u8] = b"wasmbench-probe/";
 const MOST_HEADERS: usize = 64;
 
-/// What the head of a request says.
+/// What the head of a request contains.
 struct Head {
     target: String,
     is_of_load: bool,
@@ -71,7 +71,7 @@ impl Connection<'_> {
     fn answer(&mut self, head: &Head, of_connection: u64) -> io::Result<End> {
         let behaviour = match self.server.behaviour(&head.target) {
             Ok(behaviour) => behaviour,
-            Err(sentence) => return self.refuse(&sentence),
+            Err(message) => return self.refuse(&message),
         };
         let is_early = behaviour.kind == Kind::Early;
         if !is_early {
@@ -94,12 +94,12 @@ impl Connection<'_> {
         Ok(end)
     }
 
-    fn refuse(&mut self, sentence: &str) -> io::Result<End> {
-        let length = sentence.len();
+    fn refuse(&mut self, message: &str) -> io::Result<End> {
+        let length = message.len();
         let head = format!(
             "HTTP/1.1 400 Bad Request\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
         );
-        self.stream.write_all((head + sentence).as_bytes())?;
+        self.stream.write_all((head + message).as_bytes())?;
         Ok(End::Closed)
     }
 

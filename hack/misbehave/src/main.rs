@@ -1,5 +1,5 @@
 //! A server that misbehaves on purpose: each path has a fault that real services have, so that
-//! tests can tell what the load generator makes of it.
+//! tests can check what the load generator makes of it.
 //!
 //! Faults that a service has only under load spare a probe's own requests, and hit an exact share
 //! of all others. Reading order: [`behaviour`] (what each path does), [`script`] (the bytes),
@@ -30,18 +30,18 @@ const STACK_BYTES: usize = 128 * 1024;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--help") {
-        return said(io::stdout().write_all(HELP.as_bytes()));
+        return exit_code(io::stdout().write_all(HELP.as_bytes()));
     }
     match Options::parse(arguments.into_iter()) {
-        Ok(options) => said(listen(options)),
-        Err(sentence) => {
-            let _ = writeln!(io::stderr(), "wasmbench: misbehave: {sentence}");
+        Ok(options) => exit_code(listen(options)),
+        Err(message) => {
+            let _ = writeln!(io::stderr(), "wasmbench: misbehave: {message}");
             ExitCode::from(2)
         }
     }
 }
 
-fn said(outcome: io::Result<()>) -> ExitCode {
+fn exit_code(outcome: io::Result<()>) -> ExitCode {
     let Err(error) = outcome else {
         return ExitCode::SUCCESS;
     };

@@ -31,7 +31,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments, or says in a sentence what is wrong with them.
+    /// Reads the arguments, or returns a message on what is wrong with them.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             listen: listen_address::everywhere(8080),
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
-        for (argument, sentence) in [
+    fn invalid_arguments_are_refused() {
+        for (argument, message) in [
             ("--at=/a=/nowhere", "there is no path /nowhere"),
             ("--at=/a", "--at '/a' is not PATH=TARGET"),
             ("--late=30", "--late '30' is not NAME=SECONDS"),
@@ -104,7 +104,7 @@ mod tests {
             ),
             ("--colour", "there is no option --colour; see --help"),
         ] {
-            assert_eq!(read(&[argument]), Err(sentence.to_owned()));
+            assert_eq!(read(&[argument]), Err(message.to_owned()));
         }
     }
 }

@@ -12,7 +12,7 @@ const BODY_PAUSE: Duration = Duration::from_millis(200);
 /// Before each byte of `/trickle`.
 const BYTE_PAUSE: Duration = Duration::from_millis(10);
 
-/// What the answer depends on besides its behaviour.
+/// What the answer depends on in addition to its behaviour.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// Which request of a load this is over all connections, from 1; `None` for a probe's own.
@@ -74,9 +74,12 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
             one_write([&interim[..], &answer.whole(end)].concat(), end)
         }
         Kind::Http10 => without_length(answer, behaviour.pause),
-        Kind::Limit { requests, is_said } if moment.of_connection >= requests => {
-            let said = if is_said { End::Closed } else { end };
-            one_write(answer.whole(said), End::Closed)
+        Kind::Limit {
+            requests,
+            is_announced,
+        } if moment.of_connection >= requests => {
+            let last = if is_announced { End::Closed } else { end };
+            one_write(answer.whole(last), End::Closed)
         }
         Kind::Trickle => in_bytes(&answer, behaviour.pause, end),
         Kind::Fault { fault, percent } if is_hit(moment, percent) => broken(fault, answer, end),
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_evenly_spread_and_exactly_as_many_as_asked() {
+    fn faults_are_evenly_spread_and_exactly_as_many_as_requested() {
         for (percent, requests, expected) in [
             (20, 5, 1),
             (20, 1000, 200),
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn only_good_answers_take_as_long_as_asked() {
+    fn only_good_answers_take_as_long_as_requested() {
         let behaviour = Behaviour::parse("/shed?percent=50&pause_milliseconds=7").unwrap();
         let pause = Step::Pause(Duration::from_millis(7));
         let steps = |request| script(&behaviour, &moment(Some(request))).steps;
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_starts_answers_otherwise_until_it_has() {
+    fn a_starting_service_answers_differently_until_it_has_started() {
         let behaviour = Behaviour::parse("/starting?seconds=20&until=404").unwrap();
         let mut now = moment(None);
         assert_eq!(Answer::new(&behaviour, &now).status, 404);

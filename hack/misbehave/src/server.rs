@@ -21,7 +21,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that also knows these paths.
+    /// A server that also has these paths.
     pub fn new(further: Vec<(String, Behaviour)>) -> Self {
         Self {
             further,
@@ -41,7 +41,7 @@ impl Server {
         }
     }
 
-    /// Counts a request, unless it is a probe's own, and says at which moment it came.
+    /// Counts a request, unless it is a probe's own, and returns the moment at which it came.
     pub fn moment(&self, is_of_load: bool, of_connection: u64, is_kept: bool) -> Moment {
         Moment {
             of_load: is_of_load.then(|| self.of_load.fetch_add(1, Ordering::Relaxed) + 1),
@@ -97,7 +97,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn no_more_threads_work_than_may() {
+    fn no_more_threads_work_than_allowed() {
         let server = Server::new(vec![]);
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {

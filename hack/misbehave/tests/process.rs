@@ -117,7 +117,7 @@ fn a_connection_is_kept_whatever_the_status() {
 }
 
 #[test]
-fn one_answer_in_five_of_a_load_is_cut_and_none_of_a_probe() {
+fn one_answer_in_five_of_a_load_is_truncated_and_none_of_a_probe() {
     let server = Server::start(&[]);
     let cut = |agent: &str| {
         let answers = (0..50).map(|_| server.all("/cut?percent=20", agent).0);
@@ -165,12 +165,12 @@ fn a_body_without_a_length_ends_with_its_connection() {
 }
 
 #[test]
-fn a_connection_serves_as_many_requests_as_asked_and_may_say_so() {
+fn a_connection_serves_the_requested_number_and_may_announce_its_end() {
     let server = Server::start(&[]);
-    let said = HELLO.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-    for (is_said, last) in [(true, &*said), (false, HELLO)] {
+    let announced = HELLO.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    for (is_announced, last) in [(true, &*announced), (false, HELLO)] {
         let mut stream = server.connect();
-        let target = format!("/limit?requests=3&said={is_said}");
+        let target = format!("/limit?requests=3&said={is_announced}");
         for expected in [HELLO, HELLO, last] {
             assert_eq!(read(&mut stream, &target, expected.len()), expected);
         }
@@ -188,7 +188,7 @@ fn only_a_loads_answers_grow() {
 }
 
 #[test]
-fn chunks_are_as_small_as_asked() {
+fn chunks_are_as_small_as_requested() {
     let (answer, _) = Server::start(&[]).all("/chunks?bytes=5&each=2", LOAD);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.ends_with("Transfer-Encoding: chunked"), "{head}");
@@ -277,7 +277,7 @@ fn a_path_may_stand_for_another_target() {
 }
 
 #[test]
-fn a_wrong_option_is_said_in_one_sentence_with_code_two() {
+fn a_wrong_option_is_reported_in_one_sentence_with_code_two() {
     let output = Command::new(env!("CARGO_BIN_EXE_misbehave"))
         .arg("--colour=red")
         .output()

@@ -14,7 +14,7 @@ const EXCERPT: usize = 64;
 pub struct Judged {
     /// The answer as received.
     pub answer: Answer,
-    /// A sentence on what was expected and what came instead.
+    /// A message on what was expected and what came instead.
     pub wrong: Option<String>,
 }
 
@@ -77,13 +77,13 @@ fn wrong_body(body: &[u8], expect: &Expectation) -> Option<String> {
 
 /// The beginning of a text in quotes, with control characters replaced.
 fn quoted(text: &str) -> String {
-    let cut = excerpt(text.as_bytes());
+    let truncated = excerpt(text.as_bytes());
     let more = if text.chars().count() > EXCERPT {
         "..."
     } else {
         ""
     };
-    format!("'{cut}'{more}")
+    format!("'{truncated}'{more}")
 }
 
 fn excerpt(body: &[u8]) -> String {
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn the_whole_body_is_compared() {
         assert_eq!(wrong("hello", &body("hello"), ""), "");
-        let said = wrong("hellooo", &body("hello"), "");
+        let message = wrong("hellooo", &body("hello"), "");
         assert_eq!(
-            said,
+            message,
             "expected the body 'hello', but the answer was status 200 with a body of 7 bytes: 'hellooo'"
         );
     }

@@ -45,9 +45,9 @@ pub struct Buckets {
     pub resolution: f64,
 }
 
-/// What was seen of a latency distribution, in seconds.
+/// What was observed of a latency distribution, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct Distribution {
     /// Median.
     pub p50: f64,
     /// 99th percentile.
@@ -64,19 +64,20 @@ impl Buckets {
         resolution: 1e-5,
     };
 
-    /// Chooses buckets that suit what was seen: p50 to p99.9 in the good window with equal room on
-    /// both sides; only up to p99 if p99.9 does not fit; only from the median on if p99 does not
+    /// Chooses buckets that suit the distribution: p50 to p99.9 in the good window with equal room
+    /// on both sides; only up to p99 if p99.9 does not fit; only from the median on if p99 does not
     /// fit either.
-    pub fn choose(seen: Seen) -> Self {
-        let tops = [seen.p999, seen.p99].into_iter();
-        let both = tops.flat_map(|top| OFFSETS.map(|share| (top, offset(seen.p50 * share))));
+    pub fn choose(distribution: Distribution) -> Self {
+        let tops = [distribution.p999, distribution.p99].into_iter();
+        let both =
+            tops.flat_map(|top| OFFSETS.map(|share| (top, offset(distribution.p50 * share))));
         let holds = |(top, offset): &(f64, Duration)| {
             let offset = offset.as_secs_f64();
-            top - offset <= (seen.p50 - offset) * (GOOD_TO / GOOD_FROM * FULL)
+            top - offset <= (distribution.p50 - offset) * (GOOD_TO / GOOD_FROM * FULL)
         };
         let (offset, resolution) = match both.into_iter().find(holds) {
-            Some((top, offset)) => (offset, narrow(seen, top, offset)),
-            None => (Duration::ZERO, seen.p50 / GOOD_FROM),
+            Some((top, offset)) => (offset, narrow(distribution, top, offset)),
+            None => (Duration::ZERO, distribution.p50 / GOOD_FROM),
         };
         if !resolution.is_finite() {
             return Self::CALIBRATION;
@@ -97,15 +98,15 @@ impl Buckets {
     }
 
     /// Returns better buckets, if any: a window is not repeated if repeating cannot help.
-    pub fn better(self, seen: Seen) -> Option<Self> {
-        let other = Self::choose(seen);
-        (!self.fit(seen) && other.fit(seen)).then_some(other)
+    pub fn better(self, distribution: Distribution) -> Option<Self> {
+        let other = Self::choose(distribution);
+        (!self.fit(distribution) && other.fit(distribution)).then_some(other)
     }
 
     /// Whether p50 and p99 lie where the buckets are narrow.
-    fn fit(self, seen: Seen) -> bool {
+    fn fit(self, distribution: Distribution) -> bool {
         let narrow = |at| self.relative_width(at) <= WIDEST * (1.0 + 1e-9);
-        narrow(seen.p50) && narrow(seen.p99)
+        narrow(distribution.p50) && narrow(distribution.p99)
     }
 
     /// Width of the bucket that holds a latency, as a share of the latency; 1 below O and above the
@@ -132,17 +133,18 @@ fn offset(seconds: f64) -> Duration {
 /// Returns the resolution with the narrowest buckets at p50 and p99. The candidates lie near the
 /// middle of the room and keep a factor of two free below p50 and above `top`, both measured from
 /// the offset. If no candidate has that much room, returns the middle itself.
-fn narrow(seen: Seen, top: f64, offset: Duration) -> f64 {
+fn narrow(distribution: Distribution, top: f64, offset: Duration) -> f64 {
     let behind = |seconds: f64| seconds - offset.as_secs_f64();
-    let middle = (behind(seen.p50) / GOOD_FROM * (behind(top) / GOOD_TO)).sqrt();
-    let roomy =
-        |x: &f64| behind(seen.p50) >= 2.0 * GOOD_FROM * x && behind(top) <= GOOD_TO * x / 2.0;
+    let middle = (behind(distribution.p50) / GOOD_FROM * (behind(top) / GOOD_TO)).sqrt();
+    let roomy = |x: &f64| {
+        behind(distribution.p50) >= 2.0 * GOOD_FROM * x && behind(top) <= GOOD_TO * x / 2.0
+    };
     let width = |resolution: f64| {
         let buckets = Buckets { offset, resolution };
         let widest = |at: f64| DRIFT.map(|drift| buckets.relative_width(at * drift));
         let largest = |widths: [f64; 3]| widths.into_iter().fold(0.0, f64::max);
         // The median counts double, because most results are medians.
-        2.0 * largest(widest(seen.p50)) + largest(widest(seen.p99))
+        2.0 * largest(widest(distribution.p50)) + largest(widest(distribution.p99))
     };
     let mut steps: Vec<i32> = (-STEPS..=STEPS).collect();
     steps.sort_by_key(|step| step.abs());
@@ -178,13 +180,13 @@ mod tests {
         resolution: 1e-3,
     };
 
-    fn seen(p50: f64, p99: f64, p999: f64) -> Seen {
-        Seen { p50, p99, p999 }
+    fn distribution(p50: f64, p99: f64, p999: f64) -> Distribution {
+        Distribution { p50, p99, p999 }
     }
 
     #[test]
     fn a_warm_loopback_service_gets_a_resolution_of_microseconds() {
-        let buckets = Buckets::choose(seen(73e-6, 150e-6, 400e-6));
+        let buckets = Buckets::choose(distribution(73e-6, 150e-6, 400e-6));
         assert!((1e-6..=1e-5).contains(&buckets.resolution), "{buckets:?}");
         assert_eq!(buckets.offset, Duration::from_nanos(36_500));
     }
@@ -192,9 +194,9 @@ mod tests {
     #[test]
     fn the_median_is_put_into_a_narrower_bucket_than_p99() {
         for p50 in [19e-6, 73e-6, 127e-6, 379e-6, 0.004, 0.021] {
-            let seen = seen(p50, p50 * 2.1, p50 * 5.0);
-            let buckets = Buckets::choose(seen);
-            let widths = [seen.p50, seen.p99].map(|at| buckets.relative_width(at));
+            let distribution = distribution(p50, p50 * 2.1, p50 * 5.0);
+            let buckets = Buckets::choose(distribution);
+            let widths = [distribution.p50, distribution.p99].map(|at| buckets.relative_width(at));
             assert!(
                 widths[0] <= 0.075 && widths[1] <= 0.14,
                 "{buckets:?}: {widths:?}"
@@ -204,30 +206,37 @@ mod tests {
 
     #[test]
     fn a_far_outlier_is_left_out_rather_than_the_median() {
-        let seen = seen(70e-6, 300e-6, 0.5);
-        assert!(Buckets::choose(seen).fit(seen));
+        let distribution = distribution(70e-6, 300e-6, 0.5);
+        assert!(Buckets::choose(distribution).fit(distribution));
     }
 
     #[test]
     fn a_distribution_wider_than_the_window_keeps_its_median() {
-        let seen = seen(70e-6, 0.1, 0.2);
-        let buckets = Buckets::choose(seen);
-        assert!(buckets.relative_width(seen.p50) <= WIDEST, "{buckets:?}");
-        assert_eq!(FORTIO.better(seen), None, "repeating would not help");
+        let distribution = distribution(70e-6, 0.1, 0.2);
+        let buckets = Buckets::choose(distribution);
+        assert!(
+            buckets.relative_width(distribution.p50) <= WIDEST,
+            "{buckets:?}"
+        );
+        assert_eq!(
+            FORTIO.better(distribution),
+            None,
+            "repeating would not help"
+        );
     }
 
     #[test]
     fn the_default_of_fortio_does_not_fit_a_fast_service() {
-        let seen = seen(73e-6, 150e-6, 400e-6);
-        assert!(!FORTIO.fit(seen));
-        assert!(FORTIO.better(seen).is_some());
-        assert_eq!(Buckets::choose(seen).better(seen), None);
+        let distribution = distribution(73e-6, 150e-6, 400e-6);
+        assert!(!FORTIO.fit(distribution));
+        assert!(FORTIO.better(distribution).is_some());
+        assert_eq!(Buckets::choose(distribution).better(distribution), None);
     }
 
     #[test]
     fn a_median_in_the_first_bucket_is_measured_again_with_others() {
-        let slow = seen(200e-6, 400e-6, 800e-6);
-        let fast = seen(90e-6, 300e-6, 800e-6);
+        let slow = distribution(200e-6, 400e-6, 800e-6);
+        let fast = distribution(90e-6, 300e-6, 800e-6);
         let better = Buckets::choose(slow).better(fast).unwrap();
         assert_eq!(better, Buckets::choose(fast));
         assert!(Buckets::choose(slow).without_offset().fit(fast));
@@ -251,33 +260,34 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_can_fit_does(p50 in 1e-5f64..0.4, ratio in 1.0f64..230.0, tail in 1.0f64..1e4) {
-            let seen = seen(p50, p50 * ratio, p50 * ratio * tail);
-            prop_assert!(Buckets::choose(seen).fit(seen));
+            let distribution = distribution(p50, p50 * ratio, p50 * ratio * tail);
+            prop_assert!(Buckets::choose(distribution).fit(distribution));
         }
 
         #[test]
         fn the_tail_lies_in_the_window_too_where_it_can(
             p50 in 1e-5f64..0.4, ratio in 1.0f64..10.0, tail in 1.0f64..20.0,
         ) {
-            let seen = seen(p50, p50 * ratio, p50 * ratio * tail);
-            let buckets = Buckets::choose(seen);
+            let distribution = distribution(p50, p50 * ratio, p50 * ratio * tail);
+            let buckets = Buckets::choose(distribution);
             let end = buckets.offset.as_secs_f64() + GOOD_TO * buckets.resolution;
-            prop_assert!(seen.p999 <= end * 1.0001);
+            prop_assert!(distribution.p999 <= end * 1.0001);
         }
 
         #[test]
         fn an_estimate_wrong_by_half_still_fits(
             p50 in 2e-5f64..5.0, ratio in 1.0f64..8.0, low in 0.5f64..1.6, high in 0.5f64..2.0,
         ) {
-            let real = seen(p50, p50 * ratio, p50 * ratio);
+            let real = distribution(p50, p50 * ratio, p50 * ratio);
             let p50 = real.p50 * low;
-            let guessed = Seen { p50, p99: (real.p99 * high).max(p50), p999: (real.p99 * high).max(p50) };
+            let top = (real.p99 * high).max(p50);
+            let guessed = Distribution { p50, p99: top, p999: top };
             prop_assert!(Buckets::choose(guessed).fit(real));
         }
 
         #[test]
         fn any_numbers_give_an_allowed_resolution(p50: f64, p99: f64, p999: f64) {
-            let resolution = Buckets::choose(seen(p50, p99, p999)).resolution;
+            let resolution = Buckets::choose(distribution(p50, p99, p999)).resolution;
             prop_assert!((LIMITS.0..=LIMITS.1).contains(&resolution), "{}", resolution);
         }
     }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_a_subject_that_cannot_be_seen() {
+    fn nothing_is_reported_about_a_subject_that_cannot_be_found() {
         let proc = Proc::new("0-1");
         proc.process("12", "gateway", "0::/kubepods/podother/a1\n", "0-1");
         let lists = proc.read();

@@ -16,7 +16,7 @@ const MAX_CHARS: usize = 128;
 
 /// Most queries to an engine that looks like an interpreter: so does compiled code that other
 /// processes keep off the CPU. The quickest answer counts.
-const MOST_ASKED: usize = 3;
+const MAX_QUERIES: usize = 3;
 
 /// Queries `path`. Empty if no JSON object comes: a subject that reports nothing proves nothing.
 pub fn ask(subject: &Target, path: &str) -> EngineFacts {
@@ -25,8 +25,8 @@ pub fn ask(subject: &Target, path: &str) -> EngineFacts {
 
 fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
     let mut best = ask();
-    for _ in 1..MOST_ASKED {
-        // Without a ratio, ask again: the subject may have lacked the time to compute it.
+    for _ in 1..MAX_QUERIES {
+        // Without a ratio, query again: the subject may have had too little time to compute it.
         if ratio(&best).is_some_and(|ratio| ratio <= SLOWEST_COMPILED) {
             break;
         }
@@ -73,12 +73,12 @@ fn ask_once(subject: &Target, path: &str) -> EngineFacts {
 
 /// The members with plain values.
 fn facts(body: &[u8]) -> EngineFacts {
-    let cut = |text: &str| {
+    let truncated = |text: &str| {
         let clean = text.chars().filter(|c| !c.is_control());
         clean.take(MAX_CHARS).collect::<String>()
     };
     let value = |value: &Value| match value {
-        Value::String(text) => Some(cut(text)),
+        Value::String(text) => Some(truncated(text)),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -88,7 +88,7 @@ fn facts(body: &[u8]) -> EngineFacts {
     };
     let plain = members
         .iter()
-        .filter_map(|(name, member)| Some((cut(name), value(member)?)));
+        .filter_map(|(name, member)| Some((truncated(name), value(member)?)));
     plain.take(MAX_MEMBERS).collect()
 }
 
@@ -109,25 +109,25 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_an_interpreter_is_asked_again_and_the_best_counts() {
-        let told = |ratios: &[&str]| {
-            let mut asked = ratios.iter();
+    fn an_apparent_interpreter_is_queried_again_and_the_best_ratio_counts() {
+        let best = |ratios: &[&str]| {
+            let mut answers = ratios.iter();
             let answer = || {
-                let ratio = asked.next().expect("asked too often");
+                let ratio = answers.next().expect("too many queries");
                 EngineFacts::from([(COMPUTE_RATIO.to_owned(), (*ratio).to_owned())])
             };
             let found = quickest(answer)[COMPUTE_RATIO].clone();
-            assert_eq!(asked.next(), None, "not asked again");
+            assert_eq!(answers.next(), None, "too few queries");
             found
         };
-        assert_eq!(told(&["1.2"]), "1.2");
-        assert_eq!(told(&["100", "1.3"]), "1.3");
-        assert_eq!(told(&["21", "20", "22"]), "20");
-        assert_eq!(told(&["null", "null", "20"]), "20");
+        assert_eq!(best(&["1.2"]), "1.2");
+        assert_eq!(best(&["100", "1.3"]), "1.3");
+        assert_eq!(best(&["21", "20", "22"]), "20");
+        assert_eq!(best(&["null", "null", "20"]), "20");
     }
 
     #[test]
-    fn what_is_no_object_tells_nothing_and_long_text_is_cut() {
+    fn a_non_object_yields_no_facts_and_long_text_is_truncated() {
         for body in ["", "hello", "[1]", "\"engine\"", "{"] {
             assert!(facts(body.as_bytes()).is_empty(), "{body}");
         }

@@ -1,5 +1,5 @@
-//! The subject for the harness's floor: it listens, says so, and answers. Its cold start takes what
-//! the API server, scheduler, kubelet, container runtime and this probe take by themselves.
+//! The subject for the harness's floor: it listens, reports it, and answers. Its cold start takes
+//! what the API server, scheduler, kubelet, container runtime and this probe take by themselves.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -33,7 +33,7 @@ fn serve(listener: &TcpListener) {
     }
 }
 
-/// Answers one request, whatever it asks.
+/// Answers one request, whatever it is.
 fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let _ = stream.read(&mut [0; 4096])?;
@@ -49,7 +49,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn the_floor_answers_what_a_plain_expectation_asks() {
+    fn the_floor_meets_a_plain_expectation() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || serve(&listener));

@@ -20,10 +20,10 @@ pub fn compare(facts: &mut EngineFacts) {
 
 /// The same, with `chain` as the measure of native code.
 fn compare_with(chain: impl Fn() -> Duration, facts: &mut EngineFacts) {
-    let told = facts
+    let reported = facts
         .get(CHAIN_NANOSECONDS)
-        .and_then(|told| told.parse::<f64>().ok());
-    let Some(guest) = told.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
+        .and_then(|time| time.parse::<f64>().ok());
+    let Some(guest) = reported.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
         return;
     };
     let native = chain().as_secs_f64() * 1e9;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_told_time_is_compared_and_a_told_ratio_stays() {
+    fn only_a_reported_time_is_compared_and_a_reported_ratio_stays() {
         let mut silent = facts(&[("engine", "none")]);
         compare(&mut silent);
         assert!(!silent.contains_key(COMPUTE_RATIO));

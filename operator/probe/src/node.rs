@@ -47,7 +47,7 @@ pub fn cpu(proc: &Path) -> Option<NodeCpu> {
     })
 }
 
-/// The same from one file alone, without pressure.
+/// The same from only one file, without pressure.
 fn times(proc: &Path) -> Option<NodeCpu> {
     let stat = fs::read_to_string(proc.join("stat")).ok()?;
     parse(&stat, *INTERRUPTS_ARE_APART)
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_and_waiting_time_is_not_busy_and_stolen_time_is_apart() {
+    fn idle_and_waiting_time_is_not_busy_and_stolen_time_is_separate() {
         let text = "cpu  1 2 4 100 200 8 16 32 1 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n";
         let read = parse(text, false).unwrap();
         assert_eq!(read.busy_nanoseconds, 31 * 10_000_000);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_tells_by_its_symbols_whether_it_times_interrupts() {
+    fn kernel_symbols_show_whether_interrupts_are_timed() {
         let symbol =
             |name: &str| format!("0000000000000000 T _text\n0000000000000000 T {name}\t[sched]\n");
         assert!(times_interrupts(symbol("irqtime_account_irq").as_bytes()));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_has_what_was_used_in_it_and_reads_no_pressure() {
+    fn a_span_has_the_cpu_time_used_in_it_and_reads_no_pressure() {
         let proc = tempfile::tempdir().unwrap();
         let write = |text: &str| fs::write(proc.path().join("stat"), text).unwrap();
         assert!(Span::begin(proc.path()).is_none(), "nothing to read");

@@ -113,35 +113,35 @@ impl Question<'_> {
     /// reason to give up: a service that starts may give them for as long as the run allows.
     pub fn wait(&self, patience: Patience) -> Waited {
         let began = Instant::now();
-        let mut seen = Seen::default();
+        let mut observed = Observed::default();
         let mut attempts = 0u32;
-        let mut asked_before: Option<Instant> = None;
+        let mut previous: Option<Instant> = None;
         loop {
-            let (asked, asked_at) = (Instant::now(), unix_nanoseconds());
+            let (sent, sent_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
-            let correct = seen.note(self.ask(), (asked, asked_at));
+            let correct = observed.note(self.ask(), (sent, sent_at));
             if correct.is_some() || patience.is_over() {
                 return Waited {
                     readiness: Readiness {
                         waited_microseconds: microseconds(began.elapsed()),
                         attempts,
                     },
-                    answer_time: asked.elapsed(),
-                    gap: asked_before.map(|before| asked.duration_since(before)),
-                    refused_unix_nanoseconds: seen.refused_unix_nanoseconds,
-                    wrong_answer: seen.wrong_answer.take().filter(|_| correct.is_none()),
-                    outcome: correct.ok_or_else(|| seen.failure(patience.limit)),
+                    answer_time: sent.elapsed(),
+                    gap: previous.map(|before| sent.duration_since(before)),
+                    refused_unix_nanoseconds: observed.refused_unix_nanoseconds,
+                    wrong_answer: observed.wrong_answer.take().filter(|_| correct.is_none()),
+                    outcome: correct.ok_or_else(|| observed.failure(patience.limit)),
                 };
             }
-            asked_before = Some(asked);
-            std::thread::sleep(seen.gap().saturating_sub(asked.elapsed()));
+            previous = Some(sent);
+            std::thread::sleep(observed.gap().saturating_sub(sent.elapsed()));
         }
     }
 }
 
 /// What the attempts have shown so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct Observed {
     /// When the first attempt began that got a wrong answer.
     first_wrong: Option<Instant>,
     wrong_answer: Option<Answer>,
@@ -164,18 +164,18 @@ impl Default for Last {
     }
 }
 
-impl Seen {
+impl Observed {
     /// Notes an attempt that began at this moment, on both clocks; returns the correct answer.
-    fn note(&mut self, attempt: Attempt, (asked, asked_at): (Instant, i64)) -> Option<Answer> {
+    fn note(&mut self, attempt: Attempt, (sent, sent_at): (Instant, i64)) -> Option<Answer> {
         self.last = match attempt {
             Attempt::Correct(answer) => return Some(answer),
             Attempt::Wrong(answer, why) => {
-                self.first_wrong.get_or_insert(asked);
+                self.first_wrong.get_or_insert(sent);
                 self.wrong_answer = answer;
                 Last::Wrong(why)
             }
             Attempt::Refused(why) => {
-                self.refused_unix_nanoseconds = Some(asked_at);
+                self.refused_unix_nanoseconds = Some(sent_at);
                 Last::Nothing(why)
             }
             Attempt::Nothing(why) => Last::Nothing(why),
@@ -329,12 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_answers_wrongly_for_long_is_asked_less_often_so_that_ports_suffice() {
-        let wrong_for = |time| Seen {
+    fn a_service_that_stays_wrong_is_polled_less_often_to_save_ports() {
+        let wrong_for = |time| Observed {
             first_wrong: Instant::now().checked_sub(time),
-            ..Seen::default()
+            ..Observed::default()
         };
-        assert_eq!(Seen::default().gap(), GAP);
+        assert_eq!(Observed::default().gap(), GAP);
         assert_eq!(wrong_for(OFTEN / 2).gap(), GAP);
         assert_eq!(wrong_for(OFTEN).gap(), LONG_GAP);
         // Linux hands out ports from 32768 to 60999, and keeps each for 60 s.
@@ -343,13 +343,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_attempt_decides_what_a_wait_in_vain_is_told_as() {
+    fn the_last_attempt_decides_how_a_timeout_is_reported() {
         let after = |attempts: Vec<Attempt>| {
-            let mut seen = Seen::default();
+            let mut observed = Observed::default();
             for attempt in attempts {
-                seen.note(attempt, (Instant::now(), 0));
+                observed.note(attempt, (Instant::now(), 0));
             }
-            seen.failure(Duration::from_mins(2)).reason
+            observed.failure(Duration::from_mins(2)).reason
         };
         let wrong = || Attempt::Wrong(None, "status 503".to_owned());
         let refused = || Attempt::Refused("refused".to_owned());

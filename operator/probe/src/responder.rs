@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_answered_again_and_again_however_a_request_is_cut() {
+    fn a_connection_is_answered_repeatedly_however_a_request_is_split() {
         let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive).unwrap();
         let mut stream = TcpStream::connect(responder.address).unwrap();
         let expected = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nxxxxx";

@@ -30,7 +30,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Defaults, unless the environment says otherwise.
+    /// Defaults, unless the environment overrides them.
     pub fn from_environment() -> Self {
         let path = |name: &str, default: &str| {
             env::var_os(name).map_or_else(|| PathBuf::from(default), PathBuf::from)

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_line_should_not_hold_is_escaped() {
+    fn characters_unfit_for_a_request_line_are_escaped() {
         assert_eq!(path("/a#b"), "/a%23b");
         assert_eq!(path("/{uuid}"), "/%7Buuid%7D");
         assert_eq!(path("/100%"), "/100%25");

@@ -1,5 +1,5 @@
-//! Code that a module has besides its work: functions of a realistic size, all different, one of
-//! which can be called. The compiler can omit none, because it does not know which.
+//! Code that a module has in addition to its work: functions of a realistic size, all different,
+//! one of which can be called. The compiler can omit none, because which one is unknown to it.
 
 use std::hint::black_box;
 
@@ -109,7 +109,7 @@ mod tests {
     const ALL: [Piece; 4] = [piece::<0>, piece::<1>, piece::<2>, piece::<3>];
 
     #[test]
-    fn each_piece_is_another_function_and_their_numbers_begin_again() {
+    fn each_piece_is_a_different_function_and_numbers_wrap_around() {
         let answers: BTreeSet<u64> = ALL.iter().map(|piece| piece(&mut [7; 8])).collect();
         assert_eq!(answers.len(), ALL.len());
         assert_eq!(call(&ALL, 0), piece::<0>(&mut [0; 8]));

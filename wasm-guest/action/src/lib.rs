@@ -30,7 +30,7 @@ impl Host for System {
     }
 }
 
-/// Handles the parameters on standard input, with this ballast besides the work.
+/// Handles the parameters on standard input, with this ballast in addition to the work.
 pub fn run(ballast: &[Piece]) -> ExitCode {
     let mut parameters = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut parameters);

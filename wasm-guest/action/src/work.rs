@@ -62,7 +62,7 @@ pub fn answer(parameters: &[u8], ballast: &[Piece], host: &mut impl Host) -> Str
             "the parameters are no JSON object of strings: {error}"
         )),
     };
-    Value::Object(answered.unwrap_or_else(|sentence| member("error", sentence))).to_string()
+    Value::Object(answered.unwrap_or_else(|message| member("error", message))).to_string()
 }
 
 fn answered(
@@ -138,7 +138,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    /// Draws what it is told to, and does not wait.
+    /// Draws what the test sets, and does not wait.
     #[derive(Default)]
     struct Noted {
         random: u64,
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    fn asked(parameters: &str, host: &mut Noted) -> String {
+    fn answer_to(parameters: &str, host: &mut Noted) -> String {
         answer(
             parameters.as_bytes(),
             &[ballast::piece::<0>, ballast::piece::<1>],
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_work_answers_as_its_table_says() {
+    fn every_kind_of_work_gives_the_answer_of_its_table() {
         let hash = "2ada83c1819a5372dae1238fc1ded123c8104fdaa15862aaee69428a1820fcda";
         for (parameters, expected) in [
             ("{}", r#"{"hello":"world"}"#.to_owned()),
@@ -179,7 +179,7 @@ mod tests {
                 r#"{"slept":"7"}"#.to_owned(),
             ),
         ] {
-            assert_eq!(asked(parameters, &mut Noted::default()), expected);
+            assert_eq!(answer_to(parameters, &mut Noted::default()), expected);
         }
     }
 
@@ -190,14 +190,14 @@ mod tests {
                 random,
                 ..Noted::default()
             };
-            let answer = asked(r#"{"work":"mixed","seed":"5"}"#, &mut host);
+            let answer = answer_to(r#"{"work":"mixed","seed":"5"}"#, &mut host);
             assert_eq!((answer.as_str(), host.slept), (r#"{"mixed":"5"}"#, slept));
         }
     }
 
     #[test]
-    fn what_is_wrong_with_a_parameter_is_named_with_what_it_can_be() {
-        for (parameters, sentence) in [
+    fn a_wrong_parameter_is_named_with_its_allowed_values() {
+        for (parameters, message) in [
             (
                 r#"{"work":"rest"}"#,
                 "the parameter 'work' is 'rest', and can be endless, hash, hello, mixed, sleep or trap",
@@ -212,9 +212,9 @@ mod tests {
             ),
             ("[", "the parameters are no JSON object of strings: "),
         ] {
-            let answer = asked(parameters, &mut Noted::default());
+            let answer = answer_to(parameters, &mut Noted::default());
             assert!(answer.starts_with(r#"{"error":""#), "{answer}");
-            assert!(answer.contains(sentence), "{answer}");
+            assert!(answer.contains(message), "{answer}");
         }
     }
 
@@ -222,7 +222,7 @@ mod tests {
     fn ballast_is_called_by_its_number() {
         let [first, second] = ["0", "1"].map(|number| {
             let parameters = format!(r#"{{"ballast":"{number}"}}"#);
-            asked(&parameters, &mut Noted::default())
+            answer_to(&parameters, &mut Noted::default())
         });
         assert!(first.starts_with(r#"{"ballast":""#), "{first}");
         assert_ne!(first, second);

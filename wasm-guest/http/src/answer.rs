@@ -12,11 +12,11 @@ pub struct Answer {
 
 impl Answer {
     /// A response in plain text.
-    pub fn text(status: u16, sentence: &str) -> Self {
+    pub fn text(status: u16, message: &str) -> Self {
         Self {
             status,
             content_type: TEXT.to_vec(),
-            body: sentence.as_bytes().to_vec(),
+            body: message.as_bytes().to_vec(),
         }
     }
 }

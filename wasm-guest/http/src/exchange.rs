@@ -19,7 +19,7 @@ wasip2::http::proxy::export!(Handler);
 
 struct Handler;
 
-/// Leaves responses as they are, and reports what the guest can know about its execution.
+/// Leaves responses as they are, and reports what the guest can observe of its execution.
 struct Unchanged;
 
 impl Transform for Unchanged {
@@ -54,7 +54,7 @@ fn answer(given: &IncomingRequest, method: &WasiMethod) -> Answer {
     };
     let sent = match sent {
         Ok(bytes) => bytes,
-        Err(sentence) => return Answer::text(400, sentence),
+        Err(message) => return Answer::text(400, message),
     };
     let request = Request::new(method, target, sent);
     let mut body = Vec::new();

@@ -17,7 +17,7 @@ pub fn forward(given: &IncomingRequest, request: &Request) -> Answer {
     let Ok(authority) = std::env::var(UPSTREAM) else {
         return Answer::text(502, "there is no upstream");
     };
-    ask(&authority, given, request).unwrap_or_else(|sentence| Answer::text(502, sentence))
+    ask(&authority, given, request).unwrap_or_else(|message| Answer::text(502, message))
 }
 
 fn ask(
@@ -46,7 +46,7 @@ fn ask(
         .set_path_with_query(target.as_deref())
         .map_err(refused)?;
     let body = outgoing.body().map_err(refused)?;
-    let answered = handle(outgoing, None).map_err(|_| "the upstream cannot be asked")?;
+    let answered = handle(outgoing, None).map_err(|_| "the upstream cannot be reached")?;
     stream::write(&body, request.body()).map_err(|_| "the upstream takes no body")?;
     OutgoingBody::finish(body, None).map_err(|_| "the upstream takes no body")?;
     answered.subscribe().block();

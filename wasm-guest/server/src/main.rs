@@ -8,7 +8,7 @@ const HELP: &str = "\
   --abort-at-request N       trap instead of answer N: a self-test of failures (never)
 ";
 
-/// Leaves responses as they are, and reports what the guest can know about its execution.
+/// Leaves responses as they are, and reports what the guest can observe of its execution.
 struct Guest {
     /// Responses left until the self-test of failures traps.
     left: Option<u32>,

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_module_that_many_functions_have_at_once_is_compiled_once() {
+    fn a_module_shared_by_many_functions_is_compiled_once() {
         const FUNCTIONS: usize = 8;
         let (compiled, count) = (Compiled::default(), AtomicUsize::new(0));
         let together = Barrier::new(FUNCTIONS);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_makes_room_and_what_fails_is_not_kept() {
+    fn the_oldest_module_is_evicted_and_failures_are_not_kept() {
         let compiled = Compiled::default();
         let failed = compiled.get_or_compile(&[0], |_| Err("no"));
         assert!(failed.is_err());

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chain_is_that_of_native_code() {
+    fn the_chain_matches_that_of_native_code() {
         let step = |mut x: u32, _| {
             x ^= x << 13;
             x ^= x >> 17;
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_computes_something_else_tells_no_time() {
+    fn an_engine_with_a_wrong_result_reports_no_time() {
         let took = Duration::from_micros(3);
         assert_eq!(quickest(|| Some((CHAIN, took))), Some(took));
         assert_eq!(quickest(|| Some((1, took))), None);
     }
 
     #[test]
-    fn a_guest_ends_well_by_itself_or_by_an_exit_with_0() {
+    fn a_guest_succeeds_if_it_returns_or_exits_with_0() {
         let limits = Limits {
             time: Duration::from_secs(2),
             memory_bytes: 1,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_exports_its_memory_and_start_and_imports_what_is_there() {
+    fn a_command_exports_memory_and_start_and_imports_only_what_exists() {
         let command = |_: &str| true;
         assert_eq!(
             check_command(command, [(MODULE, "fd_write")].into_iter()),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_modules_are_taken_and_no_component_or_compiled_code() {
+    fn only_modules_are_accepted_and_no_components_or_compiled_code() {
         assert_eq!(check_module(b"\0asm\x01\0\0\0rest"), Ok(()));
         for code in [&b"\0asm\x0d\0\x01\0"[..], b"\x7fELF", b"", b"\0as"] {
             assert!(check_module(code).unwrap_err().contains(".wasm"));

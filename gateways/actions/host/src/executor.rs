@@ -35,7 +35,8 @@ pub trait Executor: Send + Sync + Sized + 'static {
     /// What `/engine` reports about it, by JSON member.
     fn facts(&self) -> Vec<(&'static str, String)>;
 
-    /// Prepares code for calls. An error says what is wrong with the code, and what would be right.
+    /// Prepares code for calls. An error names what is wrong with the code, and what would be
+    /// right.
     fn load(&self, code: &[u8]) -> Result<Self::Code, String>;
 
     /// Calls a function with its parameters as JSON.

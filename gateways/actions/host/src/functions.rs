@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn code_that_is_refused_takes_no_place() {
+    fn refused_code_takes_no_place() {
         let functions = Functions::new(Fake);
         assert_eq!(functions.init("a", b""), Err(Refused::Code("empty".into())));
         assert_eq!(functions.init("a", b"1"), Ok(()));
     }
 
     #[test]
-    fn there_is_an_end_to_the_number_of_functions() {
+    fn the_number_of_functions_is_limited() {
         let functions = Functions::new(Fake);
         for number in 0..MOST {
             assert_eq!(functions.init(&number.to_string(), b"1"), Ok(()));

@@ -51,7 +51,7 @@ pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
 }
 
 async fn serve<E: Executor>(executor: E) -> Result<(), String> {
-    let told = |error: std::io::Error| error.to_string();
+    let io_message = |error: std::io::Error| error.to_string();
     let usual = listen_address::everywhere(8080).to_string();
     let address: SocketAddr = setting("LISTEN", &usual)
         .parse()
@@ -65,10 +65,10 @@ async fn serve<E: Executor>(executor: E) -> Result<(), String> {
         time: Duration::from_secs(seconds),
         memory_bytes: MEMORY_BYTES,
     };
-    let mut terminated = signal(SignalKind::terminate()).map_err(told)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(told)?;
-    let listener = TcpListener::bind(address).await.map_err(told)?;
-    let address = listener.local_addr().map_err(told)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(io_message)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(io_message)?;
+    let listener = TcpListener::bind(address).await.map_err(io_message)?;
+    let address = listener.local_addr().map_err(io_message)?;
     let _ = writeln!(
         std::io::stdout(),
         "wasmbench: {} listening on {address}",
@@ -76,7 +76,7 @@ async fn serve<E: Executor>(executor: E) -> Result<(), String> {
     );
     let serving = axum::serve(listener, routes(executor, limits)).into_future();
     tokio::select! {
-        ended = serving => ended.map_err(told),
+        ended = serving => ended.map_err(io_message),
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }

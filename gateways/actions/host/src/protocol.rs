@@ -81,11 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_comes_in_base64_and_says_so() {
+    fn code_is_base64_and_declared_binary() {
         let body =
             br#"{"value": {"name": "x", "main": "main", "binary": true, "code": "AGFzbQ=="}}"#;
         assert_eq!(code(body).unwrap(), b"\0asm");
-        for (body, told) in [
+        for (body, message) in [
             (&b"{}"[..], "the body is no"),
             (b"[", "the body is no"),
             (br#"{"value": {"binary": true}}"#, "value.code is missing"),
@@ -102,12 +102,12 @@ mod tests {
                 "value.code is no base64",
             ),
         ] {
-            assert!(code(body).unwrap_err().starts_with(told), "{told}");
+            assert!(code(body).unwrap_err().starts_with(message), "{message}");
         }
     }
 
     #[test]
-    fn parameters_are_the_object_that_the_function_reads() {
+    fn parameters_are_the_object_in_the_member_value() {
         let read = parameters(br#"{"value": {"work": "hash"}, "deadline": "1"}"#);
         assert_eq!(read.unwrap(), br#"{"work":"hash"}"#);
         assert_eq!(parameters(b"{}").unwrap(), b"{}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_before_the_last_line_is_log() {
+    fn lines_before_the_last_are_log() {
         for (output, log, answer) in [
             (&b"a\nb\n{}\n"[..], &b"a\nb\n"[..], &b"{}"[..]),
             (b"{}", b"", b"{}"),
@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_body_and_no_output_makes_it_panic(bytes: Vec<u8>) {
+        fn no_body_or_output_causes_a_panic(bytes: Vec<u8>) {
             let _ = (code(&bytes), parameters(&bytes), answer(&bytes));
         }
     }

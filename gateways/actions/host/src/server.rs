@@ -140,7 +140,7 @@ async fn engine<E: Executor>(State(host): Shared<E>) -> Response {
     });
     match facts.await {
         Ok(facts) => json(StatusCode::OK, facts),
-        Err(_) => refused(StatusCode::BAD_GATEWAY, "the engine tells nothing"),
+        Err(_) => refused(StatusCode::BAD_GATEWAY, "the engine reports nothing"),
     }
 }
 

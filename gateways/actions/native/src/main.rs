@@ -37,12 +37,12 @@ impl Executor for Native {
                     .into(),
             );
         }
-        let told = |error: std::io::Error| format!("the program cannot be kept: {error}");
+        let not_kept = |error: std::io::Error| format!("the program cannot be kept: {error}");
         let memory = memfd_create("action", MemfdFlags::CLOEXEC);
-        let mut memory = File::from(memory.map_err(|error| told(error.into()))?);
-        memory.write_all(code).map_err(told)?;
+        let mut memory = File::from(memory.map_err(|error| not_kept(error.into()))?);
+        memory.write_all(code).map_err(not_kept)?;
         // A file that is open for writing cannot be executed.
-        File::open(program::path(&memory)).map_err(told)
+        File::open(program::path(&memory)).map_err(not_kept)
     }
 
     fn call(&self, code: &File, input: Vec<u8>, limits: Limits) -> Ended {

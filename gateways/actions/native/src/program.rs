@@ -94,12 +94,12 @@ fn read(
 }
 
 /// Waits for something to read. `false` if the deadline passes first.
-fn is_ready(of: &impl std::os::fd::AsFd, deadline: Instant) -> std::io::Result<bool> {
+fn is_ready(source: &impl std::os::fd::AsFd, deadline: Instant) -> std::io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = Timespec::try_from(left).unwrap_or_default();
-        let mut asked = [PollFd::new(of, PollFlags::IN)];
-        match poll(&mut asked, Some(&left)) {
+        let mut awaited = [PollFd::new(source, PollFlags::IN)];
+        match poll(&mut awaited, Some(&left)) {
             Ok(ready) => return Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

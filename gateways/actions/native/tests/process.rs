@@ -28,10 +28,10 @@ fn a_program_is_started_for_each_call_and_kept_once() {
 }
 
 #[test]
-fn what_is_no_program_is_refused() {
+fn code_that_is_not_a_program_is_refused() {
     let process = Process::start(PROGRAM, &[]);
-    let (status, said) = process.init("", b"\0asm\x01\0\0\0");
-    assert_eq!((status, said.contains("ELF")), (400, true), "{said}");
+    let (status, body) = process.init("", b"\0asm\x01\0\0\0");
+    assert_eq!((status, body.contains("ELF")), (400, true), "{body}");
 }
 
 #[test]
@@ -43,11 +43,11 @@ fn a_program_that_never_ends_is_stopped() {
     // The second parameters are longer than a pipe holds, and the program reads nothing.
     let much = format!(r#"{{"value":{{"a":"{}"}}}}"#, "x".repeat(300_000));
     for parameters in [r#"{"value":{}}"#, &much] {
-        let (status, said) = process.post("/run", parameters.as_bytes());
+        let (status, body) = process.post("/run", parameters.as_bytes());
         assert_eq!(
-            (status, said.contains("4 MiB") || said.contains("stopped")),
+            (status, body.contains("4 MiB") || body.contains("stopped")),
             (502, true),
-            "{said}"
+            "{body}"
         );
     }
 }

@@ -52,8 +52,8 @@ macro_rules! process_tests {
         }
 
         #[test]
-        fn code_that_is_no_function_is_refused_and_others_go_on() {
-            $crate::code_that_is_no_function_is_refused_and_others_go_on($program);
+        fn invalid_code_is_refused_and_other_functions_go_on() {
+            $crate::invalid_code_is_refused_and_other_functions_go_on($program);
         }
 
         #[test]
@@ -62,8 +62,8 @@ macro_rules! process_tests {
         }
 
         #[test]
-        fn the_engine_tells_what_it_is_and_how_fast() {
-            $crate::an_engine_tells_what_it_is_and_how_fast($program, $engine, $mode);
+        fn the_engine_reports_its_name_and_speed() {
+            $crate::an_engine_reports_its_name_and_speed($program, $engine, $mode);
         }
     };
 }
@@ -95,11 +95,11 @@ pub fn a_function_is_called_after_its_code_was_sent(program: &str) {
 }
 
 /// Code that is not a function is refused with a reason, and other functions keep working.
-pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
+pub fn invalid_code_is_refused_and_other_functions_go_on(program: &str) {
     let process = Process::start(program, &[]);
     assert_eq!(process.init("/good", &module(HELLO)).0, 200);
     let whole = module(HELLO);
-    for (code, told) in [
+    for (code, message) in [
         (b"\x7fELF\x02\x01\x01".to_vec(), "no WebAssembly module"),
         (b"\0asm\x0d\0\x01\0".to_vec(), "no WebAssembly module"),
         (b"anything".to_vec(), "no WebAssembly module"),
@@ -108,15 +108,15 @@ pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
         (module(UNKNOWN_IMPORT), "env"),
         (module(NO_START), "_start"),
     ] {
-        let (status, said) = process.init("/bad", &code);
-        assert_eq!(status, 400, "{said}");
-        assert!(said.contains(told), "{told}: {said}");
+        let (status, body) = process.init("/bad", &code);
+        assert_eq!(status, 400, "{body}");
+        assert!(body.contains(message), "{message}: {body}");
     }
-    let (status, said) = process.post("/bad/init", b"{");
+    let (status, body) = process.post("/bad/init", b"{");
     assert_eq!(
-        (status, said.contains("the body is no")),
+        (status, body.contains("the body is no")),
         (400, true),
-        "{said}"
+        "{body}"
     );
     assert_eq!(process.init("/UPPER", &whole).0, 400);
     assert_eq!(process.run("/good"), (200, WORLD.into()));
@@ -133,39 +133,39 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
     ] {
         assert_eq!(process.init(name, &module(text)).0, 200, "{name}");
     }
-    let (status, said) = process.run("/trap");
-    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
-    let (status, said) = process.run("/greedy");
-    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
+    let (status, body) = process.run("/trap");
+    assert_eq!((status, body.contains("failed")), (502, true), "{body}");
+    let (status, body) = process.run("/greedy");
+    assert_eq!((status, body.contains("failed")), (502, true), "{body}");
     std::thread::scope(|scope| {
         let endless = scope.spawn(|| (process.run("/endless"), Instant::now()));
         // The other function answers before the endless one is stopped.
         let good = scope.spawn(|| (process.run("/good"), Instant::now()));
-        let ((status, said), stopped) = endless.join().unwrap();
+        let ((status, body), stopped) = endless.join().unwrap();
         let (answer, answered) = good.join().unwrap();
         assert_eq!(
-            (status, said.contains("stopped after 1 s")),
+            (status, body.contains("stopped after 1 s")),
             (502, true),
-            "{said}"
+            "{body}"
         );
         assert_eq!(answer, (200, WORLD.into()));
         assert!(answered < stopped);
     });
     assert_eq!(process.run("/good"), (200, WORLD.into()));
     // An engine may refuse the module, or stop each call.
-    let (status, said) = process.init("/start", &module(ENDLESS_START));
+    let (status, body) = process.init("/start", &module(ENDLESS_START));
     if status == 200 {
         assert_eq!(process.run("/start").0, 502);
     } else {
-        assert!(said.contains("start section"), "{said}");
+        assert!(body.contains("start section"), "{body}");
     }
     assert_eq!(process.run("/good"), (200, WORLD.into()));
 }
 
 /// An engine reports what it is, and how fast.
-pub fn an_engine_tells_what_it_is_and_how_fast(program: &str, engine: &str, mode: &str) {
+pub fn an_engine_reports_its_name_and_speed(program: &str, engine: &str, mode: &str) {
     let process = Process::start(program, &[]);
-    let (status, said) = process.get("/engine");
+    let (status, body) = process.get("/engine");
     assert_eq!(status, 200);
     for member in [
         format!(r#""engine":"{engine}""#),
@@ -173,6 +173,6 @@ pub fn an_engine_tells_what_it_is_and_how_fast(program: &str, engine: &str, mode
         r#""chainNanoseconds":"#.into(),
         r#""version":""#.into(),
     ] {
-        assert!(said.contains(&member), "{member}: {said}");
+        assert!(body.contains(&member), "{member}: {body}");
     }
 }

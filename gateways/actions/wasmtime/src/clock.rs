@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_ticks_while_a_call_runs_and_not_without_one() {
+    fn it_ticks_only_while_a_call_runs() {
         let (ticked, ticks) = channel();
         let clock = Clock::start(Duration::from_millis(1), move || {
             let _ = ticked.send(());

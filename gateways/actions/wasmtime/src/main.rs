@@ -104,11 +104,11 @@ impl Executor for Wasmtime {
 
     fn load(&self, code: &[u8]) -> Result<Code, String> {
         check_module(code)?;
-        let told = |error: wasmtime::Error| format!("the module cannot be loaded: {error:#}");
-        let module = self.module(code).map_err(told)?;
+        let not_loaded = |error: wasmtime::Error| format!("the module cannot be loaded: {error:#}");
+        let module = self.module(code).map_err(not_loaded)?;
         let memory = module.get_export_index("memory");
         let memory = memory.ok_or("the module exports no memory: build it as a WASI command")?;
-        let instance = self.linker.instantiate_pre(&module).map_err(told)?;
+        let instance = self.linker.instantiate_pre(&module).map_err(not_loaded)?;
         if module
             .get_export("_start")
             .and_then(|start| start.func().cloned())

@@ -127,7 +127,7 @@ fn a_forwarded_answer_passes_through_the_module_whatever_its_length() {
 }
 
 #[test]
-fn the_engine_tells_its_mode() {
+fn the_engine_reports_its_mode() {
     for (mode, allocator, memory) in [
         (0, "OnDemand", "Heap"),
         (1, "OnDemand", "Mapped"),
@@ -186,19 +186,22 @@ fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
                 .args(wrong)
                 .output()
                 .unwrap();
-            let said = String::from_utf8(refused.stderr).unwrap();
-            assert_eq!(refused.status.code(), Some(2), "{said}");
-            assert!(said.contains("could not prepare the Wasm module"), "{said}");
+            let stderr = String::from_utf8(refused.stderr).unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{stderr}");
+            assert!(
+                stderr.contains("could not prepare the Wasm module"),
+                "{stderr}"
+            );
         }
     }
     std::fs::remove_file(output).unwrap();
 }
 
 #[test]
-fn a_module_that_cannot_be_used_is_said_in_one_sentence_with_code_two() {
+fn an_unusable_module_is_reported_in_one_sentence_with_code_two() {
     let file = std::env::temp_dir().join(format!("wasmbench-{}.wasm", std::process::id()));
     std::fs::write(&file, "no module").unwrap();
-    for (arguments, sentence) in [
+    for (arguments, message) in [
         (
             ["--module", "/nowhere.wasm"],
             "could not read the Wasm module /nowhere.wasm: ",
@@ -214,9 +217,9 @@ fn a_module_that_cannot_be_used_is_said_in_one_sentence_with_code_two() {
     ] {
         let output = Command::new(BINARY).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(sentence), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(message), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
     std::fs::remove_file(file).unwrap();
 }

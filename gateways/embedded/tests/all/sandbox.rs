@@ -143,7 +143,7 @@ fn memory_grows_to_its_bound_and_not_beyond() {
 }
 
 #[test]
-fn an_exit_code_and_a_message_are_told() {
+fn an_exit_code_and_a_message_are_reported() {
     let bytes = module(
         "(data (i32.const 64) \"no luck\")",
         "(i32.store (i32.const 4) (i32.const 7))
@@ -153,7 +153,7 @@ fn an_exit_code_and_a_message_are_told() {
     let failed = apply(&mut Sandbox::new(modes()[0], &bytes).unwrap(), "").unwrap_err();
     assert_eq!(
         failed,
-        "the Wasm module failed: it ended with exit code 3; it said: no luck"
+        "the Wasm module failed: it ended with exit code 3; its message: no luck"
     );
     let bytes = module("", "(call $exit (i32.const 0))");
     assert_eq!(
@@ -163,7 +163,7 @@ fn an_exit_code_and_a_message_are_told() {
 }
 
 #[test]
-fn a_list_outside_of_memory_is_an_error_of_the_call_not_of_the_host() {
+fn a_list_outside_of_memory_fails_the_call_and_not_the_host() {
     // The result of fd_read is the exit code: 21 is EFAULT.
     for (list, total) in [("-8", "8"), ("65532", "8"), ("0", "-1")] {
         let call = format!(
@@ -176,7 +176,7 @@ fn a_list_outside_of_memory_is_an_error_of_the_call_not_of_the_host() {
 }
 
 #[test]
-fn what_is_not_a_command_is_refused_at_the_start() {
+fn a_module_that_is_not_a_command_is_refused_at_the_start() {
     let refused = |text: &str| {
         let bytes = wat::parse_str(text).unwrap();
         Sandbox::new(modes()[0], &bytes).map(drop).unwrap_err()

@@ -44,7 +44,7 @@ pub struct ChildCommand {
 pub(crate) enum ChildFault {
     /// It ran out of time, or its turn did not come in time.
     TimedOut,
-    /// What happened, as a sentence.
+    /// What happened, as a message for the user.
     Failed(String),
 }
 
@@ -56,10 +56,10 @@ impl ChildFault {
         }
     }
 
-    pub fn sentence(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::TimedOut => "the child process did not answer in time".to_owned(),
-            Self::Failed(sentence) => format!("the child process failed: {sentence}"),
+            Self::Failed(message) => format!("the child process failed: {message}"),
         }
     }
 }

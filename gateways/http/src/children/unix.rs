@@ -108,7 +108,7 @@ impl Process {
         Err(match (ended.success(), message.is_empty()) {
             (true, _) => format!("it wrote {MAX_OUTPUT_BYTES} bytes or more"),
             (false, true) => ended.to_string(),
-            (false, false) => format!("{ended}; it said: {message}"),
+            (false, false) => format!("{ended}; its message: {message}"),
         })
     }
 

@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_refused_and_with_which_status() {
+fn each_bad_request_is_refused_with_its_status() {
     let long = "a".repeat(17 * 1024);
     let many = "a: b\r\n".repeat(65);
     for (request, status) in [
@@ -229,7 +229,7 @@ fn a_head_cut_anywhere_is_refused_as_too_short() {
 }
 
 #[test]
-fn a_refused_method_is_told_which_ones_there_are() {
+fn a_refused_method_is_answered_with_the_allowed_ones() {
     let (output, _) = serve(b"PUT / HTTP/1.1\r\nHost: x\r\n\r\n", &[]);
     assert!(
         String::from_utf8(output)
@@ -249,7 +249,7 @@ fn nothing_is_answered_after_a_refusal() {
 }
 
 #[test]
-fn a_client_that_expects_it_is_told_to_continue_and_one_that_sends_is_not() {
+fn only_a_client_that_waits_for_100_continue_gets_one() {
     let head = "POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
     let stream = format!("{head}ok");
     let (waiting, _) = serve(stream.as_bytes(), &[head.len()]);
@@ -259,7 +259,7 @@ fn a_client_that_expects_it_is_told_to_continue_and_one_that_sends_is_not() {
 }
 
 #[test]
-fn the_connection_ends_when_the_client_or_the_mode_says_so() {
+fn the_connection_ends_when_the_client_or_the_mode_requires_it() {
     for (request, mode, ends) in [
         ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", false, false),
         (
@@ -279,11 +279,11 @@ fn the_connection_ends_when_the_client_or_the_mode_says_so() {
         connection.receive(request.as_bytes());
         let mut output = Vec::new();
         drain(&mut connection, &mut output);
-        let says = String::from_utf8(output)
+        let announces_close = String::from_utf8(output)
             .unwrap()
             .contains("\r\nConnection: close\r\n");
         assert_eq!(
-            (says, connection.wait() == Wait::Over),
+            (announces_close, connection.wait() == Wait::Over),
             (ends, ends),
             "{request:?}"
         );
@@ -327,7 +327,7 @@ fn a_client_that_pipelines_without_reading_is_not_served_without_bound() {
 }
 
 #[test]
-fn a_late_request_is_refused_and_a_late_client_is_cut() {
+fn a_late_request_is_refused_and_a_late_client_is_disconnected() {
     let (_, mut connection) = serve(b"GET / HT", &[]);
     connection.timed_out();
     assert_eq!(answers(connection.unsent())[0].0, 408);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_joined_and_what_follows_is_left() {
+    fn chunks_are_joined_and_the_rest_is_left() {
         let input = b"3\r\nabc\r\nA;name=\"x\"\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\nGET";
         for piece in 1..input.len() {
             let (body, used, done) = decode(input, piece).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chunked_is_refused() {
+    fn malformed_chunks_are_refused() {
         for input in [
             "\r\n",
             "-1\r\n",

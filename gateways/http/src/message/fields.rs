@@ -1,4 +1,4 @@
-//! Header fields: which ones are hop-by-hop, and what they say about the body.
+//! Header fields: which ones are hop-by-hop, and what they mean for the body.
 
 use super::Rejection;
 use super::body::Framing;
@@ -64,7 +64,7 @@ pub(crate) fn append_end_to_end(fields: &[Header<'_>], lines: &mut Vec<u8>) {
     }
 }
 
-/// Returns how long the body of a message with these fields is. `None` if no field says so.
+/// Returns how long the body of a message with these fields is. `None` if no field determines it.
 ///
 /// Strict, because another reader of the same bytes could otherwise see a different message
 /// (request smuggling): both kinds of length at once, repeated ones and malformed ones are refused.

@@ -19,23 +19,23 @@ pub(crate) const MAX_FIELDS: usize = 64;
 /// Longest request body. A longer one is answered with 413.
 pub(crate) const MAX_REQUEST_BODY_BYTES: usize = 1024 * 1024;
 
-/// Why a request is not served: the status of the response, and a sentence for the user. The
+/// Why a request is not served: the status of the response, and a message for the user. The
 /// connection is closed afterwards, because it is unknown where the next request begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub status: Status,
-    pub sentence: &'static str,
+    pub message: &'static str,
 }
 
 impl Rejection {
-    pub const fn bad(sentence: &'static str) -> Self {
+    pub const fn bad(message: &'static str) -> Self {
         Self {
             status: Status::BAD_REQUEST,
-            sentence,
+            message,
         }
     }
 
-    pub const fn new(status: Status, sentence: &'static str) -> Self {
-        Self { status, sentence }
+    pub const fn new(status: Status, message: &'static str) -> Self {
+        Self { status, message }
     }
 }

@@ -78,7 +78,7 @@ impl Request {
     }
 }
 
-/// What the head says besides the request itself.
+/// What the head contains in addition to the request itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Its length in bytes.
@@ -101,8 +101,8 @@ pub(crate) fn parse(input: &[u8], request: &mut Request) -> Result<Option<Head>,
         Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD_BYTES => return Ok(None),
         Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(too_large),
         Err(httparse::Error::Version) => {
-            let sentence = "only HTTP/1.0 and HTTP/1.1 are spoken here";
-            return Err(Rejection::new(Status::VERSION_NOT_SUPPORTED, sentence));
+            let message = "only HTTP/1.0 and HTTP/1.1 are spoken here";
+            return Err(Rejection::new(Status::VERSION_NOT_SUPPORTED, message));
         }
         Err(_) => return Err(Rejection::bad("this is not an HTTP request")),
     };

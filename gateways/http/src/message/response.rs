@@ -57,7 +57,7 @@ pub(crate) fn write(answer: Answer<'_>, manner: Manner, output: &mut Vec<u8>) {
 pub(crate) fn write_rejection(rejection: Rejection, output: &mut Vec<u8>) {
     let allow = rejection.status == Status::METHOD_NOT_ALLOWED;
     let fields = if allow { TEXT_AND_METHODS } else { TEXT };
-    let body = rejection.sentence.as_bytes();
+    let body = rejection.message.as_bytes();
     let manner = Manner {
         close: true,
         head_only: false,

@@ -68,9 +68,9 @@ impl<S: Service> Server<S> {
 /// Reports that there are too many clients, as far as that is possible without waiting.
 fn refuse(mut stream: Stream) {
     let mut answer = Vec::new();
-    let sentence = "there are as many connections as this server takes";
+    let message = "there are as many connections as this server takes";
     response::write_rejection(
-        Rejection::new(Status::SERVICE_UNAVAILABLE, sentence),
+        Rejection::new(Status::SERVICE_UNAVAILABLE, message),
         &mut answer,
     );
     let _ = stream.write(&answer);

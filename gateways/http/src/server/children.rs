@@ -80,7 +80,7 @@ impl<S: Service> Server<S> {
             (Err(fault), _) => connection.answer(Answer {
                 status: fault.status(),
                 fields: TEXT,
-                body: fault.sentence().as_bytes(),
+                body: fault.message().as_bytes(),
             }),
             (Ok(body), Then::Answer(_, time)) if time > self.now => {
                 self.sleepers.add(time, (made.client, Status::OK, body));

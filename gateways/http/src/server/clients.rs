@@ -170,7 +170,7 @@ impl<S: Service> Server<S> {
             Err(fault) => {
                 client
                     .connection
-                    .answer(failed(fault.status(), fault.sentence().as_bytes()));
+                    .answer(failed(fault.status(), fault.message().as_bytes()));
             }
             Ok(mut forwarded) => {
                 let status = forwarded.status();

@@ -32,7 +32,7 @@ impl Fault {
         }
     }
 
-    pub fn sentence(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Self::NotConfigured => "no upstream is configured: give --upstream HOST:PORT",
             Self::NoAddress => "the upstream's name has no address",

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn no_iteration_is_32_zero_bytes_and_one_is_their_digest() {
+    fn zero_iterations_give_32_zero_bytes_and_one_gives_their_digest() {
         assert_eq!(sha256_chain(0), [0; 32]);
         let known = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";
         assert_eq!(hex(&sha256_chain(1)), known);

@@ -192,9 +192,9 @@ impl<T: Transform> Service for Workloads<T> {
         match self.work(request, body) {
             Ok(work) if self.in_child => for_child(work),
             Ok(work) => self.finished(work, body),
-            Err(sentence) => {
+            Err(message) => {
                 body.clear();
-                body.extend_from_slice(sentence.as_bytes());
+                body.extend_from_slice(message.as_bytes());
                 Outcome::Text(Status::BAD_REQUEST)
             }
         }
@@ -318,7 +318,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    fn asked(workloads: &mut Workloads<Unchanged>, target: &str) -> (Outcome, String) {
+    fn answer_to(workloads: &mut Workloads<Unchanged>, target: &str) -> (Outcome, String) {
         let request = Request {
             target: target.to_owned(),
             ..Request::default()
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_answers_as_its_table_says() {
+    fn every_workload_gives_the_answer_of_its_table() {
         let mut workloads = Workloads::new(Unchanged);
         let text = Outcome::Text(Status::OK);
         for (target, body) in [
@@ -341,27 +341,27 @@ mod tests {
             ("/state", "2"),
         ] {
             assert_eq!(
-                asked(&mut workloads, target),
+                answer_to(&mut workloads, target),
                 (text, body.to_owned()),
                 "{target}"
             );
         }
-        let (outcome, body) = asked(&mut workloads, "/json?orders=3");
+        let (outcome, body) = answer_to(&mut workloads, "/json?orders=3");
         assert_eq!(outcome, Outcome::Json(Status::OK));
         assert!(body.starts_with("{\"customer-"), "{body}");
-        assert_eq!(asked(&mut workloads, "/elsewhere").0, Outcome::Forward);
+        assert_eq!(answer_to(&mut workloads, "/elsewhere").0, Outcome::Forward);
     }
 
     #[test]
-    fn sleeping_is_an_answer_for_later() {
+    fn sleep_is_answered_later() {
         let mut workloads = Workloads::new(Unchanged);
         let later = |ms| Outcome::Later(Status::OK, Duration::from_millis(ms));
-        assert_eq!(asked(&mut workloads, "/sleep").0, later(300));
-        assert_eq!(asked(&mut workloads, "/sleep?ms=7").0, later(7));
+        assert_eq!(answer_to(&mut workloads, "/sleep").0, later(300));
+        assert_eq!(answer_to(&mut workloads, "/sleep?ms=7").0, later(7));
     }
 
     #[test]
-    fn mixed_draws_half_of_each_and_the_same_for_the_same_seed() {
+    fn mixed_draws_half_of_each_and_repeats_with_the_same_seed() {
         let draws = |seed| {
             let mut workloads = Workloads::new(Unchanged);
             (0..1000).map(|_| workloads.draw(seed)).collect::<Vec<_>>()
@@ -379,13 +379,13 @@ mod tests {
             Outcome::Text(Status::BAD_REQUEST),
             "n is more than 40".to_owned(),
         );
-        assert_eq!(asked(&mut workloads, "/heavy?n=41"), wrong);
-        let (_, sentence) = asked(&mut workloads, "/sleep?ms=soon");
-        assert_eq!(sentence, "ms is not a number");
+        assert_eq!(answer_to(&mut workloads, "/heavy?n=41"), wrong);
+        let (_, message) = answer_to(&mut workloads, "/sleep?ms=soon");
+        assert_eq!(message, "ms is not a number");
     }
 
     #[test]
-    fn half_of_the_places_to_begin_at_make_mixed_wait() {
+    fn mixed_waits_at_half_of_the_starting_places() {
         let waits =
             (0..1000).filter(|&place| Workloads::new(Unchanged).drawing_from(place).draw(1));
         let waits = waits.count();

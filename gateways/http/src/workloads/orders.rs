@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_is_the_same_each_time_and_as_long_as_asked() {
+    fn the_document_is_always_the_same_and_has_the_requested_length() {
         let orders: Vec<Order> = serde_json::from_slice(&document(100)).unwrap();
         assert_eq!(orders.len(), 100);
         assert_eq!(document(100), document(100));

@@ -38,7 +38,7 @@ fn gateway(script: &str, at_once: usize, timeout: Duration) -> SocketAddr {
     start_with(Config::default(), Workloads::new(InChild(child)))
 }
 
-fn asked(script: &str, target: &str) -> (u16, String) {
+fn answer_to(script: &str, target: &str) -> (u16, String) {
     let answer = Client::connect(gateway(script, 2, SECONDS)).get(target);
     (answer.status, answer.body)
 }
@@ -100,9 +100,12 @@ impl Drop for Folder {
 #[test]
 fn the_body_goes_in_and_the_answer_comes_out() {
     let script = "printf wasm:; exec cat";
-    assert_eq!(asked(script, "/"), (200, "wasm:hello".to_owned()));
-    assert_eq!(asked(script, "/heavy?n=10"), (200, "wasm:55".to_owned()));
-    assert_eq!(asked(script, "/health"), (200, "ok".to_owned()));
+    assert_eq!(answer_to(script, "/"), (200, "wasm:hello".to_owned()));
+    assert_eq!(
+        answer_to(script, "/heavy?n=10"),
+        (200, "wasm:55".to_owned())
+    );
+    assert_eq!(answer_to(script, "/health"), (200, "ok".to_owned()));
     let json = Client::connect(gateway("exec cat", 2, SECONDS)).get("/json?orders=3");
     assert!(json.head.contains("application/json"), "{}", json.head);
 }
@@ -121,23 +124,23 @@ fn bodies_longer_than_a_pipe_go_through_in_both_directions() {
 
 #[test]
 fn a_child_that_reads_nothing_may_answer() {
-    assert_eq!(asked("printf quick", "/"), (200, "quick".to_owned()));
+    assert_eq!(answer_to("printf quick", "/"), (200, "quick".to_owned()));
 }
 
 #[test]
-fn what_a_child_does_wrong_is_told() {
-    for (script, told) in [
+fn the_failure_of_a_child_is_reported() {
+    for (script, cause) in [
         (
             "echo ' no  module' >&2; exit 3",
-            "exit status: 3; it said: no module",
+            "exit status: 3; its message: no module",
         ),
         ("kill -9 $$", "signal: 9 (SIGKILL)"),
         ("exit 1", "exit status: 1"),
     ] {
-        let (status, body) = asked(script, "/");
+        let (status, body) = answer_to(script, "/");
         assert_eq!(
             (status, body),
-            (500, format!("the child process failed: {told}"))
+            (500, format!("the child process failed: {cause}"))
         );
     }
     let child = ChildCommand {
@@ -157,9 +160,9 @@ fn what_a_child_does_wrong_is_told() {
 }
 
 #[test]
-fn a_child_that_talks_without_end_on_standard_error_is_heard_to_its_end() {
+fn long_standard_error_of_a_child_is_read_to_its_end() {
     let script = "head -c 300000 /dev/zero | tr '\\0' e >&2; exec cat";
-    assert_eq!(asked(script, "/"), (200, "hello".to_owned()));
+    assert_eq!(answer_to(script, "/"), (200, "hello".to_owned()));
 }
 
 #[test]
@@ -202,7 +205,7 @@ fn ask_four_times(script: &str, at_once: usize) {
 }
 
 #[test]
-fn so_many_run_at_once_and_no_more() {
+fn no_more_children_run_at_once_than_allowed() {
     // Each child ends only after all four have begun: `$$` is its process id.
     let folder = Folder::new("at-once");
     ask_four_times(&folder.script("$$", "set -- *; [ $# -ge 4 ]"), 4);

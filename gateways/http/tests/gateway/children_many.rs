@@ -12,7 +12,7 @@ const AT_ONCE: usize = 4;
 /// Connections that carry the requests: more than children at once, so that some wait.
 const CONNECTIONS: usize = 6;
 /// Set if this program is to run only one of these tests.
-const ALONE: &str = "WASMBENCH_TEST_ALONE";
+const IN_OWN_PROCESS: &str = "WASMBENCH_TEST_ALONE";
 
 /// Leaves the work to a program.
 struct InChild {
@@ -76,7 +76,7 @@ fn children() -> usize {
 
 #[test]
 fn after_many_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    alone(
+    in_own_process(
         "after_many_children_there_is_no_zombie_and_no_leaked_descriptor",
         || no_trace_after(5_000, CONNECTIONS, CAT, CATS_ANSWER),
     );
@@ -86,7 +86,7 @@ fn after_many_children_there_is_no_zombie_and_no_leaked_descriptor() {
 // no child that could be left behind.
 #[test]
 fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    alone(
+    in_own_process(
         "after_killed_children_there_is_no_zombie_and_no_leaked_descriptor",
         || no_trace_after(100, AT_ONCE, SLEEP, TOO_LATE),
     );
@@ -95,7 +95,7 @@ fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
 #[test]
 #[ignore = "takes a minute: make selftest"]
 fn a_hundred_thousand_children_leave_no_zombie_and_no_descriptor() {
-    alone(
+    in_own_process(
         "a_hundred_thousand_children_leave_no_zombie_and_no_descriptor",
         || no_trace_after(100_000, CONNECTIONS, CAT, CATS_ANSWER),
     );
@@ -104,26 +104,26 @@ fn a_hundred_thousand_children_leave_no_zombie_and_no_descriptor() {
 #[test]
 #[ignore = "takes a quarter of a minute: make selftest"]
 fn two_thousand_killed_children_leave_no_zombie_and_no_descriptor() {
-    alone(
+    in_own_process(
         "two_thousand_killed_children_leave_no_zombie_and_no_descriptor",
         || no_trace_after(2_000, AT_ONCE, SLEEP, TOO_LATE),
     );
 }
 
 /// Does the work of the test with this name in a process that runs nothing else.
-fn alone(test: &str, work: impl FnOnce()) {
-    if std::env::var_os(ALONE).is_some() {
+fn in_own_process(test: &str, work: impl FnOnce()) {
+    if std::env::var_os(IN_OWN_PROCESS).is_some() {
         return work();
     }
     let name = format!("children_many::{test}");
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &name, "--include-ignored"])
-        .env(ALONE, "yes")
+        .env(IN_OWN_PROCESS, "yes")
         .output()
         .unwrap();
     // A name that matches no test would succeed, too.
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains(" 1 passed"), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains(" 1 passed"), "{stdout}");
 }
 
 fn no_trace_after(

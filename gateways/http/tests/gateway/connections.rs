@@ -1,6 +1,6 @@
 //! Many connections, slow ones, hostile ones: none of them disturbs the others.
 
-use crate::common::{Client, PATIENCE, is_process, others_are_answered_beside, start};
+use crate::common::{Client, PATIENCE, assert_others_are_answered, is_process, start};
 use gateway_http::Config;
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
@@ -90,7 +90,7 @@ fn a_slow_head_does_not_hold_up_others() {
         read_timeout: 2 * PATIENCE,
         ..Config::default()
     });
-    others_are_answered_beside(&slow_clients(address), address);
+    assert_others_are_answered(&slow_clients(address), address);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_idle_connection_is_closed_without_an_answer() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_cut() {
+fn a_client_that_does_not_read_is_disconnected() {
     let address = start(Config {
         write_timeout: Duration::from_millis(300),
         ..Config::default()
@@ -166,7 +166,7 @@ fn a_client_that_does_not_read_is_cut() {
 }
 
 #[test]
-fn beyond_the_cap_a_client_is_told_so_and_later_served() {
+fn a_client_beyond_the_cap_is_refused_and_served_later() {
     let address = start(Config {
         max_connections: 3,
         ..Config::default()

@@ -1,6 +1,6 @@
 //! Forwarding to an upstream that is well, slow, strange or missing.
 
-use crate::common::{Client, PATIENCE, field, others_are_answered_beside, start};
+use crate::common::{Client, PATIENCE, assert_others_are_answered, field, start};
 use gateway_http::Config;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -136,7 +136,7 @@ fn head_is_forwarded_and_has_no_body() {
 }
 
 #[test]
-fn without_an_upstream_the_answer_says_what_is_missing() {
+fn the_answer_without_an_upstream_names_what_is_missing() {
     let mut client = Client::connect(start(Config::default()));
     let answer = client.get("/any");
     assert_eq!(answer.status, 502);
@@ -149,7 +149,7 @@ fn without_an_upstream_the_answer_says_what_is_missing() {
 
 #[test]
 fn an_upstream_that_cannot_be_reached_is_a_bad_gateway() {
-    for (upstream, sentence) in [
+    for (upstream, message) in [
         // A system port that nothing uses; another test could take a free one.
         ("127.0.0.1:1".to_owned(), "the upstream cannot be reached"),
         (
@@ -158,7 +158,7 @@ fn an_upstream_that_cannot_be_reached_is_a_bad_gateway() {
         ),
     ] {
         let answer = gateway(upstream).get("/any");
-        assert_eq!((answer.status, answer.body.as_str()), (502, sentence));
+        assert_eq!((answer.status, answer.body.as_str()), (502, message));
     }
 }
 
@@ -196,11 +196,11 @@ fn a_slow_upstream_stalls_nobody() {
     let address = waiting.stream.peer_addr().unwrap();
     waiting.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(requests.recv().unwrap().starts_with("GET /slow "));
-    others_are_answered_beside(&[waiting], address);
+    assert_others_are_answered(&[waiting], address);
 }
 
 #[test]
-fn a_slow_upstream_is_given_up_when_its_time_is_over() {
+fn a_slow_upstream_is_abandoned_when_its_time_is_over() {
     let mut client = gateway_that_waits(silent().0, Duration::from_millis(500));
     let begin = Instant::now();
     let answer = client.get("/slow");
@@ -213,7 +213,7 @@ fn a_slow_upstream_is_given_up_when_its_time_is_over() {
 }
 
 #[test]
-fn a_kept_connection_that_the_upstream_closed_is_replaced_unseen() {
+fn a_kept_connection_that_the_upstream_closed_is_replaced_silently() {
     let once = upstream(|mut stream| {
         read_request(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

@@ -20,7 +20,7 @@ fn hello_health_and_engine_answer() {
     assert_eq!(field(&hello.head, "date"), None);
     assert_eq!(client.get("/health").body, "ok");
     let engine = client.get("/engine");
-    // Only whoever started a process knows what it is.
+    // What a process reports depends on how it was started.
     if !is_process() {
         assert_eq!(engine.body, r#"{"engine":"none","profile":"debug"}"#);
     }
@@ -45,9 +45,9 @@ fn compute_answers_the_digest_of_the_chain() {
 }
 
 #[test]
-fn a_bad_number_of_iterations_is_refused_and_the_connection_goes_on() {
+fn a_bad_number_of_iterations_is_refused_and_the_connection_stays_open() {
     let mut client = client();
-    for (target, sentence) in [
+    for (target, message) in [
         ("/compute?iters=", "iters is not a number"),
         ("/compute?iters=-1", "iters is not a number"),
         ("/compute?iters=ten", "iters is not a number"),
@@ -60,7 +60,7 @@ fn a_bad_number_of_iterations_is_refused_and_the_connection_goes_on() {
         let answer = client.get(target);
         assert_eq!(
             (answer.status, answer.body.as_str()),
-            (400, sentence),
+            (400, message),
             "{target}"
         );
     }

@@ -24,29 +24,33 @@ impl Bounded {
         }
     }
 
-    fn memory(&self, asked: &MemoryType) -> Result<MemoryType, MemoryError> {
-        if asked.minimum > self.pages {
+    fn memory(&self, requested: &MemoryType) -> Result<MemoryType, MemoryError> {
+        if requested.minimum > self.pages {
             return Err(MemoryError::MinimumMemoryTooLarge {
-                min_requested: asked.minimum,
+                min_requested: requested.minimum,
                 max_allowed: self.pages,
             });
         }
-        let maximum = asked
+        let maximum = requested
             .maximum
             .map_or(self.pages, |most| most.min(self.pages));
-        Ok(MemoryType::new(asked.minimum, Some(maximum), asked.shared))
+        Ok(MemoryType::new(
+            requested.minimum,
+            Some(maximum),
+            requested.shared,
+        ))
     }
 }
 
-fn table(asked: &TableType) -> Result<TableType, String> {
+fn table(requested: &TableType) -> Result<TableType, String> {
     let most = u32::try_from(MAX_TABLE_ELEMENTS).unwrap_or(u32::MAX);
-    if asked.minimum > most {
+    if requested.minimum > most {
         return Err(format!("a table has at most {most} elements"));
     }
-    let maximum = asked.maximum.map_or(most, |maximum| maximum.min(most));
+    let maximum = requested.maximum.map_or(most, |maximum| maximum.min(most));
     Ok(TableType {
         maximum: Some(maximum),
-        ..*asked
+        ..*requested
     })
 }
 
@@ -61,34 +65,39 @@ impl Tunables for Bounded {
 
     fn create_host_memory(
         &self,
-        asked: &MemoryType,
+        requested: &MemoryType,
         style: &MemoryStyle,
     ) -> Result<VMMemory, MemoryError> {
-        self.base.create_host_memory(&self.memory(asked)?, style)
+        self.base
+            .create_host_memory(&self.memory(requested)?, style)
     }
 
     unsafe fn create_vm_memory(
         &self,
-        asked: &MemoryType,
+        requested: &MemoryType,
         style: &MemoryStyle,
         place: NonNull<VMMemoryDefinition>,
     ) -> Result<VMMemory, MemoryError> {
-        let bounded = self.memory(asked)?;
+        let bounded = self.memory(requested)?;
         // SAFETY: the caller guarantees that the place is valid.
         unsafe { self.base.create_vm_memory(&bounded, style, place) }
     }
 
-    fn create_host_table(&self, asked: &TableType, style: &TableStyle) -> Result<VMTable, String> {
-        self.base.create_host_table(&table(asked)?, style)
+    fn create_host_table(
+        &self,
+        requested: &TableType,
+        style: &TableStyle,
+    ) -> Result<VMTable, String> {
+        self.base.create_host_table(&table(requested)?, style)
     }
 
     unsafe fn create_vm_table(
         &self,
-        asked: &TableType,
+        requested: &TableType,
         style: &TableStyle,
         place: NonNull<VMTableDefinition>,
     ) -> Result<VMTable, String> {
-        let bounded = table(asked)?;
+        let bounded = table(requested)?;
         // SAFETY: the caller guarantees that the place is valid.
         unsafe { self.base.create_vm_table(&bounded, style, place) }
     }

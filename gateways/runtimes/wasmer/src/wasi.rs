@@ -11,7 +11,7 @@ use wasmer::{
     AsStoreRef as _, Function, FunctionEnv, FunctionEnvMut, Imports, Memory, Store, imports,
 };
 
-/// What the host knows about its guest.
+/// The state of the host for its guest.
 #[derive(Default)]
 pub struct Guest {
     /// Its memory, once it is instantiated.

@@ -95,7 +95,7 @@ pub struct Machine(*mut Opaque);
 unsafe impl Send for Machine {}
 
 impl Machine {
-    /// Creates a machine that executes as `mode` says, whatever the library's default is.
+    /// Creates a machine that executes in this `mode`, whatever the library's default is.
     pub fn new(mode: Mode) -> Result<Self> {
         // SAFETY: objects are checked before their use, and the machine keeps a copy of its configuration.
         let machine = unsafe {

@@ -54,13 +54,13 @@ fn prepare(context: &impl RuntimeContext) -> Result<Machine> {
     let mode = Mode::from_bytes(&module)?;
     let machine = Machine::new(mode)?;
     let version = version();
-    let told = [
+    let host_facts = [
         ("WASM_HOST_ENGINE", "wasmedge"),
         ("WASM_HOST_VERSION", version.as_str()),
         ("WASM_HOST_COMPILE_MODE", mode.word()),
     ];
-    let told = told.map(|(name, value)| format!("{name}={value}"));
-    let environment: Vec<String> = told.iter().chain(context.envs()).cloned().collect();
+    let host_facts = host_facts.map(|(name, value)| format!("{name}={value}"));
+    let environment: Vec<String> = host_facts.iter().chain(context.envs()).cloned().collect();
     machine.set_up(context.args(), &environment, &FOLDERS.map(str::to_owned))?;
     machine
         .load(&module)

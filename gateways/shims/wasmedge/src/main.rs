@@ -17,7 +17,7 @@ use containerd_shim_wasm::sandbox::Sandbox;
 use containerd_shim_wasm::sandbox::context::RuntimeContext;
 use containerd_shim_wasm::shim::{Cli as _, Shim, Version, version};
 
-/// The shim, as runwasi knows it. It compiles nothing: WasmEdge's compiler takes minutes of CPU
+/// The shim, as a type of runwasi. It compiles nothing: WasmEdge's compiler takes minutes of CPU
 /// time for what a build does once, and interpretation is a mode to be measured.
 struct WasmEdge;
 

@@ -21,7 +21,7 @@ use containerd_shim_wasm::shim::{Cli as _, Compiler, Shim, Version, version};
 
 use crate::precompiler::Precompiler;
 
-/// The shim, as runwasi knows it.
+/// The shim, as a type of runwasi.
 struct Wasmtime;
 
 impl Shim for Wasmtime {

@@ -75,19 +75,19 @@ pub struct Settings {
 impl Settings {
     /// The settings of a container.
     pub fn new(context: &impl RuntimeContext, mode: CompileMode) -> Self {
-        let told = [
+        let host_facts = [
             ("WASM_HOST_ENGINE", "wasmtime"),
             ("WASM_HOST_VERSION", ENGINE_VERSION),
             ("WASM_HOST_COMPILE_MODE", mode.word()),
         ];
-        let told = told.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let host_facts = host_facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let own = context.envs().iter().map(|variable| {
             let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
             (name.to_owned(), value.to_owned())
         });
         Self {
             arguments: context.args().to_vec(),
-            environment: told.into_iter().chain(own).collect(),
+            environment: host_facts.into_iter().chain(own).collect(),
         }
     }
 

@@ -142,12 +142,12 @@ fn path_of(function: Option<&str>, what: &str) -> String {
 }
 
 fn refused(init: &Target, status: u16, body: &[u8]) -> Failure {
-    let said: String = String::from_utf8_lossy(body)
+    let message: String = String::from_utf8_lossy(body)
         .chars()
         .take(EXCERPT)
         .collect();
     let message = format!(
-        "POST {} was refused with status {status}: {said}",
+        "POST {} was refused with status {status}: {message}",
         init.path
     );
     failure(FailureReason::WrongAnswer, message)

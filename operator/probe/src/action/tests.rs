@@ -58,7 +58,7 @@ fn the_code_is_posted_to_the_function_by_its_name() {
 }
 
 #[test]
-fn code_that_is_refused_is_a_failure_that_says_why() {
+fn refused_code_is_a_failure_with_its_cause() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = endpoint(listener.local_addr().unwrap().port(), None);
     let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 16\r\n\r\n{\"error\":\"none\"}";
@@ -95,14 +95,14 @@ fn code_is_sent_as_soon_as_something_listens() {
 }
 
 #[test]
-fn without_a_listener_patience_ends() {
+fn without_a_listener_the_wait_ends() {
     let failure =
         endpoint(free_port(), None).initialise(Patience::start(Duration::from_millis(50)));
     assert_eq!(failure.unwrap_err().reason, FailureReason::NeverListened);
 }
 
 #[test]
-fn a_service_has_nothing_to_be_initialised_with() {
+fn a_plain_service_needs_no_initialisation() {
     let endpoint = Endpoint::new(([127, 0, 0, 1].into(), 1), "/x", None).unwrap();
     assert_eq!(
         endpoint

@@ -1,4 +1,4 @@
-//! What the node already had when a pod was created. The kubelet says in an event of the pod
+//! What the node already had when a pod was created. The kubelet reports in an event of the pod
 //! whether it pulled the image. Events are read after a sample, when its pods are gone, so that
 //! nothing waits for them.
 
@@ -51,29 +51,29 @@ impl Course<'_> {
         let until = Instant::now() + Duration::from_secs(EVENT_SECONDS.into());
         loop {
             let events = pulls(&self.events, &uids).await;
-            for (said, uid) in found.iter_mut().zip(&uids) {
-                *said = uid.as_deref().and_then(|uid| said_of(&events, uid));
+            for (evidence, uid) in found.iter_mut().zip(&uids) {
+                *evidence = uid.as_deref().and_then(|uid| evidence_of(&events, uid));
             }
             if found.iter().all(Option::is_some) || Instant::now() >= until {
                 break;
             }
             sleep(PAUSE).await;
         }
-        for (index, (timeline, said)) in pods.timelines.iter_mut().zip(found).enumerate() {
-            let Some(said) = said else {
+        for (index, (timeline, evidence)) in pods.timelines.iter_mut().zip(found).enumerate() {
+            let Some(evidence) = evidence else {
                 continue;
             };
-            timeline.found(with_compiled(said.class, compiled));
-            if said.class == ColdStartClass::NodeCold {
-                timeline.pulled(said.pull, pull.image(), pull.container(index));
+            timeline.found(with_compiled(evidence.class, compiled));
+            if evidence.class == ColdStartClass::NodeCold {
+                timeline.pulled(evidence.pull, pull.image(), pull.container(index));
             }
         }
     }
 }
 
-/// What the kubelet said about a pod's image.
+/// What the kubelet reported about a pod's image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said {
+struct Evidence {
     class: ColdStartClass,
     pull: Option<ImagePull>,
 }
@@ -108,26 +108,26 @@ async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
     }
 }
 
-/// What the events say about the pod with this uid; `None` if they say nothing. One pulled image is
-/// enough to make a pod node-cold.
-fn said_of(events: &[Event], uid: &str) -> Option<Said> {
+/// What the events show about the pod with this uid; `None` if they show nothing. One pulled image
+/// is enough to make a pod node-cold.
+fn evidence_of(events: &[Event], uid: &str) -> Option<Evidence> {
     let of_pod = events.iter().filter(|event| {
         event.involved_object.uid.as_deref() == Some(uid)
             && event.reason.as_deref() == Some("Pulled")
     });
-    let said = of_pod.filter_map(|event| said(event.message.as_deref()?));
-    said.min_by_key(|said| said.class != ColdStartClass::NodeCold)
+    let evidence = of_pod.filter_map(|event| parse(event.message.as_deref()?));
+    evidence.min_by_key(|evidence| evidence.class != ColdStartClass::NodeCold)
 }
 
-fn said(message: &str) -> Option<Said> {
+fn parse(message: &str) -> Option<Evidence> {
     if let Some(rest) = message.strip_prefix(PULLED) {
-        return Some(Said {
+        return Some(Evidence {
             class: ColdStartClass::NodeCold,
             pull: parse_message(rest),
         });
     }
     let is_present = message.starts_with(PRESENT) && message.contains(PRESENT_TOO);
-    is_present.then_some(Said {
+    is_present.then_some(Evidence {
         class: ColdStartClass::ImageCached,
         pull: None,
     })
@@ -151,11 +151,11 @@ mod tests {
     }
 
     fn class_of(events: &[Event], uid: &str) -> Option<ColdStartClass> {
-        said_of(events, uid).map(|said| said.class)
+        evidence_of(events, uid).map(|evidence| evidence.class)
     }
 
     #[test]
-    fn the_kubelets_words_tell_whether_the_image_was_pulled() {
+    fn the_kubelets_messages_show_whether_the_image_was_pulled() {
         let events = [
             event("old", "Pulled", OLD),
             event("new", "Pulled", NEW),
@@ -165,16 +165,16 @@ mod tests {
         assert_eq!(class_of(&events, "old"), cached);
         assert_eq!(class_of(&events, "new"), cached);
         assert_eq!(class_of(&events, "pull"), Some(ColdStartClass::NodeCold));
-        let pull = said_of(&events, "pull").unwrap().pull.unwrap();
+        let pull = evidence_of(&events, "pull").unwrap().pull.unwrap();
         assert_eq!(
             (pull.milliseconds, pull.image_bytes),
             (1200, Some(4_227_376))
         );
-        assert_eq!(said_of(&events, "new").unwrap().pull, None);
+        assert_eq!(evidence_of(&events, "new").unwrap().pull, None);
     }
 
     #[test]
-    fn other_words_reasons_and_pods_are_no_evidence() {
+    fn other_messages_reasons_and_pods_are_no_evidence() {
         let events = [
             event("a", "Pulling", PULL),
             event("a", "Pulled", "Image is on the machine"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiled_form_is_one_only_where_the_image_was_there() {
+    fn a_compiled_form_counts_only_where_the_image_was_there() {
         use ColdStartClass::{CompileCached, ImageCached, NodeCold};
         for (class, compiled, found) in [
             (ImageCached, Some(CompileCache::Warm), CompileCached),

@@ -1,4 +1,4 @@
-//! The end of a sample: what the logs say about it, and the removal of its pods.
+//! The end of a sample: what the logs show about it, and the removal of its pods.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const LOG_ATTEMPTS: u32 = 10;
 const LOG_PAUSE: Duration = Duration::from_millis(100);
 
 impl Course<'_> {
-    /// Reads containerd's timestamps of the log lines that say that the services listen.
+    /// Reads containerd's timestamps of the log lines that report that the services listen.
     pub(super) async fn read_logs(&self, pods: &mut Pods) {
         // A function is ready once it has accepted its code; its proxy listens before that.
         if self.request.action.is_some() {

@@ -1,4 +1,4 @@
-//! Whether late pods leave a trial anything to tell. Samples in, a reason to give up out. Pure.
+//! Whether late pods leave a trial anything to measure. Samples in, a reason to give up out. Pure.
 
 use wasmbench_model::wire::cold_start::{ColdSample, ColdStartRequest};
 use wasmbench_model::wire::failure::Failure;
@@ -11,19 +11,19 @@ const FIRST: usize = 2;
 pub fn give_up(samples: &[ColdSample], request: &ColdStartRequest) -> Result<(), Failure> {
     let counted = samples.iter().filter(|sample| !sample.discarded);
     let late = counted.clone().flat_map(ColdSample::late).count();
-    let asked = request.samples as usize * request.concurrency as usize;
+    let requested = request.samples as usize * request.concurrency as usize;
     let in_time = samples
         .iter()
         .any(|sample| sample.pods.iter().any(|pod| pod.late.is_none()));
-    let is_over = 2 * late >= asked || (samples.len() >= FIRST && !in_time);
+    let is_over = 2 * late >= requested || (samples.len() >= FIRST && !in_time);
     let last = samples.iter().flat_map(ColdSample::late).last();
     match last {
         Some(last) if is_over => {
             let pods: usize = samples.iter().map(|sample| sample.pods.len()).sum();
             let all = samples.iter().flat_map(ColdSample::late).count();
-            let (limit, said) = (request.timeout_seconds, &last.failure.message);
+            let (limit, cause) = (request.timeout_seconds, &last.failure.message);
             let message =
-                format!("{all} of {pods} starts took longer than {limit} s; the last one: {said}");
+                format!("{all} of {pods} starts took longer than {limit} s; the last one: {cause}");
             Err(Failure::new(last.failure.reason.clone(), message))
         }
         Some(_) | None => Ok(()),
@@ -62,7 +62,8 @@ mod tests {
         }
     }
 
-    /// Samples whose first pods, so many of each, are late; the first sample is the discarded one.
+    /// Samples, in each of which this many pods, the first ones, are late; the first sample is the
+    /// discarded one.
     fn samples(late: &[u32], concurrency: u32) -> Vec<ColdSample> {
         let sample = |(number, late): (usize, &u32)| ColdSample {
             discarded: number == 0,
@@ -79,8 +80,8 @@ mod tests {
     }
 
     /// Whether a trial of this many samples of one pod goes on after these.
-    fn goes_on(asked: u32, late: &[u32]) -> bool {
-        give_up(&samples(late, 1), &request(asked, 1)).is_ok()
+    fn goes_on(requested: u32, late: &[u32]) -> bool {
+        give_up(&samples(late, 1), &request(requested, 1)).is_ok()
     }
 
     #[test]
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_count_one_by_one() {
+    fn late_pods_are_counted_one_by_one() {
         // Eight pods: four are half.
         assert_eq!(give_up(&samples(&[0, 3], 4), &request(2, 4)), Ok(()));
         assert!(give_up(&samples(&[0, 3, 1], 4), &request(2, 4)).is_err());

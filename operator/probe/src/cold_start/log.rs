@@ -1,5 +1,5 @@
-//! The line of a container's log that says that the service listens, and containerd's timestamp of
-//! it. The text after the timestamp is the container's own and is only compared.
+//! The line of a container's log that reports that the service listens, and containerd's timestamp
+//! of it. The text after the timestamp is the container's own and is only compared.
 
 use jiff::Timestamp;
 

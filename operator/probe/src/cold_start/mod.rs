@@ -4,10 +4,10 @@
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's
 //! network), [`shared`] (functions in a pod that stays), [`watch`] (what the API reports, stamped
 //! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
-//! says that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node
-//! already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its events),
-//! [`trouble`] (pods not worth waiting for), [`unanswered`] (pods that were waited for in vain) and
-//! [`late`] (when these end the trial).
+//! reports that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the
+//! node already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its
+//! events), [`trouble`] (pods not worth waiting for), [`unanswered`] (pods that were waited for in
+//! vain) and [`late`] (when these end the trial).
 
 mod class;
 mod ending;
@@ -141,8 +141,8 @@ async fn take_samples<'a>(
     Ok(())
 }
 
-/// Takes the samples of the floor, a subject that does nothing but listen. A failure here says
-/// nothing about the measured subject.
+/// Takes the samples of the floor, a subject that does nothing but listen. A failure here
+/// proves nothing about the measured subject.
 async fn take_floor(
     course: &mut Course<'_>,
     request: &ColdStartRequest,

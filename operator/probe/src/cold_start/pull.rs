@@ -100,8 +100,8 @@ fn chains(layers: &[String]) -> Vec<String> {
 
 /// Parses the kubelet's event about a successful pull, from the image name on:
 /// `"a" in 1.2s (1.3s including waiting). Image size: 42 bytes.`
-pub fn parse_message(words: &str) -> Option<ImagePull> {
-    let (_, rest) = words.rsplit_once("\" in ")?;
+pub fn parse_message(message: &str) -> Option<ImagePull> {
+    let (_, rest) = message.rsplit_once("\" in ")?;
     let (took, rest) = rest.split_once(" (")?;
     let (waited, rest) = rest.split_once(" including waiting)")?;
     let size = rest.split_once("Image size: ").and_then(|(_, rest)| {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_that_were_there_are_told_from_those_that_were_unpacked() {
+    fn layers_already_there_are_distinguished_from_unpacked_ones() {
         let layers = ["sha256:a", "sha256:b"].map(str::to_owned);
         let upper = format!("sha256:{}", sha256(b"sha256:a sha256:b"));
         let mut pull = PullEvents::new("a");
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn the_kubelets_words_on_a_pull_are_read() {
-        let words = r#""h:5000/a in b:1" in 234ms (1m2.345s including waiting). Image size: 4227376 bytes."#;
+    fn the_kubelets_message_about_a_pull_is_parsed() {
+        let message = r#""h:5000/a in b:1" in 234ms (1m2.345s including waiting). Image size: 4227376 bytes."#;
         let pull = ImagePull {
             milliseconds: 234,
             with_waiting_milliseconds: 62_345,
             image_bytes: Some(4_227_376),
         };
-        assert_eq!(parse_message(words), Some(pull));
+        assert_eq!(parse_message(message), Some(pull));
         // Before Kubernetes 1.30 there was no size.
         let old = parse_message(r#""a" in 1.2s (1.2s including waiting)"#).unwrap();
         assert_eq!((old.milliseconds, old.image_bytes), (1200, None));
@@ -231,8 +231,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_words_are_read_without_a_panic(words in "\\PC{0,80}", took in "[0-9.hmnsµ]{0,12}") {
-            let _ = parse_message(&words);
+        fn any_message_is_parsed_without_a_panic(message in "\\PC{0,80}", took in "[0-9.hmnsµ]{0,12}") {
+            let _ = parse_message(&message);
             let _ = milliseconds(&took);
         }
 

@@ -50,11 +50,11 @@ impl Course<'_> {
             prefix: format!("{}-", meta.name.as_deref().unwrap_or_default()),
         };
         let mut was_there = false;
-        let mut hindered = "it is there again: see what else pulls it onto the node".to_owned();
+        let mut obstacle = "it is there again: see what else pulls it onto the node".to_owned();
         let failed = |error| unavailable(&error);
         while let Some(image) = containerd.node_image(self.image()).await.map_err(failed)? {
             if began.elapsed() > ENDED_PATIENCE {
-                return Err(must_stay(&hindered));
+                return Err(must_stay(&obstacle));
             }
             was_there = true;
             let users = containerd.users(&image.id).await.map_err(failed)?;
@@ -65,14 +65,14 @@ impl Course<'_> {
                 {
                     return Err(must_stay(&in_use(&pod)));
                 }
-                Next::Wait { pod, .. } => hindered = in_use(&pod),
+                Next::Wait { pod, .. } => obstacle = in_use(&pod),
                 Next::Clear(left) => {
                     // The kubelet may remove them at the same moment, which makes one of the two
                     // fail.
                     for id in left {
                         if let Err(error) = containerd.remove_container(&id).await {
-                            hindered = format!("what a sample before left is in the way ({error})");
-                            progress(&hindered);
+                            obstacle = format!("what a sample before left is in the way ({error})");
+                            progress(&obstacle);
                         }
                     }
                 }
@@ -87,8 +87,8 @@ impl Course<'_> {
     }
 }
 
-fn next(image: &NodeImage, asked: &str, users: &[User], own: &Own<'_>) -> Next {
-    if let Some(why) = must_remain(image, asked) {
+fn next(image: &NodeImage, requested: &str, users: &[User], own: &Own<'_>) -> Next {
+    if let Some(why) = must_remain(image, requested) {
         return Next::Stay(why);
     }
     let is_own =
@@ -109,13 +109,13 @@ fn next(image: &NodeImage, asked: &str, users: &[User], own: &Own<'_>) -> Next {
 }
 
 /// Why the image must remain, whoever uses it.
-fn must_remain(image: &NodeImage, asked: &str) -> Option<String> {
+fn must_remain(image: &NodeImage, requested: &str) -> Option<String> {
     if image.pinned {
         return Some("it is pinned on the node: use another image".into());
     }
     let names = || image.tags.iter().chain(&image.digests);
-    let asked = full_name(asked);
-    if let Some(other) = names().find(|name| repository(name) != repository(&asked)) {
+    let requested = full_name(requested);
+    if let Some(other) = names().find(|name| repository(name) != repository(&requested)) {
         return Some(format!(
             "the node has it as {other}, too, which would go with it: remove that name from the node \
              (crictl rmi), or use an image of its own"
@@ -153,7 +153,7 @@ fn must_stay(why: &str) -> Failure {
 mod tests {
     use super::*;
 
-    const ASKED: &str = "host:5000/team/a:1";
+    const REQUESTED: &str = "host:5000/team/a:1";
 
     fn image(tags: &[&str], digests: &[&str]) -> NodeImage {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn pulled() -> NodeImage {
-        image(&[ASKED], &["host:5000/team/a@sha256:m"])
+        image(&[REQUESTED], &["host:5000/team/a@sha256:m"])
     }
 
     fn user(namespace: &str, pod: &str, has_ended: bool) -> User {
@@ -183,7 +183,7 @@ mod tests {
             namespace: "team-a",
             prefix: "cold-".into(),
         };
-        next(image, ASKED, users, &own)
+        next(image, REQUESTED, users, &own)
     }
 
     fn reason(image: &NodeImage) -> String {
@@ -195,19 +195,22 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_nobody_uses_is_removed() {
+    fn an_unused_image_is_removed() {
         assert_eq!(next_of(&pulled(), &[]), Next::Remove);
         let two_tags = image(
-            &[ASKED, "host:5000/team/a:2"],
+            &[REQUESTED, "host:5000/team/a:2"],
             &["host:5000/team/a@sha256:m"],
         );
         assert_eq!(next_of(&two_tags, &[]), Next::Remove);
     }
 
     #[test]
-    fn what_could_not_be_pulled_again_or_is_known_by_another_name_stays() {
-        assert!(reason(&image(&[ASKED], &[])).contains("by hand"));
-        let other = image(&["localhost/a:1", ASKED], &["host:5000/team/a@sha256:m"]);
+    fn an_image_without_digest_with_another_name_or_pinned_stays() {
+        assert!(reason(&image(&[REQUESTED], &[])).contains("by hand"));
+        let other = image(
+            &["localhost/a:1", REQUESTED],
+            &["host:5000/team/a@sha256:m"],
+        );
         assert!(
             reason(&other).contains("localhost/a:1"),
             "{}",
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn of_others_one_that_runs_counts_before_one_that_ended() {
+    fn a_running_container_of_others_counts_before_an_ended_one() {
         let users = [user("b", "ended", true), user("b", "runs", false)];
         let pod = "b/runs".to_owned();
         let wait = Next::Wait {

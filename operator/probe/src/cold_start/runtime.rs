@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_containerd_was_in_the_way_of_is_tried_again_for_a_while() {
+    async fn a_failure_of_containerd_is_retried_for_a_while() {
         let (outcome, attempts) = tried(FailureReason::ContainerdUnavailable, 3).await;
         assert_eq!((outcome.unwrap(), attempts), (7, 4));
         let (outcome, attempts) = tried(FailureReason::ContainerdUnavailable, u32::MAX).await;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn any_other_failure_is_told_at_once() {
+    async fn any_other_failure_is_reported_at_once() {
         let (outcome, attempts) = tried(FailureReason::ImageNotRemovable, u32::MAX).await;
         assert_eq!(
             (outcome.unwrap_err().message.as_str(), attempts),

@@ -34,8 +34,8 @@ use crate::ready::{Patience, Question, Waited};
 pub(super) const QUOTA_PAUSE: Duration = Duration::from_millis(250);
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
-/// At the deadline, the threads that poll the pods know best what was wrong; they have this long to
-/// report it.
+/// At the deadline, the threads that poll the pods have the best account of what was wrong; they
+/// have this long to report it.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
 /// What all samples of a trial share.
@@ -278,11 +278,11 @@ impl<'a> Course<'a> {
         outcome
     }
 
-    /// Compares a pod with what was asked for, as the API server confirmed it. Returns what the
+    /// Compares a pod with what was requested, as the API server confirmed it. Returns what the
     /// cluster added by its own rules.
     fn compare(&self, created: &Pod) -> Result<Vec<Addition>, Failure> {
-        let asked = self.request.pod.spec.clone().unwrap_or_default();
-        let compared = altered::compare(&asked, created);
+        let requested = self.request.pod.spec.clone().unwrap_or_default();
+        let compared = altered::compare(&requested, created);
         compared.map_err(|message| failure(FailureReason::SubjectAltered, message))
     }
 
@@ -320,11 +320,11 @@ impl<'a> Course<'a> {
                     return self.trouble_of_host(&pod);
                 };
                 if let Some(address) = pods.timelines[index].saw(&pod, at) {
-                    let is_asked = self.node_address.is_some();
+                    let is_polled = self.node_address.is_some();
                     if host::is_shared(self.request) {
                         self.node_address = Some(address);
                     }
-                    if !is_asked && !pods.hosts {
+                    if !is_polled && !pods.hosts {
                         self.ask(pods, index, address);
                     }
                 }

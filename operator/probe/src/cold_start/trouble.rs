@@ -29,7 +29,7 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
         })
 }
 
-/// What a pod that did not come up in time waits for, in words; empty if unknown.
+/// What a pod that did not come up in time waits for, as a message; empty if unknown.
 pub fn waits_for(pod: &Pod) -> String {
     let waiting = containers::status(pod).and_then(|c| c.state.as_ref()?.waiting.as_ref());
     let from_container =
@@ -57,27 +57,27 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
 fn ended(container: &ContainerStatus) -> Option<Failure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let reason = ended.reason.as_deref().unwrap_or("Error");
-    let said = quote_end(ended.message.as_deref());
-    let said = if said.is_empty() {
-        said
+    let message = quote_end(ended.message.as_deref());
+    let message = if message.is_empty() {
+        message
     } else {
-        format!(": {said}")
+        format!(": {message}")
     };
-    let (kind, remedy) = match not_executable(&said) {
+    let (kind, remedy) = match not_executable(&message) {
         Some(remedy) => (Reason::SubjectNotStarted, remedy),
         None => (Reason::SubjectCrashed, "see why it does not keep serving"),
     };
     let message = format!(
-        "the container ended with exit code {} ({reason}){said}: {remedy}",
+        "the container ended with exit code {} ({reason}){message}: {remedy}",
         ended.exit_code
     );
     Some(failure(kind, message))
 }
 
 fn hopeless(container: &ContainerStatus) -> Option<Failure> {
-    let said = container.state.as_ref()?.waiting.as_ref()?;
-    let reason = said.reason.as_deref()?;
-    let message = quote(said.message.as_deref());
+    let state = container.state.as_ref()?.waiting.as_ref()?;
+    let reason = state.reason.as_deref()?;
+    let message = quote(state.message.as_deref());
     let (what, message) = waiting::hopeless(reason, &message)?;
     let reason = match what {
         Hopeless::Image => Reason::ImageUnavailable,
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_is_late_says_what_it_waits_for() {
+    fn a_late_pod_reports_what_it_waits_for() {
         let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
         assert_eq!(waits_for(&late), " (ErrImagePull: no route)");
         assert_eq!(waits_for(&Pod::default()), "");

@@ -1,4 +1,4 @@
-//! Pods that were not up in time: what was seen of them last.
+//! Pods that were not up in time: what was last observed of them.
 
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::failure::{Failure, FailureReason};

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_is_read_with_its_layers_and_without_words_that_are_not_there() {
+    fn an_image_is_read_with_its_layers_or_without_any() {
         let info = r#"{"chainID":"sha256:c","imageSpec":{"rootfs":{"type":"layers","diff_ids":["sha256:a","sha256:b"]}}}"#;
         let image = KubeletImage {
             id: "sha256:i".into(),

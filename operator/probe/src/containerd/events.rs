@@ -55,8 +55,8 @@ impl Containerd {
         let (sender, receiver) = unbounded();
         let containerd = self.clone();
         tokio::spawn(async move {
-            let asked = containerd.follow::<_, Envelope>(path, Filters { filters });
-            let mut answers = match asked.await {
+            let subscription = containerd.follow::<_, Envelope>(path, Filters { filters });
+            let mut answers = match subscription.await {
                 Ok(answers) => answers,
                 Err(error) => return progress(&format!("no events: {error}")),
             };
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_when_the_process_ended_and_not_when_that_was_told() {
+    fn an_end_is_when_the_process_ended_and_not_when_it_was_reported() {
         let exited = envelope(EXITED);
-        let told = exited.timestamp.unwrap().unix_nanoseconds();
-        assert!(event_of(&exited).unwrap().at < told);
+        let reported = exited.timestamp.unwrap().unix_nanoseconds();
+        assert!(event_of(&exited).unwrap().at < reported);
     }
 
     #[test]
-    fn the_end_of_another_process_in_the_container_is_no_end_of_it() {
+    fn the_end_of_another_process_in_the_container_is_not_its_end() {
         let mut exited = envelope(EXITED);
         let payload = exited.event.as_mut().unwrap();
         let mut exit = TaskExit::decode(payload.value.as_slice()).unwrap();

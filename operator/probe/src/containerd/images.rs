@@ -18,7 +18,7 @@ use super::{Containerd, Error};
 const REFERENCE: &str = "containerd.io/gc.ref.content.";
 /// Prefix of such labels from Wasm to its compiled form.
 const COMPILED_REFERENCE: &str = "containerd.io/gc.ref.content.precompile.";
-/// Prefix of runwasi's labels: on Wasm, they say that a compiled form exists.
+/// Prefix of runwasi's labels: on Wasm, they mean that a compiled form exists.
 const COMPILED: &str = "runwasi.io/precompiled/";
 /// Suffix of runwasi's labels on the compiled form itself.
 const ORIGINAL: &str = "/original";
@@ -178,14 +178,14 @@ pub fn full_name(image: &str) -> String {
 
 /// All content that `root` keeps alive, itself included.
 fn parts<'a>(store: &'a Store, root: &str) -> Vec<&'a Content> {
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     let mut left = vec![root.to_owned()];
     let mut found = vec![];
     while let Some(digest) = left.pop() {
         let Some(content) = store.get(&digest) else {
             continue;
         };
-        if !seen.insert(digest) {
+        if !visited.insert(digest) {
             continue;
         }
         let references = content
@@ -204,15 +204,15 @@ fn is_compiled(content: &Content) -> bool {
     keys.any(|key| key.starts_with(COMPILED) && key.ends_with(ORIGINAL))
 }
 
-/// The labels of Wasm without those that say that it was compiled; `None` if there are none.
+/// The labels of Wasm without those that mark it as compiled; `None` if there are none.
 fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, String>> {
-    let says = |key: &str| {
+    let marks_compiled = |key: &str| {
         (key.starts_with(COMPILED) && !key.ends_with(ORIGINAL))
             || key.starts_with(COMPILED_REFERENCE)
     };
     let others: HashMap<String, String> = labels
         .iter()
-        .filter(|(key, _)| !says(key))
+        .filter(|(key, _)| !marks_compiled(key))
         .map(|(k, v)| (k.clone(), v.clone()))
         .collect();
     (others.len() < labels.len()).then_some(others)
@@ -244,7 +244,7 @@ mod tests {
         (digest.to_owned(), content)
     }
 
-    /// An image compiled by runwasi 1.0 as containerd 2.3 keeps it, beside another image.
+    /// An image compiled by runwasi 1.0 as containerd 2.3 keeps it, next to another image.
     fn compiled() -> Store {
         Store::from([
             content(
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn forgetting_takes_every_trace_of_the_compiled_form_and_nothing_else() {
+    fn forgetting_removes_every_trace_of_the_compiled_form_and_nothing_else() {
         let mut store = compiled();
         let compiled: Vec<&str> = store
             .values()
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_of_wasm_is_known_by_its_layers() {
+    fn a_wasm_manifest_is_recognised_by_its_layers() {
         let of = |kind: &str| json!({ "layers": [{ "mediaType": kind }] });
         assert!(names_wasm(&of("application/wasm")));
         assert!(names_wasm(&of(
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_completed_as_the_kubelet_does() {
+    fn image_names_are_completed_as_by_the_kubelet() {
         for (short, full) in [
             ("a", "docker.io/library/a:latest"),
             ("a:1", "docker.io/library/a:1"),

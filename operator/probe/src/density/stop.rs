@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_with_less_memory_than_the_rule_asks_for_takes_no_more() {
+    fn a_node_with_less_memory_than_required_takes_no_more() {
         let memory = parse("MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  95 kB\n").unwrap();
         assert_eq!((memory.total, memory.available), (1_024_000, 97_280));
         let stopped = low(memory, 10, 20).unwrap();
@@ -115,7 +115,7 @@ mod tests {
         let of = |reason| {
             let failure = Failure {
                 reason,
-                message: "as seen".into(),
+                message: "as observed".into(),
             };
             full(&failure, 5).map(|stopped| stopped.reason)
         };

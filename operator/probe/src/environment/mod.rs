@@ -165,7 +165,7 @@ fn cgroup_version(root: &Path) -> Option<String> {
         })
 }
 
-/// x86 CPUs say whether they run under a hypervisor; failing its type, its name is the machine's
+/// x86 CPUs report whether they run under a hypervisor; failing its type, its name is the machine's
 /// vendor.
 fn virtualization(cpuinfo: &str, sys: &Path) -> Option<String> {
     let flags = field(cpuinfo, "flags")?;

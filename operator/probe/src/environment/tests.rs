@@ -132,7 +132,7 @@ fn two_readings_of_this_machine_are_equal() {
 }
 
 #[test]
-fn a_machine_that_tells_nothing_is_no_error() {
+fn a_machine_without_any_facts_is_no_error() {
     let facts = read(&settings(Path::new("/nowhere"))).facts;
     assert!(facts.len() <= 2, "{facts:?}");
 }

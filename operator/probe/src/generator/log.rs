@@ -69,7 +69,7 @@ mod tests {
     const LINE: &str = r#"{"latency":0.017873,"timestamp":1795268003386244302,"thread":47,"iter":3,"ok":true,"details":"200"}"#;
 
     #[test]
-    fn what_a_child_writes_is_read() {
+    fn the_log_of_a_child_is_read() {
         let log = RequestLog::create().unwrap();
         let status = Command::new("/bin/sh")
             .args([
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_is_an_error() {
+    fn a_truncated_line_is_an_error() {
         assert!(parse(&LINE[..40], 0).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The load generator as a child process: what it is asked ([`task`]), its execution ([`child`]),
+//! The load generator as a child process: its task ([`task`]), its execution ([`child`]),
 //! its result ([`result`]) and its log of requests ([`log`]). It is a program of its own,
 //! `operator/generator`, in which fortio's runner times the requests.
 

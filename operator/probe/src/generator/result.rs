@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::child::Error;
-use crate::buckets::Seen;
+use crate::buckets::Distribution;
 
 /// One run of the generator.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Run {
     /// Requests answered with the expected status.
     pub expected: u64,
     /// Latencies, in seconds; absent without any request.
-    pub seen: Option<Seen>,
+    pub distribution: Option<Distribution>,
     /// All that the generator printed.
     pub json: Value,
 }
@@ -55,7 +55,7 @@ impl Run {
                 .as_u64()
                 .ok_or_else(|| missing("DurationHistogram"))?,
             expected: expected.unwrap_or_default(),
-            seen: seen([histogram]),
+            distribution: distribution([histogram]),
             json,
         })
     }
@@ -79,7 +79,7 @@ impl Run {
 }
 
 /// Percentiles of several runs with the same buckets, taken together; `None` without any request.
-pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen> {
+pub fn distribution<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Distribution> {
     let mut buckets: Vec<Bucket> = histograms
         .into_iter()
         .filter_map(|one| one["Data"].as_array())
@@ -88,7 +88,7 @@ pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen>
         .collect();
     buckets.sort_by(|one, other| one.end.total_cmp(&other.end));
     let at = |share| quantile(&buckets, share);
-    Some(Seen {
+    Some(Distribution {
         p50: at(0.5)?,
         p99: at(0.99)?,
         p999: at(0.999)?,
@@ -160,11 +160,14 @@ mod tests {
         assert_eq!(run.start_unix_nanoseconds, 1_795_234_089_104_927_623);
         assert_eq!((run.requests, run.expected), (100, 98));
         assert!((run.rps() - 50.0).abs() < 1e-9);
-        let seen = run.seen.unwrap();
-        assert!((seen.p50 - 0.001_833).abs() < 1e-5, "{seen:?}");
+        let distribution = run.distribution.unwrap();
         assert!(
-            (0.0039..=0.004).contains(&seen.p99) && seen.p999 > 0.009,
-            "{seen:?}"
+            (distribution.p50 - 0.001_833).abs() < 1e-5,
+            "{distribution:?}"
+        );
+        assert!(
+            (0.0039..=0.004).contains(&distribution.p99) && distribution.p999 > 0.009,
+            "{distribution:?}"
         );
         assert_eq!(run.codes(), "2 without an answer, 98 with status 200");
     }
@@ -180,11 +183,11 @@ mod tests {
         let mut json = output();
         json["DurationHistogram"] = json!({"Count": 0, "Data": null});
         let run = parse(&json).unwrap();
-        assert_eq!((run.seen, run.requests), (None, 0));
+        assert_eq!((run.distribution, run.requests), (None, 0));
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_field_is_named() {
         for part in ["StartTime", "ActualDuration", "DurationHistogram"] {
             let mut json = output();
             json.as_object_mut().unwrap().remove(part);
@@ -223,8 +226,9 @@ mod tests {
                 json!({"Start": at, "End": at + 1, "Count": count})
             }).collect();
             let histogram = json!({"Data": data});
-            let seen = seen([&histogram]).unwrap();
-            prop_assert!(seen.p50 <= seen.p99 && seen.p99 <= seen.p999);
+            let distribution = distribution([&histogram]).unwrap();
+            prop_assert!(distribution.p50 <= distribution.p99);
+            prop_assert!(distribution.p99 <= distribution.p999);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the load generator is asked to do, built from numbers and the subject's request. Pure.
+//! What the load generator is to do, built from numbers and the subject's request. Pure.
 
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_requests_is_asked_for_at_full_speed() {
+    fn a_number_of_requests_is_sent_at_full_speed() {
         let target = target("/x?y=1");
         let task = load(&target, 1, ConnectionReuse::KeepAlive);
         let task = task.task(Amount::Requests(300), BUCKETS);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_and_a_connection_per_request_are_asked_for() {
+    fn a_time_and_a_connection_per_request_are_passed_on() {
         let target = target("/");
         let task = load(&target, 100, ConnectionReuse::PerRequest);
         let task = task.task(Amount::Time(Duration::from_secs(30)), BUCKETS);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_is_asked_for_evenly_and_with_a_log() {
+    fn a_schedule_is_evenly_spaced_and_logged() {
         let target = target("/");
         let schedule = Schedule::new(1234.5, 50, 2).unwrap();
         let log = "/proc/self/fd/9".to_owned();

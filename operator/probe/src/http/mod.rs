@@ -1,5 +1,5 @@
-//! A blocking HTTP/1.1 client that knows exactly what happened: one request over a connection of its
-//! own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
+//! A blocking HTTP/1.1 client that reports exactly what happened: one request over a connection of
+//! its own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
 //! deadline.
 
 mod response;
@@ -66,7 +66,7 @@ pub struct KeptConnection<'a> {
 pub struct Answered {
     /// What came.
     pub response: Response,
-    /// How its end was told.
+    /// How its end was marked.
     pub framing: BodyFraming,
     /// What became of the connection.
     pub connection: AfterAnswer,
@@ -102,7 +102,7 @@ impl<'a> KeptConnection<'a> {
         self.has_answered = true;
         Ok(Some(Answered {
             response,
-            framing: framing.told_by().unwrap_or(BodyFraming::UntilClose),
+            framing: framing.framing().unwrap_or(BodyFraming::UntilClose),
             connection: self.after(framing),
         }))
     }

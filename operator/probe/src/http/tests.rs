@@ -32,7 +32,7 @@ fn serve(answers: Vec<&'static str>, ends: bool) -> (Target, JoinHandle<Vec<Stri
 }
 
 /// How the only answer of such a server arrives.
-fn seen(answer: &'static str, ends: bool) -> (BodyFraming, AfterAnswer) {
+fn observed(answer: &'static str, ends: bool) -> (BodyFraming, AfterAnswer) {
     let (target, served) = serve(vec![answer], ends);
     let mut connection = KeptConnection::open(&target).unwrap();
     let answered = connection.ask().unwrap().unwrap();
@@ -60,33 +60,33 @@ fn a_kept_connection_carries_a_second_request_that_names_the_probe_and_asks_for_
 }
 
 #[test]
-fn a_close_is_announced_or_comes_without_a_word() {
+fn a_close_is_announced_or_silent() {
     let close = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: Close\r\n\r\nhi";
     let (length, announced) = (BodyFraming::Length, AfterAnswer::CloseAnnounced);
-    assert_eq!(seen(close, true), (length, announced));
-    assert_eq!(seen(close, false), (length, announced), "not yet ended");
+    assert_eq!(observed(close, true), (length, announced));
+    assert_eq!(observed(close, false), (length, announced), "not yet ended");
     let old = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    assert_eq!(seen(old, true), (length, announced));
+    assert_eq!(observed(old, true), (length, announced));
     let silent = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    assert_eq!(seen(silent, true), (length, AfterAnswer::Closed));
+    assert_eq!(observed(silent, true), (length, AfterAnswer::Closed));
     let old_kept = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi";
-    assert_eq!(seen(old_kept, false), (length, AfterAnswer::Kept));
+    assert_eq!(observed(old_kept, false), (length, AfterAnswer::Kept));
 }
 
 #[test]
-fn it_is_told_how_the_end_of_an_answer_was_told() {
+fn the_framing_of_an_answer_is_reported() {
     let until_close = "HTTP/1.1 200 OK\r\n\r\nhi";
     let expected = (BodyFraming::UntilClose, AfterAnswer::Closed);
-    assert_eq!(seen(until_close, true), expected);
+    assert_eq!(observed(until_close, true), expected);
     let empty = "HTTP/1.1 204 No Content\r\n\r\n";
     let expected = (BodyFraming::NoBody, AfterAnswer::Kept);
-    assert_eq!(seen(empty, false), expected);
+    assert_eq!(observed(empty, false), expected);
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
     let expected = (BodyFraming::Chunked, AfterAnswer::Kept);
-    assert_eq!(seen(chunked, false), expected);
+    assert_eq!(observed(chunked, false), expected);
     let trailers =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n";
-    assert_eq!(seen(trailers, false), expected);
+    assert_eq!(observed(trailers, false), expected);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn two_answers_to_one_request_are_seen() {
         "HTTP/1.1 204 No Content\r\n\r\nhi",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\nHTTP/1.1 200",
     ] {
-        assert_eq!(seen(twice, false).1, AfterAnswer::MoreBytes, "{twice}");
+        assert_eq!(observed(twice, false).1, AfterAnswer::MoreBytes, "{twice}");
     }
 }
 
@@ -109,7 +109,7 @@ fn a_connection_that_ends_between_two_requests_is_no_failed_answer() {
     assert!(connection.ask().unwrap().is_some());
     served.join().unwrap();
     assert!(connection.ask().unwrap().is_none());
-    // Without an answer before it, nobody knows why.
+    // Without an answer before it, the cause is unknown.
     let (target, served) = serve(vec![""], true);
     let mut connection = KeptConnection::open(&target).unwrap();
     assert!(connection.ask().is_err());

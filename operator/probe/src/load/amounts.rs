@@ -14,7 +14,7 @@ const SHORTEST: (Amount, Amount) = (
     Amount::Time(Duration::from_millis(300)),
 );
 /// A warm-up of this many requests or seconds is divided, so that the buckets are chosen anew and
-/// the rate is read once compilers and caches have settled. In a shorter one, the parts would say
+/// the rate is read once compilers and caches have settled. In a shorter one, the parts would show
 /// nothing.
 const DIVIDED: (u32, u32) = (40, 2);
 /// Parts of a divided warm-up in seconds. Up to twice as many may be added until the rate has
@@ -61,8 +61,8 @@ pub enum Timed {
 }
 
 impl Timed {
-    /// The length that was asked for; `None` where a number of requests was.
-    pub fn asked_nanoseconds(self) -> Option<u64> {
+    /// The requested length; `None` where a number of requests was requested.
+    pub fn requested_nanoseconds(self) -> Option<u64> {
         match self {
             Self::Time(time) => u64::try_from(time.as_nanos()).ok(),
             Self::Requests(_) => None,
@@ -73,15 +73,15 @@ impl Timed {
     /// warm. If that many requests would take too little or too much time, the window is a
     /// duration, which a sudden slowdown of the subject cannot extend.
     pub fn at(self, rps: f64) -> Amount {
-        let asked = match self {
+        let requested = match self {
             Self::Time(time) => return Amount::Time(time),
-            Self::Requests(asked) => asked,
+            Self::Requests(requested) => requested,
         };
-        let requests = asked.unwrap_or(DEFAULT_REQUESTS);
+        let requests = requested.unwrap_or(DEFAULT_REQUESTS);
         let seconds = f64::from(requests) / rps;
         if seconds < f64::from(LEAST_SECONDS) {
             Amount::Time(Duration::from_secs(LEAST_SECONDS.into()))
-        } else if seconds > f64::from(MOST_SECONDS) && asked.is_none() {
+        } else if seconds > f64::from(MOST_SECONDS) && requested.is_none() {
             Amount::Time(Duration::from_secs(MOST_SECONDS.into()))
         } else {
             Amount::Requests(requests)
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warm_up_of_nothing_is_a_short_calibration() {
+    fn an_empty_warm_up_is_a_short_calibration() {
         let amounts = Amounts::from_load(Load::Requests {
             requests: Some(300),
             warmup_requests: 0,
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn a_window_of_requests_lasts_from_one_second_to_ten() {
-        let at = |asked, rps| Timed::Requests(asked).at(rps);
+        let at = |requested, rps| Timed::Requests(requested).at(rps);
         let seconds = |seconds| Amount::Time(Duration::from_secs(seconds));
         assert_eq!(at(Some(100), 10_000.0), seconds(1), "a fast subject");
         assert_eq!(
             at(Some(5000), 10.0),
             Amount::Requests(5000),
-            "a slow one, as asked"
+            "a slow one, as requested"
         );
         assert_eq!(at(None, 10.0), seconds(10), "a slow one");
         assert_eq!(at(None, 500.0), Amount::Requests(1000), "a p99 is carried");
@@ -257,7 +257,7 @@ mod tests {
         }
 
         #[test]
-        fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
+        fn a_warm_up_has_the_requested_number_of_requests(warmup_requests in 1u32..100_000) {
             let amounts = Amounts::from_load(Load::Requests { requests: Some(10), warmup_requests });
             let sum: u32 = amounts.warmup.iter().map(|part| match part {
                 Amount::Requests(requests) => *requests,
@@ -267,21 +267,21 @@ mod tests {
         }
 
         #[test]
-        fn a_warm_up_is_as_long_as_asked_for(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
+        fn a_warm_up_has_the_requested_length(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
             let amounts = Amounts::from_load(Load::Duration { seconds, warmup_seconds });
             let sum: Duration = amounts.warmup.iter().map(|part| match part {
                 Amount::Time(time) => *time,
                 Amount::Requests(_) => Duration::ZERO,
             }).sum();
-            let asked = Duration::from_secs(warmup_seconds.into());
-            prop_assert!(asked < sum + Duration::from_millis(1));
+            let requested = Duration::from_secs(warmup_seconds.into());
+            prop_assert!(requested < sum + Duration::from_millis(1));
             let added: Duration = amounts.settling.iter().map(|part| match part {
                 Amount::Time(time) => *time,
                 Amount::Requests(_) => Duration::ZERO,
             }).sum();
-            prop_assert!(added <= 2 * asked);
+            prop_assert!(added <= 2 * requested);
             // The operator stops a probe after three windows, three warm-ups and a minute.
-            prop_assert!(amounts.budget <= 3 * (Duration::from_secs(seconds.into()) + asked)
+            prop_assert!(amounts.budget <= 3 * (Duration::from_secs(seconds.into()) + requested)
                 + Duration::from_mins(1));
         }
     }

@@ -52,7 +52,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
         .load
         .connections
         .max(CONNECTIONS_PER_CPU * cpus.count());
-    let alone = Bench {
+    let own = Bench {
         load: Load {
             target: &target,
             connections: connections.min(MOST_CONNECTIONS),
@@ -63,14 +63,14 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
         deadline: Instant::now() + BUDGET,
         ..*bench
     };
-    let (run, readings) = alone.calibrate(TIME)?;
+    let (run, readings) = own.calibrate(TIME)?;
     let failed = run.requests.saturating_sub(run.expected);
     if failed > 0 {
         return Err(format!("{failed} requests failed: {}", run.codes()));
     }
     let counted = "CPU time was not counted";
     Ok(GeneratorCeiling {
-        connections: alone.load.connections,
+        connections: own.load.connections,
         rps: run.rps(),
         duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
         generator_cpu_nanoseconds: readings.generator().ok_or(counted)?,

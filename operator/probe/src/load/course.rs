@@ -49,7 +49,7 @@ impl Bench<'_> {
                 (Err(failure), None) => return Err(failure),
             };
             if let Some(better) = window.better_buckets().filter(|_| repeats == 0) {
-                progress("the buckets do not fit what was seen: once more");
+                progress("the buckets do not fit the latencies: once more");
                 (buckets, repeats) = (better, 1);
             } else if let Some(first) = noisy {
                 break quieter(first, window);
@@ -61,9 +61,8 @@ impl Bench<'_> {
                 break window;
             }
         };
-        let asked_nanoseconds = amounts.timed.asked_nanoseconds();
         let timed = TimedWindow {
-            asked_nanoseconds,
+            asked_nanoseconds: amounts.timed.requested_nanoseconds(),
             ..kept.timed
         };
         Ok((timed, kept.answered))

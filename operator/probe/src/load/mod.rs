@@ -32,7 +32,7 @@ use crate::settings::Settings;
 use crate::target::Target;
 use crate::{cpus, engine, environment, generator};
 pub use amounts::Amounts;
-use scheduled::Asked;
+use scheduled::ScheduledLoad;
 pub use timed::Bench;
 
 /// Time for the answer after the load: a healthy subject works off the backlog of the largest load
@@ -115,7 +115,7 @@ fn measure(
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
     let (window, answered) = match scheduled_of(request.load) {
-        Some(asked) => bench.scheduled(asked, &warm)?,
+        Some(load) => bench.scheduled(load, &warm)?,
         None => bench.timed(&amounts, &warm)?,
     };
     document
@@ -181,14 +181,14 @@ fn useful(answered: window::Answered) -> Result<(), Failure> {
 }
 
 /// The settings of a load on a schedule; `None` for other loads.
-fn scheduled_of(load: wire::Load) -> Option<Asked> {
+fn scheduled_of(load: wire::Load) -> Option<ScheduledLoad> {
     match load {
         wire::Load::OpenLoop {
             percent_of_peak,
             peak_seconds,
             seconds,
             ..
-        } => Some(Asked {
+        } => Some(ScheduledLoad {
             percent_of_peak,
             peak_seconds,
             seconds,

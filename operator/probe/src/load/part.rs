@@ -5,7 +5,7 @@ use wasmbench_model::wire::document::{
     Meter, NodeCpu, NodeServices, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
 };
 
-use crate::generator::result::{Run, seen};
+use crate::generator::result::{Run, distribution};
 
 /// What is kept of a further run: the rest comes from the first run.
 const COUNTS: [&str; 7] = [
@@ -40,7 +40,7 @@ impl Part {
         run.expected += next.run.expected;
         timed.further.push(counts_of(next.run.json));
         let all = std::iter::once(&run.json).chain(&timed.further);
-        run.seen = seen(all.map(|json| &json["DurationHistogram"]));
+        run.distribution = distribution(all.map(|json| &json["DurationHistogram"]));
         let after = next.timed;
         timed.duration_nanoseconds += after.duration_nanoseconds;
         timed.subject = both(timed.subject.as_ref(), after.subject.as_ref(), subject);
@@ -166,7 +166,7 @@ mod tests {
             duration: Duration::from_secs(1),
             requests,
             expected: requests,
-            seen: None,
+            distribution: None,
             json,
         };
         let timed = TimedWindow {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_added_and_what_is_held_is_of_the_last_part() {
+    fn counters_are_added_up_and_gauges_are_those_of_the_last_part() {
         let (run, timed) = part(10, 3).then(part(20, 4)).window();
         assert_eq!((run.requests, run.duration), (30, Duration::from_secs(2)));
         assert_eq!(timed.duration_nanoseconds, 2_000_000_000);
@@ -218,8 +218,14 @@ mod tests {
         let fast = of(json!([{"Start": 24e-6, "End": 43e-6, "Count": 6147},
             {"Start": 100e-6, "End": 104e-6, "Count": 600}]));
         let (run, _) = slow.then(fast).then(part(5, 1)).window();
-        let seen = run.seen.unwrap();
-        assert!((24e-6..43e-6).contains(&seen.p50), "{seen:?}");
-        assert!((100e-6..104e-6).contains(&seen.p99), "{seen:?}");
+        let distribution = run.distribution.unwrap();
+        assert!(
+            (24e-6..43e-6).contains(&distribution.p50),
+            "{distribution:?}"
+        );
+        assert!(
+            (100e-6..104e-6).contains(&distribution.p99),
+            "{distribution:?}"
+        );
     }
 }

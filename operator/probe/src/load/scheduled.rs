@@ -18,12 +18,12 @@ use crate::generator::task::Amount;
 use crate::output::progress;
 
 /// A subject that does not keep up finishes its schedule late; a window that takes longer than this
-/// many times its length is void anyway.
+/// many times its length is invalid anyway.
 const LONGEST: f64 = 2.0;
 
 /// The requested load.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ScheduledLoad {
     /// The rate in percent of the peak.
     pub percent_of_peak: u32,
     /// Seconds for which the peak is measured.
@@ -35,15 +35,19 @@ pub struct Asked {
 impl Bench<'_> {
     /// Measures the peak, then runs the timed window. Repeats both once if the node was noisy in
     /// either; then the quieter attempt counts.
-    pub fn scheduled(&self, asked: Asked, warm: &Warm) -> Result<(TimedWindow, Answered), Failure> {
-        let first = self.part_of_peak(asked, warm)?;
+    pub fn scheduled(
+        &self,
+        load: ScheduledLoad,
+        warm: &Warm,
+    ) -> Result<(TimedWindow, Answered), Failure> {
+        let first = self.part_of_peak(load, warm)?;
         if !first.asks_for_quiet() || !self.may_repeat(&first) {
             return Ok((first.timed, first.answered));
         }
         let why = first.noise.message();
         progress(&format!("the node was noisy, {why}: once more"));
         // If the repeat fails, the first attempt counts.
-        let kept = match self.part_of_peak(asked, warm) {
+        let kept = match self.part_of_peak(load, warm) {
             Ok(second) => quieter(first, second),
             Err(_) => first,
         };
@@ -51,13 +55,13 @@ impl Bench<'_> {
     }
 
     /// Measures the peak, and runs the window at a fraction of it.
-    fn part_of_peak(&self, asked: Asked, warm: &Warm) -> Result<Window, Failure> {
-        let fastest = self.fastest(asked, warm)?;
+    fn part_of_peak(&self, load: ScheduledLoad, warm: &Warm) -> Result<Window, Failure> {
+        let fastest = self.fastest(load, warm)?;
         let peak = fastest.peak();
         progress(&format!("peak: {:.0} requests per second", peak.rps));
-        let rps = peak.rps * f64::from(asked.percent_of_peak) / 100.0;
+        let rps = peak.rps * f64::from(load.percent_of_peak) / 100.0;
         let schedule =
-            Schedule::new(rps, self.load.connections, asked.seconds).ok_or_else(|| {
+            Schedule::new(rps, self.load.connections, load.seconds).ok_or_else(|| {
                 load_failed(format!(
                     "the subject answers {:.2} requests per second at its peak: too few for a schedule; \
                      raise sweeps.openLoop.durationSeconds",
@@ -68,7 +72,7 @@ impl Bench<'_> {
             "{} requests at {:.1} per second, {} % of the peak, over {} connections",
             schedule.requests(),
             schedule.rps(),
-            asked.percent_of_peak,
+            load.percent_of_peak,
             schedule.connections()
         ));
         let window = self.on_schedule(&schedule, peak, warm)?;
@@ -76,8 +80,8 @@ impl Bench<'_> {
     }
 
     /// Runs a load as fast as the subject answers, read at both edges like every window.
-    fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, Failure> {
-        let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
+    fn fastest(&self, load: ScheduledLoad, warm: &Warm) -> Result<Window, Failure> {
+        let time = Amount::Time(Duration::from_secs(load.peak_seconds.into()));
         let window = self.window(time, warm, warm.buckets)?;
         if let Err(codes) = &window.answered {
             let message = format!("no request at the peak was answered as expected: {codes}");

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_and_a_part_without_an_answer_say_nothing() {
+    fn one_part_or_a_part_without_answers_is_not_enough() {
         assert_eq!(settled(&[]), None);
         assert_eq!(settled(&[100.0]), None);
         assert_eq!(settled(&[0.0, 100.0]), None);

@@ -76,8 +76,8 @@ impl Warm {
     /// to tell whether the rate has settled.
     #[must_use]
     pub fn done(mut self, amounts: &Amounts, took: Duration) -> Self {
-        let told = self.settling.is_settled();
-        self.warmup.settled = told.filter(|_| !amounts.settling.is_empty());
+        let is_settled = self.settling.is_settled();
+        self.warmup.settled = is_settled.filter(|_| !amounts.settling.is_empty());
         self.warmup.duration_nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         progress(&format!("warm: {:.0} requests per second", self.warmup.rps));
         self
@@ -92,9 +92,11 @@ impl Bench<'_> {
         let uncounted = self.load.connections(amount);
         warm.warmup.requests += run.requests + u64::from(uncounted);
         warm.warmup.rps = run.rps();
-        if let Some(seen) = run.seen {
-            warm.buckets = Buckets::choose(seen);
-            warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
+        if let Some(distribution) = run.distribution {
+            warm.buckets = Buckets::choose(distribution);
+            warm.per_request = warm
+                .per_request
+                .max(Duration::from_secs_f64(distribution.p50));
         }
         warm.version = run.version;
         warm.settling.add(warm.warmup.rps);

@@ -6,7 +6,7 @@ use wasmbench_model::noise::Noise;
 use wasmbench_model::wire::document::{DiscardedWindow, TimedWindow};
 use wasmbench_model::wire::open_loop::Peak;
 
-use crate::buckets::{Buckets, Seen};
+use crate::buckets::{Buckets, Distribution};
 use crate::generator::result::Run;
 
 /// Whether any request was answered as expected; if not, what came instead.
@@ -28,7 +28,7 @@ pub struct Window {
     /// Requests that were not.
     failed: u64,
     rps: f64,
-    seen: Option<Seen>,
+    distribution: Option<Distribution>,
 }
 
 impl Window {
@@ -43,7 +43,7 @@ impl Window {
             expected: run.expected,
             failed: run.requests.saturating_sub(run.expected),
             rps: run.rps(),
-            seen: run.seen,
+            distribution: run.distribution,
             length: run.duration,
             noise,
             timed: TimedWindow {
@@ -80,12 +80,12 @@ impl Window {
 
     /// Returns better buckets if the latencies lie where those of the measurement are wide.
     pub fn better_buckets(&self) -> Option<Buckets> {
-        let seen = self.seen.filter(|_| self.may_be_discarded())?;
+        let distribution = self.distribution.filter(|_| self.may_be_discarded())?;
         let used = Buckets {
             offset: Duration::from_nanos(self.timed.offset_nanoseconds),
             resolution: self.timed.resolution_seconds,
         };
-        used.better(seen)
+        used.better(distribution)
     }
 
     /// Whether the same load should be measured again because the node was noisy.
@@ -140,7 +140,7 @@ mod tests {
             expected: 100,
             failed,
             rps,
-            seen: None,
+            distribution: None,
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_is_made_of_answers_and_tells_what_failed_and_who_disturbed_it() {
+    fn a_peak_counts_answers_and_reports_failures_and_disturbance() {
         let peak = window(0.2, 1.0, 20).peak();
         assert!((peak.rps - 25.0).abs() < 1e-9, "{peak:?}");
         assert_eq!(

@@ -80,7 +80,7 @@ mod tests {
     const UID: &str = "0f3c0a52-7f9e-4f6e-9d0a-2b0f5a3f1c11";
 
     #[test]
-    fn both_drivers_names_are_known() {
+    fn the_names_of_both_drivers_are_recognised() {
         let systemd = "kubepods-burstable-pod0f3c0a52_7f9e_4f6e_9d0a_2b0f5a3f1c11.slice";
         assert!(is_pod(&format!("pod{UID}"), UID));
         assert!(is_pod(systemd, UID));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uid_that_is_none_matches_nothing() {
+    fn an_invalid_uid_matches_nothing() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("pod")).unwrap();
         fs::create_dir(root.path().join("kubepods-pod.slice")).unwrap();

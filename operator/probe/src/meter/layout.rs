@@ -1,6 +1,6 @@
 //! Which files hold the counters: one unified tree under cgroup v2; a tree per controller under
 //! cgroup v1, where `cpu` and `cpuacct` may be one. In the hybrid layout a v2 tree without
-//! controllers lies beside those of v1, so v1 is looked for first.
+//! controllers lies next to those of v1, so v1 is looked for first.
 
 use std::ffi::OsStr;
 use std::fs;

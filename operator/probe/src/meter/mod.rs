@@ -3,7 +3,7 @@
 //! for the pod outside its cgroup, [`services`] what those services of the node use that carry its
 //! log. Files are only read, as any user may do.
 //!
-//! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
+//! [`layout`] determines where the counters are under cgroup v1 and v2, [`find`] finds the pod,
 //! [`parse`] parses the files.
 
 pub mod find;

@@ -1,6 +1,6 @@
 //! Turns the texts of cgroup and `/proc` files into numbers. Pure; missing values are `None`.
 //!
-//! Own code, because crates for `/proc` do not know cgroups and reject a file that lacks a single
+//! Own code, because crates for `/proc` do not cover cgroups and reject a file that lacks a single
 //! field: sandbox kernels (gVisor) and old kernels lack some, but the other fields are still right.
 
 /// Parses a file that holds one number; `None` for `max`, which means no limit.

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_those_of_the_window_and_ended_threads_are_told() {
+    fn switches_are_those_of_the_window_and_ended_threads_are_reported() {
         let root = tempfile::tempdir().unwrap();
         let server = process(root.path(), 1, "/");
         thread(&server, 1, 100, 10);

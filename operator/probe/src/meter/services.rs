@@ -21,14 +21,14 @@ const NAMES: [&str; 5] = [
     "kubelet",
     "systemd-journal",
 ];
-/// What runs in a pod has one of these above it: a containerd of a pod's own is no service.
+/// Ancestors of what runs in a pod: a containerd inside a pod is no service of the node.
 const PARENTS_OF_PODS: [&str; 2] = ["containerd-shim", "conmon"];
 /// Deeper than any tree of services.
 const MOST_PARENTS: usize = 16;
-/// CPUs from which on it is found out what they use without the load: a third of what makes a window
-/// noisy on two CPUs. Less can hide no neighbour, and the time of every trial is worth more.
+/// Services that used at least this many CPUs are also read without the load: a third of what makes a
+/// window noisy on two CPUs. Less can hide no neighbour and is not worth the time in every trial.
 const LEAST_CPUS: f64 = 0.1;
-/// Time until what the load left in pipes has been carried.
+/// Time for the services to work off what the load left in pipes.
 const SETTLING: Duration = Duration::from_millis(200);
 /// Time for which they are then observed: a tick of each is a hundredth of it.
 const IDLE: Duration = Duration::from_secs(1);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_use_without_the_load_is_read_only_where_they_used_much() {
+    fn idle_use_is_read_only_for_services_that_used_much() {
         let root = tempfile::tempdir().unwrap();
         process(root.path(), 20, ("containerd", 1), 30);
         let services = Services::find(root.path());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_service_is_as_busy_without_the_load() {
+    fn the_idle_use_of_a_busy_service_is_scaled_to_the_window() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().to_owned();
         process(&proc, 20, ("containerd", 1), 0);

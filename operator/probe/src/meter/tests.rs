@@ -217,7 +217,7 @@ fn the_trees_of_version_1_may_have_different_depths() {
 }
 
 #[test]
-fn of_two_directories_of_one_pod_the_busier_counts() {
+fn the_busier_of_two_directories_of_one_pod_counts() {
     let tree = Tree::new();
     tree.v2(&format!("a/pod{UID}"), 0);
     tree.v2(&format!("b/c/pod{UID}"), 12);
@@ -256,7 +256,7 @@ impl Tree {
 }
 
 #[test]
-fn the_pause_container_is_told_apart_under_both_versions() {
+fn the_pause_container_is_recognised_under_both_versions() {
     let (pause, server) = ("a".repeat(64), "b".repeat(64));
     let v1 = Tree::new();
     let pod = format!("kubepods/pod{UID}");
@@ -279,7 +279,7 @@ fn the_pause_container_is_told_apart_under_both_versions() {
 }
 
 #[test]
-fn without_a_shim_nobody_is_called_pause() {
+fn without_a_shim_no_process_is_taken_for_pause() {
     let tree = Tree::new();
     tree.v2(&format!("kubepods/pod{UID}"), 12);
     tree.v2(&format!("kubepods/pod{UID}/{}", "a".repeat(64)), 3);
@@ -306,7 +306,7 @@ fn pressure_is_that_of_version_2_and_absent_elsewhere() {
 }
 
 #[test]
-fn a_pod_that_is_not_there_has_no_meter() {
+fn a_missing_pod_has_no_meter() {
     let tree = Tree::new();
     tree.v2("kubepods/podanother", 12);
     assert!(PodMeter::find(tree.0.path(), tree.0.path(), UID).is_none());
@@ -314,7 +314,7 @@ fn a_pod_that_is_not_there_has_no_meter() {
 }
 
 #[test]
-fn a_counter_that_goes_backwards_is_no_panic() {
+fn a_counter_that_goes_backwards_causes_no_panic() {
     let tree = Tree::new();
     tree.v2(&format!("pod{UID}"), 12);
     let meter = tree.meter();

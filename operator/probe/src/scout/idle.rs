@@ -38,7 +38,7 @@ struct Own {
 }
 
 impl Own {
-    /// `None` where the subject's, or that of an echo server that there is, cannot be read.
+    /// `None` if that of the subject, or of an echo server where there is one, cannot be read.
     fn read(subject: Option<&PodMeter>, upstream: Option<&Option<PodMeter>>) -> Option<Self> {
         let upstream = match upstream {
             None => 0,

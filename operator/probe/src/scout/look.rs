@@ -1,5 +1,5 @@
-//! Looks at one workload: waits for a correct answer, then asks twice over one connection, as far
-//! as the subject keeps it.
+//! Looks at one workload: waits for a correct answer, then requests it twice over one connection,
+//! as far as the subject keeps it.
 
 use wasmbench_model::wire::document::Readiness;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -9,7 +9,7 @@ use crate::answer::{self, Judged};
 use crate::http::{Answered, Error, KeptConnection};
 use crate::ready::{Patience, Question};
 
-/// What was seen of a workload.
+/// What was observed of a workload.
 pub struct Looked {
     /// How long it took to get a correct answer, or to give up.
     pub readiness: Readiness,
@@ -26,19 +26,19 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
     // A service that starts may answer wrongly at first, as before a load.
     let waited = question.wait(patience);
     let was_right = waited.outcome.is_ok();
-    let mut seen = Seen::default();
-    let asked = seen.ask(question);
-    let failure = match (waited.outcome, asked) {
-        (Err(failure), _) => Some(failure).filter(|_| had_time && !seen.has_right_answer()),
+    let mut observed = Observed::default();
+    let outcome = observed.ask(question);
+    let failure = match (waited.outcome, outcome) {
+        (Err(failure), _) => Some(failure).filter(|_| had_time && !observed.has_right_answer()),
         (Ok(_), Err(error)) => Some(no_answer(&error)),
-        (Ok(_), Ok(())) => seen.fault(workload),
+        (Ok(_), Ok(())) => observed.fault(workload),
     };
     Looked {
         readiness: waited.readiness,
         was_right,
         scouted: Scouted {
             workload: workload.name.clone(),
-            answers: seen.answers,
+            answers: observed.answers,
             failure,
             not_asked: None,
         },
@@ -46,14 +46,14 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observed {
     answers: Vec<ScoutedAnswer>,
     /// What is wrong with each.
     wrong: Vec<Option<String>>,
 }
 
-impl Seen {
-    /// Asks as often as a scout does.
+impl Observed {
+    /// Sends as many requests as a scout does.
     fn ask(&mut self, question: &Question<'_>) -> Result<(), Error> {
         let mut kept: Option<KeptConnection<'_>> = None;
         while self.answers.len() < ANSWERS {
@@ -98,7 +98,7 @@ impl Seen {
 
     /// What is wrong with the answers, though a correct one was seen before. One of several is left
     /// to the load, which counts how many there are. Where requests may fail, an answer with another
-    /// status says nothing.
+    /// status proves nothing.
     fn fault(&self, workload: &ScoutWorkload) -> Option<Failure> {
         let expect = &workload.expect;
         let says_something = |(answer, _): &(&ScoutedAnswer, &Option<String>)| {
@@ -130,7 +130,7 @@ impl Seen {
     }
 }
 
-/// Whoever does not answer once may answer the next time: this decides nothing.
+/// A service that does not answer once may answer the next time: this decides nothing.
 fn no_answer(error: &Error) -> Failure {
     let reason = match error {
         Error::Slow(_) => FailureReason::AnswerTooSlow,

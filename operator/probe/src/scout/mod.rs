@@ -1,5 +1,6 @@
-//! Looks at one variant before anything is measured: asks each workload twice, and reads the node's
-//! CPU time in a second of silence. A request in, a document out, whatever happens in between.
+//! Looks at one variant before anything is measured: requests each workload twice, and reads the
+//! node's CPU time in a second of silence. A request in, a document out, whatever happens in
+//! between.
 
 mod idle;
 mod look;

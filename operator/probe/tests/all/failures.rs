@@ -1,4 +1,4 @@
-//! What the whole probe says when there is no usable measurement.
+//! What the whole probe reports when there is no usable measurement.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,18 +9,21 @@ use crate::support::{Run, probe, probe_with, request};
 use wasmbench_model::wire::failure::FailureReason as Reason;
 
 #[test]
-fn a_wrong_answer_is_waited_out_and_quoted_with_how_long() {
+fn a_persistent_wrong_answer_is_quoted_with_how_long_it_lasted() {
     let server = Server::start(|_, _| answer(200, "goodbye"));
     let mut request = request(server.address.port());
     request["readyTimeoutSeconds"] = json!(5);
     let run = probe(&request);
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::WrongAnswer));
-    let said = run.message();
-    assert!(said.contains("no correct answer within 5 s"), "{said}");
-    assert!(said.contains("expected the body 'hello'"), "{said}");
+    let message = run.message();
     assert!(
-        said.contains("status 200 with a body of 7 bytes: 'goodbye'"),
-        "{said}"
+        message.contains("no correct answer within 5 s"),
+        "{message}"
+    );
+    assert!(message.contains("expected the body 'hello'"), "{message}");
+    assert!(
+        message.contains("status 200 with a body of 7 bytes: 'goodbye'"),
+        "{message}"
     );
     // The five seconds begin a moment before the first attempt, from which the wait is counted.
     let readiness = run.document.readiness;
@@ -30,7 +33,7 @@ fn a_wrong_answer_is_waited_out_and_quoted_with_how_long() {
 }
 
 #[test]
-fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
+fn a_closed_port_is_polled_every_millisecond_until_the_timeout() {
     // A system port that nothing uses; a free one could be taken by another test.
     let mut request = request(1);
     request["readyTimeoutSeconds"] = json!(3);
@@ -118,7 +121,7 @@ fn a_counter_may_count() {
 }
 
 #[test]
-fn answers_that_change_although_they_must_not_are_told() {
+fn answers_that_change_although_they_must_not_are_reported() {
     // The answer changes during the warm-up.
     let server =
         Server::start(|number, _| answer(200, if number < 10 { "hello a" } else { "hello b" }));
@@ -133,7 +136,7 @@ fn answers_that_change_although_they_must_not_are_told() {
 }
 
 #[test]
-fn a_window_in_which_every_request_fails_is_told() {
+fn a_window_in_which_every_request_fails_is_reported() {
     let server = Server::start(|number, _| answer(if number <= 20 { 200 } else { 500 }, "hello"));
     let run = probe(&request(server.address.port()));
     assert_eq!(
@@ -149,7 +152,7 @@ fn a_window_in_which_every_request_fails_is_told() {
 }
 
 #[test]
-fn a_generator_that_does_not_work_is_told() {
+fn a_broken_generator_is_reported() {
     let server = Server::start(|_, _| answer(200, "hello"));
     for (generator, expected) in [
         ("/nowhere/generator", "could not start the load generator"),
@@ -169,7 +172,7 @@ fn a_generator_that_does_not_work_is_told() {
 }
 
 #[test]
-fn a_request_of_another_version_is_told() {
+fn a_request_of_another_version_is_reported() {
     let run = probe(&json!({"target": "http://example.invalid/"}));
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::BadRequest));
     let mut request = request(1);

@@ -22,7 +22,7 @@ fn hello() -> Server {
 }
 
 #[test]
-fn a_correct_service_is_measured_and_told_in_one_line() {
+fn a_correct_service_is_measured_and_reported_in_one_line() {
     // Slow enough that its window has the requested number of requests: that of a faster server
     // lasts a second instead.
     let server = hello_after(12);
@@ -50,13 +50,16 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     let seconds = timed.duration_nanoseconds as f64 / 1e9;
     assert_eq!(requests, 100);
     assert!(seconds >= 1.2, "{seconds} s for 100 requests of 12 ms");
-    assert_eq!(timed.subject, None, "no meter was asked for");
+    assert_eq!(timed.subject, None, "no meter was requested");
     assert!(
         document.absent["subject"].contains("meter.level"),
         "{:?}",
         document.absent
     );
-    assert_eq!(timed.asked_nanoseconds, None, "requests were asked for");
+    assert_eq!(
+        timed.asked_nanoseconds, None,
+        "requests were requested, no length"
+    );
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.node.is_some());
     assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
@@ -88,7 +91,7 @@ fn a_known_latency_is_found_over_every_kind_of_connection() {
 }
 
 #[test]
-fn a_window_lasts_as_long_as_asked_for() {
+fn a_window_lasts_as_long_as_requested() {
     let server = hello();
     let mut request = request(server.address.port());
     request["connections"] = json!(4);
@@ -101,20 +104,20 @@ fn a_window_lasts_as_long_as_asked_for() {
         "{warmup:?}"
     );
     let timed = run.document.timed.unwrap();
-    // A stall at the end makes the window longer than what was asked for.
-    let asked = match timed.runs().count() {
+    // A stall at the end makes the window longer than requested.
+    let requested = match timed.runs().count() {
         1 => "1s",
         4 => "250ms",
         parts => panic!("{parts} parts"),
     };
-    assert_eq!(timed.fortio["RequestedDuration"], asked);
+    assert_eq!(timed.fortio["RequestedDuration"], requested);
     assert_eq!(timed.asked_nanoseconds, Some(1_000_000_000));
     let length = Duration::from_nanos(timed.duration_nanoseconds);
     assert!(length >= Duration::from_millis(990), "{length:?}");
 }
 
 #[test]
-fn a_number_of_requests_asks_for_no_length_however_fast_the_service_is() {
+fn a_number_of_requests_sets_no_length_however_fast_the_service_is() {
     let server = hello();
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 100, "warmupRequests": 20});
@@ -127,7 +130,7 @@ fn a_number_of_requests_asks_for_no_length_however_fast_the_service_is() {
 }
 
 #[test]
-fn a_warm_up_of_nothing_still_finds_the_buckets() {
+fn an_empty_warm_up_still_finds_the_buckets() {
     // Slow enough that what a crowded machine adds does not change the order of magnitude.
     let server = hello_after(40);
     let mut request = request(server.address.port());
@@ -136,7 +139,7 @@ fn a_warm_up_of_nothing_still_finds_the_buckets() {
     // And the one that opens the connection.
     assert_eq!(run.document.warmup.unwrap().requests, 51);
     let timed = run.document.timed.as_ref().unwrap();
-    // Fifty requests to a server that just started say little about the next fifty, which may be
+    // Fifty requests to a server that just started reveal little about the next fifty, which may be
     // measured again.
     let offset = timed.offset_nanoseconds as f64 / 1e9;
     let (low, high) = (offset, offset + 1000.0 * timed.resolution_seconds);
@@ -285,7 +288,7 @@ fn names(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn of_every_figure_of_the_generator_it_is_said_whether_it_is_read() {
+fn every_figure_of_the_generator_is_listed() {
     // Every third answer is another status, every seventh request has none.
     let server = Server::start(|number, head| match number {
         _ if head.contains("wasmbench-probe") => answer(200, "hello"),
@@ -315,10 +318,10 @@ fn chunks_and_a_variants_prefix_are_understood() {
 #[test]
 fn probe_and_generator_ask_for_the_same_path() {
     let lines = Arc::new(Mutex::new(BTreeSet::new()));
-    let seen = Arc::clone(&lines);
+    let received = Arc::clone(&lines);
     let server = Server::start(move |_, head| {
         let line = head.lines().next().unwrap();
-        seen.lock().unwrap().insert(line.to_owned());
+        received.lock().unwrap().insert(line.to_owned());
         answer(200, "hello")
     });
     let mut request = request(server.address.port());
@@ -378,7 +381,7 @@ fn help_and_version_are_printed() {
 }
 
 #[test]
-fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
+fn the_generators_ceiling_is_measured_on_request_and_not_at_the_subject() {
     // Slow enough that 100 requests over 2 connections take a second.
     let server = hello_after(24);
     let mut request = request(server.address.port());
@@ -404,7 +407,7 @@ fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
 }
 
 #[test]
-fn a_subject_that_claims_an_engine_is_asked_for_it_after_the_load() {
+fn a_subject_that_claims_an_engine_is_queried_after_the_load() {
     let server = Server::start(|number, head| match head.lines().next() {
         Some("GET /engine HTTP/1.1") => answer(
             200,
@@ -418,7 +421,7 @@ fn a_subject_that_claims_an_engine_is_asked_for_it_after_the_load() {
     let engine = probe(&request).document.engine.unwrap();
     assert_eq!(engine["engine"], "wasmtime");
     let asked: u64 = engine["asked"].parse().unwrap();
-    assert_eq!(asked, server.count() - 1, "it is asked last");
+    assert_eq!(asked, server.count() - 1, "it is queried last");
 
     request["enginePath"] = json!("/");
     let silent = probe(&request).document;

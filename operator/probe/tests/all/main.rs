@@ -7,7 +7,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a test ends at the first surprise, and says what it measured"
+    reason = "a test ends at the first surprise, and reports what it measured"
 )]
 
 mod failures;

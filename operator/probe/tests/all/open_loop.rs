@@ -107,7 +107,7 @@ fn a_scheduled_load_sends_the_stated_requests_at_the_stated_rate() {
 }
 
 #[test]
-fn a_subject_too_slow_for_a_schedule_is_a_failure_that_says_so() {
+fn a_subject_too_slow_for_a_schedule_is_reported_as_a_failure() {
     let server = hello_after(600);
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,

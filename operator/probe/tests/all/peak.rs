@@ -56,7 +56,7 @@ fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
 }
 
 #[test]
-fn what_fails_at_the_peak_is_counted_and_no_repeat_hides_it() {
+fn failures_at_the_peak_are_counted_and_no_repeat_hides_them() {
     let node = Proc::quiet();
     let robbed = Arc::clone(&node);
     let server = Server::start(move |number, _| {

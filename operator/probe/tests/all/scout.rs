@@ -1,4 +1,4 @@
-//! What the whole probe says of a service before it is measured.
+//! What the whole probe reports about a service before it is measured.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -41,8 +41,8 @@ fn scout(request: &Value) -> (Option<i32>, ScoutDocument) {
     scout_with(request, &[])
 }
 
-/// What is seen of the only workload of a server with these answers.
-fn seen(
+/// What is observed of the only workload of a server with these answers.
+fn observed(
     answers: impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync + 'static,
     workload: Value,
 ) -> Scouted {
@@ -53,7 +53,7 @@ fn seen(
 }
 
 #[test]
-fn every_workload_is_asked_twice_over_one_connection_and_the_node_is_read_in_silence() {
+fn each_workload_is_requested_twice_on_one_connection_and_the_node_is_read_idle() {
     let server = Server::start(|_, head| {
         assert!(head.contains("User-Agent: wasmbench-probe/"), "{head}");
         answer(200, if head.contains("/one") { "1" } else { "two" })
@@ -68,12 +68,16 @@ fn every_workload_is_asked_twice_over_one_connection_and_the_node_is_read_in_sil
     let names: Vec<&str> = document
         .workloads
         .iter()
-        .map(|seen| seen.workload.as_str())
+        .map(|observed| observed.workload.as_str())
         .collect();
     assert_eq!(names, ["one", "two"]);
-    for (seen, bytes) in document.workloads.iter().zip([1, 3]) {
-        assert_eq!((seen.answers.len(), &seen.failure), (2, &None), "{seen:?}");
-        for answer in &seen.answers {
+    for (observed, bytes) in document.workloads.iter().zip([1, 3]) {
+        assert_eq!(
+            (observed.answers.len(), &observed.failure),
+            (2, &None),
+            "{observed:?}"
+        );
+        for answer in &observed.answers {
             assert_eq!(answer.answer.body_bytes, bytes);
             assert_eq!(answer.framing, BodyFraming::Length);
             assert_eq!(answer.connection, AfterAnswer::Kept);
@@ -87,16 +91,16 @@ fn every_workload_is_asked_twice_over_one_connection_and_the_node_is_read_in_sil
 #[test]
 fn an_answer_that_changes_by_itself_is_found_before_the_load() {
     let count = |number: u64, _: &str| answer(200, &number.to_string());
-    let same = seen(count, workload("/", &json!({"sameAcrossVariants": true})));
+    let same = observed(count, workload("/", &json!({"sameAcrossVariants": true})));
     let failure = same.failure.expect("a failure");
     assert_eq!(failure.reason, Reason::AnswerChanged);
     assert!(failure.message.contains("'1', then '2'"), "{failure:?}");
     // A counter that counts is no error.
-    assert_eq!(seen(count, workload("/", &json!({}))).failure, None);
+    assert_eq!(observed(count, workload("/", &json!({}))).failure, None);
 }
 
 #[test]
-fn a_wrong_answer_is_said_of_its_workload_and_the_others_are_looked_at() {
+fn a_wrong_answer_fails_its_workload_and_the_others_are_still_checked() {
     let server = Server::start(|_, _| answer(200, "hello"));
     let both = [
         workload("/liar", &json!({"body": "goodbye"})),
@@ -120,7 +124,7 @@ fn a_wrong_answer_is_said_of_its_workload_and_the_others_are_looked_at() {
 }
 
 #[test]
-fn a_workload_that_was_left_no_time_is_not_judged_by_a_single_attempt() {
+fn a_workload_without_time_is_not_judged_by_a_single_attempt() {
     let server = Server::start(|_, head| {
         let status = if head.contains("/sheds") { 503 } else { 200 };
         answer(status, "hello")
@@ -139,7 +143,7 @@ fn a_workload_that_was_left_no_time_is_not_judged_by_a_single_attempt() {
     assert_eq!((sheds.answers.len(), &sheds.failure), (2, &None));
 }
 
-/// Answers rightly at first and, over the kept connection, what the test says.
+/// Answers rightly at first and, over the kept connection, what the test supplies.
 fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync {
     move |number, _| match number {
         0 => answer(200, "hello"),
@@ -148,9 +152,9 @@ fn after_the_first(then: [u16; 2]) -> impl Fn(u64, &str) -> Option<Vec<u8>> + Se
 }
 
 #[test]
-fn a_failed_request_decides_only_where_none_may_fail_and_all_do() {
+fn a_workload_fails_only_if_no_request_may_fail_and_all_do() {
     let strict = workload("/", &json!({"body": "hello"}));
-    let all = seen(after_the_first([503, 503]), strict.clone());
+    let all = observed(after_the_first([503, 503]), strict.clone());
     let failure = all.failure.expect("a failure");
     assert_eq!(failure.reason, Reason::WrongAnswer);
     assert!(
@@ -158,14 +162,14 @@ fn a_failed_request_decides_only_where_none_may_fail_and_all_do() {
         "{failure:?}"
     );
     // A load counts how many they are.
-    let one = seen(after_the_first([503, 200]), strict.clone());
+    let one = observed(after_the_first([503, 200]), strict.clone());
     assert_eq!(one.failure, None);
     let mut lenient = strict;
     lenient["mayFail"] = json!(true);
-    assert_eq!(seen(after_the_first([503, 503]), lenient).failure, None);
+    assert_eq!(observed(after_the_first([503, 503]), lenient).failure, None);
 }
 
-/// Answers one request of each connection, and ends it a little later, when nobody looks any more.
+/// Answers one request of each connection, and ends it a little later, when nobody reads any more.
 fn closing_late() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -182,12 +186,16 @@ fn closing_late() -> u16 {
 }
 
 #[test]
-fn a_connection_that_ends_before_the_next_request_was_closed_without_a_word() {
+fn a_connection_that_ends_before_the_next_request_was_closed_silently() {
     let (exit, document) = scout(&request(closing_late(), &[workload("/", &json!({}))]));
     assert_eq!((exit, document.failure), (Some(0), None));
-    let seen = &document.workloads[0];
-    assert_eq!((seen.answers.len(), &seen.failure), (2, &None), "{seen:?}");
-    assert_eq!(seen.answers[0].connection, AfterAnswer::Closed);
+    let observed = &document.workloads[0];
+    assert_eq!(
+        (observed.answers.len(), &observed.failure),
+        (2, &None),
+        "{observed:?}"
+    );
+    assert_eq!(observed.answers[0].connection, AfterAnswer::Closed);
 }
 
 #[test]
@@ -205,7 +213,7 @@ fn a_service_that_answers_nothing_fails_the_scout() {
 }
 
 #[test]
-fn an_instance_is_initialised_once_and_other_code_is_not_asked() {
+fn an_instance_is_initialised_once_and_other_code_is_not_queried() {
     let server = Server::start(|_, _| answer(200, "{}"));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("hash"), "program").unwrap();
@@ -222,12 +230,12 @@ fn an_instance_is_initialised_once_and_other_code_is_not_asked() {
     let folder = folder.path().to_str().unwrap();
     let (exit, document) = scout_with(&request, &[("WASMBENCH_ACTIONS", folder)]);
     assert_eq!((exit, document.failure), (Some(0), None));
-    let asked: Vec<usize> = document
+    let answers: Vec<usize> = document
         .workloads
         .iter()
-        .map(|seen| seen.answers.len())
+        .map(|observed| observed.answers.len())
         .collect();
-    assert_eq!(asked, [2, 0, 2]);
+    assert_eq!(answers, [2, 0, 2]);
     let why = document.workloads[1].not_asked.as_deref().unwrap();
     assert!(why.contains("hash"), "{why}");
 }

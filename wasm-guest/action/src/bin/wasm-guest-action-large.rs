@@ -1,4 +1,4 @@
-//! The same function with more code besides.
+//! The same function with additional code.
 
 use std::process::ExitCode;
 

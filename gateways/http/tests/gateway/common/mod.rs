@@ -171,14 +171,14 @@ pub fn field(head: &str, name: &str) -> Option<String> {
 /// Whether nothing has come from the server yet.
 fn is_silent(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
-    let seen = client.stream.peek(&mut [0]);
+    let peeked = client.stream.peek(&mut [0]);
     client.stream.set_nonblocking(false).unwrap();
-    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
 /// Others get their responses before anything comes to the `slow` clients, whose own timeout is
 /// longer than this takes on any machine: so the others did not wait for the slow ones.
-pub fn others_are_answered_beside(slow: &[Client], address: SocketAddr) {
+pub fn assert_others_are_answered(slow: &[Client], address: SocketAddr) {
     let mut other = Client::connect(address);
     for _ in 0..20 {
         assert_eq!(other.get("/").body, "hello");

@@ -148,7 +148,7 @@ fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
 }
 
 #[test]
-fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
+fn the_wait_for_a_spent_quota_is_not_part_of_the_start() {
     let (document, world) = trial(Fate::ServesOverQuota(3), &request(service(), |_| {}));
     assert_eq!(document.failure, None);
     assert_eq!(world.lock().unwrap().over_quota, 3);
@@ -162,7 +162,7 @@ fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
 }
 
 #[test]
-fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
+fn a_service_that_never_answers_differs_from_one_that_answers_wrongly() {
     // A system port that nothing uses.
     let silent = request_in_vain(1);
     let mut wrong = request_in_vain(service());
@@ -213,7 +213,7 @@ fn a_start_that_is_late_is_recorded_removed_and_the_trial_goes_on() {
 }
 
 #[test]
-fn a_pod_in_time_beside_a_late_one_has_its_times() {
+fn a_pod_in_time_keeps_its_times_if_another_is_late() {
     let mut two = request(service(), |request| request.concurrency = 2);
     (two.timeout_seconds, two.samples) = (5, 2);
     // The discarded sample has the first two pods.
@@ -242,7 +242,7 @@ fn a_late_pod_that_a_quota_kept_back_had_less_time_and_fails_the_trial() {
 }
 
 #[test]
-fn without_the_line_that_was_named_there_is_no_listening() {
+fn without_the_requested_line_the_step_listening_is_absent() {
     let silent = request(service(), |request| {
         request.listening_line = Some("at your service".into());
     });
@@ -278,7 +278,7 @@ fn a_floor_follows_the_samples_and_its_failure_is_not_that_of_the_trial() {
 }
 
 #[test]
-fn on_the_nodes_network_the_port_is_asked_before_the_pod_is_there() {
+fn on_the_nodes_network_the_port_is_polled_before_the_pod_exists() {
     let (document, _) = trial(Fate::ServesOnHost, &on_host(free_port()));
     assert_eq!(document.failure, None);
     let first = document.samples[0].pods.len();
@@ -294,7 +294,7 @@ fn on_the_nodes_network_the_port_is_asked_before_the_pod_is_there() {
 }
 
 #[test]
-fn a_port_of_the_node_that_something_else_has_is_not_measured() {
+fn a_node_port_that_something_else_uses_is_not_measured() {
     let (document, world) = trial(Fate::Serves, &on_host(service()));
     let failure = document.failure.expect("a reason");
     assert!(failure.message.contains("is taken"), "{failure:?}");
@@ -326,7 +326,7 @@ fn samples_of_the_wrong_class_are_kept_marked_and_taken_again() {
 }
 
 #[test]
-fn refills_end_with_the_budget_and_the_trial_says_what_it_saw() {
+fn refills_end_with_the_budget_and_the_trial_keeps_wrong_samples() {
     let (document, world) = trial(Fate::ServesPulled(99), &request(service(), |_| {}));
     assert_eq!(document.failure, None);
     assert_eq!(wrong(&document), [false, true, true, true, true]);
@@ -342,7 +342,7 @@ fn without_events_a_sample_counts_and_is_not_verified() {
 }
 
 #[test]
-fn where_the_class_does_not_matter_nobody_looks() {
+fn the_class_is_not_checked_where_it_does_not_matter() {
     let any = request(service(), |request| request.class = None);
     let (document, _) = trial(Fate::ServesPulled(99), &any);
     assert_eq!(wrong(&document), [false; 3]);
@@ -363,7 +363,7 @@ fn a_node_cold_sample_whose_image_was_there_is_of_the_wrong_class() {
 }
 
 #[test]
-fn each_sample_says_what_the_nodes_cpus_did_until_its_pods_were_up() {
+fn each_sample_records_the_nodes_cpu_time_until_its_pods_were_up() {
     let request = request(service(), |_| {});
     let (document, _) = trial(Fate::Serves, &request);
     assert_eq!(document.samples.len(), 3);

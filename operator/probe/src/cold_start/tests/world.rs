@@ -28,7 +28,7 @@ pub(super) enum Fate {
     ServesOverQuota(usize),
     /// Like `Serves`, but a container is injected into the pods.
     Injected,
-    /// Like `Serves`, but of one pod, of this number from 0, nothing is heard.
+    /// Like `Serves`, but the pod with this number, from 0, stays silent.
     ServesExcept(usize),
     Refused,
     Crashes,
@@ -45,13 +45,13 @@ pub(super) struct World {
     /// Attempts that failed because of a spent quota.
     pub(super) over_quota: usize,
     /// The kubelet's events.
-    said: Vec<Value>,
+    kubelet_events: Vec<Value>,
     /// The service of the current pod, if it comes and goes with the pod.
     service: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
 impl World {
-    fn tell(&mut self, kind: &str, mut pod: Value) {
+    fn send(&mut self, kind: &str, mut pod: Value) {
         pod["metadata"]["resourceVersion"] = json!((self.events.len() + 2).to_string());
         let event = json!({ "type": kind, "object": pod });
         self.events.push(format!("{event}\n"));
@@ -96,8 +96,8 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
     pod
 }
 
-/// Adds the kubelet's event that says whether it pulled the image.
-fn say(world: &mut World, pod: &Value, fate: Fate) {
+/// Adds the kubelet's event that reports whether it pulled the image.
+fn record_pull(world: &mut World, pod: &Value, fate: Fate) {
     let pulled = match fate {
         Fate::ServesUnseen => return,
         Fate::ServesPulled(first) => world.created <= first,
@@ -116,7 +116,7 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
     } else {
         "Container image \"a\" already present on machine"
     };
-    world.said.push(json!({
+    world.kubelet_events.push(json!({
         "metadata": {}, "reason": "Pulled", "message": message,
         "involvedObject": { "kind": "Pod", "uid": pod["metadata"]["uid"] },
     }));
@@ -135,12 +135,12 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     world.pods.insert(name, pod.clone());
     world.created += 1;
-    say(world, pod, fate);
+    record_pull(world, pod, fate);
     if fate == Fate::ServesOnHost {
         world.service = Some(passing_service(&pod["metadata"]["annotations"]["port"]));
     }
     world.most_at_once = world.most_at_once.max(world.pods.len());
-    world.tell("ADDED", pod.clone());
+    world.send("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
         Fate::ServesExcept(number) if number + 1 == world.created => {}
@@ -151,16 +151,16 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
         | Fate::ServesPulled(_)
         | Fate::ServesExcept(_)
         | Fate::ServesUnseen => {
-            world.tell(
+            world.send(
                 "MODIFIED",
                 with_status(pod, &["PodScheduled"], &Value::Null),
             );
             let all = ["PodScheduled", "PodReadyToStartContainers", "Ready"];
-            world.tell("MODIFIED", with_status(pod, &all, &running));
+            world.send("MODIFIED", with_status(pod, &all, &running));
         }
         Fate::Crashes => {
             let ended = json!({ "terminated": { "exitCode": 3 } });
-            world.tell("MODIFIED", with_status(pod, &[], &ended));
+            world.send("MODIFIED", with_status(pod, &[], &ended));
         }
         Fate::HasNoRoom => {
             let mut pod = pod.clone();
@@ -168,7 +168,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
                 "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
                 "message": "0/1 nodes are available",
             }] });
-            world.tell("MODIFIED", pod);
+            world.send("MODIFIED", pod);
         }
         Fate::Refused | Fate::StaysSilent => {}
     }
@@ -184,7 +184,7 @@ fn log_of(name: &str) -> String {
 /// The body of a watch, which ends once it has sent something; the client then watches again.
 async fn news(world: &Shared, since: usize) -> String {
     for _ in 0..2000 {
-        let told: String = {
+        let news: String = {
             let world = world.lock().unwrap();
             world
                 .events
@@ -193,8 +193,8 @@ async fn news(world: &Shared, since: usize) -> String {
                 .cloned()
                 .collect()
         };
-        if !told.is_empty() {
-            return told;
+        if !news.is_empty() {
+            return news;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -220,7 +220,7 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         assert!(query.contains("reason%3DPulled"), "{query}");
         let list = json!({
             "kind": "EventList", "apiVersion": "v1", "metadata": {},
-            "items": world.lock().unwrap().said,
+            "items": world.lock().unwrap().kubelet_events,
         });
         return reply(200, &list);
     }
@@ -250,7 +250,7 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
             }
             match world.pods.remove(&name) {
                 Some(pod) => {
-                    world.tell("DELETED", pod.clone());
+                    world.send("DELETED", pod.clone());
                     reply(200, &pod)
                 }
                 None => refusal(404, "NotFound"),

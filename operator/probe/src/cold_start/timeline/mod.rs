@@ -100,8 +100,8 @@ impl Timeline {
         self.pod.attempts = attempts;
     }
 
-    /// Notes that the pod is not waited for any more, and what was seen last. The first note counts:
-    /// whoever asked the pod knows best.
+    /// Notes that the pod is not waited for any more, and what was observed last. The first note
+    /// counts: whoever polled the pod has the best account.
     pub fn gave_up(&mut self, at: i64, failure: Failure) {
         let created = self.at(ColdStep::CreateSent).unwrap_or_default();
         let waited = at.saturating_sub(self.start).saturating_sub(created);
@@ -121,7 +121,7 @@ impl Timeline {
         self.refused = Some(at);
     }
 
-    /// Notes the timestamp of the line that says that the service listens. The service listened
+    /// Notes the timestamp of the line that reports that the service listens. The service listened
     /// when it answered, and did not when it refused a connection: a timestamp that contradicts
     /// this is about something else. Only a named line may be late, because containerd stamps a
     /// line when it reads it, which a busy node delays; the answer is then the earlier evidence.
@@ -240,14 +240,14 @@ impl Timeline {
     ///
     /// The kubelet reports how long it waited for the runtime. That wait ended after the image was
     /// complete and before the container was recorded, which bounds its beginning, too.
-    pub fn pulled(&mut self, told: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
-        self.pod.pull = told;
+    pub fn pulled(&mut self, pull: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
+        self.pod.pull = pull;
         let Some(image) = image else {
             return;
         };
         self.reach(ColdStep::ImagePulled, image, Clock::ContainerdEvent, None);
         let known = container.filter(|known| *known >= image);
-        let (Some(told), Some(known)) = (told, known) else {
+        let (Some(pull), Some(known)) = (pull, known) else {
             return;
         };
         let nanoseconds = |milliseconds: u64| {
@@ -255,8 +255,8 @@ impl Timeline {
             milliseconds.saturating_mul(1_000_000)
         };
         // The kubelet truncates to whole milliseconds.
-        let longest = nanoseconds(told.milliseconds.saturating_add(1));
-        let latest = known.saturating_sub(nanoseconds(told.milliseconds));
+        let longest = nanoseconds(pull.milliseconds.saturating_add(1));
+        let latest = known.saturating_sub(nanoseconds(pull.milliseconds));
         let (earliest, latest) = (image.saturating_sub(longest), latest.min(image));
         let uncertainty = u64::try_from(latest.saturating_sub(earliest)).ok();
         let (step, clock) = (ColdStep::ImagePullStarted, Clock::KubeletDuration);

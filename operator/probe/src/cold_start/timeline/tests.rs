@@ -55,7 +55,7 @@ fn a_start_becomes_a_timeline_with_the_clock_of_each_step() {
     assert_eq!(
         timeline.saw(&pod(4), START + 50),
         None,
-        "the address is told once"
+        "the address is reported once"
     );
     assert!(!timeline.is_up());
     timeline.answered(START + 60, Some(5), 3);
@@ -88,7 +88,7 @@ fn a_start_becomes_a_timeline_with_the_clock_of_each_step() {
 }
 
 #[test]
-fn what_nobody_saw_is_absent() {
+fn unobserved_steps_are_absent() {
     let mut timeline = timeline();
     timeline.accepted(START, START + 1);
     timeline.saw(&pod(4), START + 50);
@@ -113,7 +113,7 @@ fn listening(stamp: i64, named: bool, refused: Option<i64>) -> Option<Moment> {
 }
 
 #[test]
-fn a_mere_first_line_that_comes_after_an_answer_is_about_something_else() {
+fn an_unnamed_first_line_after_an_answer_is_ignored() {
     assert_eq!(listening(61, false, None), None);
     let before = listening(60, true, None).unwrap();
     assert_eq!(listening(60, false, None), Some(before));
@@ -124,7 +124,7 @@ fn a_mere_first_line_that_comes_after_an_answer_is_about_something_else() {
 }
 
 #[test]
-fn a_late_stamp_of_a_named_line_gives_way_to_the_answer() {
+fn a_late_stamp_of_a_named_line_yields_to_the_answer() {
     for stamp in [61, 2_000] {
         let moment = listening(stamp, true, None).unwrap();
         assert_eq!(moment.nanoseconds, 60 * MILLISECOND);
@@ -134,7 +134,7 @@ fn a_late_stamp_of_a_named_line_gives_way_to_the_answer() {
 }
 
 #[test]
-fn a_service_listened_after_the_last_connection_that_was_refused() {
+fn a_service_listened_after_the_last_refused_connection() {
     let uncertainty = |stamp, refused| {
         let moment = listening(stamp, true, Some(refused)).unwrap();
         moment.uncertainty_nanoseconds
@@ -142,7 +142,7 @@ fn a_service_listened_after_the_last_connection_that_was_refused() {
     assert_eq!(uncertainty(50, 48), Some(2_000_000));
     assert_eq!(uncertainty(90, 48), Some(12_000_000), "up to the answer");
     for named in [true, false] {
-        assert_eq!(listening(47, named, Some(48)), None, "said too early");
+        assert_eq!(listening(47, named, Some(48)), None, "printed too early");
     }
 }
 
@@ -230,7 +230,7 @@ fn a_pull_never_begins_after_its_end() {
 #[test]
 fn without_the_evidence_of_a_pull_its_steps_are_absent() {
     let image = Some(900 * MILLISECOND);
-    for (told, image, container, steps) in [
+    for (reported, image, container, steps) in [
         (Some(pull(200)), None, Some(930 * MILLISECOND), 0),
         (None, image, Some(930 * MILLISECOND), 1),
         (Some(pull(200)), image, None, 1),
@@ -238,7 +238,7 @@ fn without_the_evidence_of_a_pull_its_steps_are_absent() {
         (Some(pull(200)), image, Some(800 * MILLISECOND), 1),
     ] {
         let mut timeline = Timeline::new("p".into(), 0);
-        timeline.pulled(told, image, container);
+        timeline.pulled(reported, image, container);
         assert_eq!(timeline.finish().steps.len(), steps);
     }
 }

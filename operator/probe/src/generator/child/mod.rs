@@ -1,9 +1,9 @@
 //! Runs the load generator once: gives it its task, starts it when it is ready, ends it in time and
 //! reaps it.
 //!
-//! The generator says on its standard error when all its connections are warm, and then sends
-//! nothing until it gets a line; it says again when the last timed request has ended. A thread waits
-//! for the two and lets the caller read counters at both edges, while the subject is idle.
+//! The generator reports on its standard error when all its connections are warm, and then sends
+//! nothing until it gets a line; it reports again when the last timed request has ended. A thread
+//! waits for the two and lets the caller read counters at both edges, while the subject is idle.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 
 /// A result is below 100 kB with 2000 connections.
 const MAX_OUTPUT: usize = 4 * 1024 * 1024;
-/// Bytes kept from the end of standard error, to say why a run failed.
+/// Bytes kept from the end of standard error, to report why a run failed.
 const TAIL: usize = 2048;
 
 /// The two moments at which counters are read.
@@ -34,20 +34,20 @@ pub enum Error {
     #[error("could not start the load generator: {0}")]
     Start(io::Error),
     /// It did not end in time and was stopped.
-    #[error("the load generator did not end within {} s and was stopped; it last said: {said}", limit.as_secs())]
+    #[error("the load generator did not end within {} s and was stopped; its last output: {stderr_end}", limit.as_secs())]
     Late {
         /// The time it had.
         limit: Duration,
         /// The end of its standard error.
-        said: String,
+        stderr_end: String,
     },
     /// It ended with an error.
-    #[error("the load generator ended with {status}; it last said: {said}")]
+    #[error("the load generator ended with {status}; its last output: {stderr_end}")]
     Ended {
         /// Exit code or signal.
         status: String,
         /// The end of its standard error.
-        said: String,
+        stderr_end: String,
     },
     /// What it printed is not a result.
     #[error("the load generator printed something else than a result: {0}")]
@@ -81,7 +81,7 @@ pub fn run(
             let _closed = closed;
             stdout.map(read_output).transpose()
         });
-        let said = scope.spawn(move || {
+        let stderr_end = scope.spawn(move || {
             let _closed = also_closed;
             let both = stdin.zip(stderr);
             both.map(|(stdin, stderr)| lead(stdin, stderr, task, pid, at))
@@ -89,15 +89,15 @@ pub fn run(
         });
         // The readers end when the child is gone: only then can they be joined.
         let status = end(&mut child, &all_closed, deadline);
-        let said = said.join().unwrap_or_default();
+        let stderr_end = stderr_end.join().unwrap_or_default();
         let output = output.join().unwrap_or(Ok(None));
         match status {
             Ok(Some(status)) if status.success() => whole(output),
             Ok(Some(status)) => Err(Error::Ended {
                 status: status.to_string(),
-                said,
+                stderr_end,
             }),
-            Ok(None) => Err(Error::Late { limit, said }),
+            Ok(None) => Err(Error::Late { limit, stderr_end }),
             Err(error) => Err(Error::Start(error)),
         }
     })
@@ -138,7 +138,7 @@ fn read_output(stdout: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Gives the child its task, calls `at` at the two edges, and returns the last lines of what the
-/// child said. A child that does not read is one that has ended, or will be.
+/// child wrote. A child that does not read is one that has ended, or will be.
 fn lead(
     mut stdin: ChildStdin,
     mut stderr: impl Read,

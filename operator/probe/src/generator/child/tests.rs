@@ -77,21 +77,21 @@ fn a_child_that_closes_its_pipes_and_stays_is_stopped_too() {
 }
 
 #[test]
-fn a_crash_is_told_with_the_last_words() {
+fn a_crash_is_reported_with_the_last_output() {
     let message = shell("echo one >&2; echo two >&2; exit 3", LONG)
         .0
         .unwrap_err()
         .to_string();
     assert_eq!(
         message,
-        "the load generator ended with exit status: 3; it last said: one | two"
+        "the load generator ended with exit status: 3; its last output: one | two"
     );
     let message = shell("kill -9 $$", LONG).0.unwrap_err().to_string();
     assert!(message.contains("signal: 9"), "{message}");
 }
 
 #[test]
-fn a_missing_program_is_told() {
+fn a_missing_program_is_reported() {
     let result = run(
         &mut Command::new("/nowhere/generator"),
         "task",
@@ -102,7 +102,7 @@ fn a_missing_program_is_told() {
 }
 
 #[test]
-fn endless_talk_does_not_fill_the_memory() {
+fn endless_output_does_not_fill_the_memory() {
     let (result, _) = shell(
         "yes 'an error happened' | head -c 20000000 >&2; exit 1",
         LONG,
@@ -112,7 +112,7 @@ fn endless_talk_does_not_fill_the_memory() {
 
 proptest! {
     #[test]
-    fn edges_are_found_however_the_stream_is_cut(
+    fn edges_are_found_however_the_stream_is_split(
         noise in "[a-c \n]{0,40}", middle in "[a-c \n]{0,40}", piece in 1usize..30,
     ) {
         // The noise holds neither word.

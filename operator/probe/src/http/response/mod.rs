@@ -117,8 +117,8 @@ impl Framing {
         })
     }
 
-    /// How the end of the answer is told; `None` before its head has come.
-    pub fn told_by(&self) -> Option<BodyFraming> {
+    /// How the end of the answer is marked; `None` before its head has come.
+    pub fn framing(&self) -> Option<BodyFraming> {
         let head = self.head?;
         Some(match head.length {
             Length::Exactly(0) if has_no_body(head.status) => BodyFraming::NoBody,
@@ -233,7 +233,7 @@ impl Framing {
     }
 }
 
-/// Whether a status has no body, whatever the headers say.
+/// Whether a status has no body, whatever its headers are.
 fn has_no_body(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 304)
 }

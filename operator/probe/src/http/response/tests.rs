@@ -56,7 +56,7 @@ fn an_answer_without_a_length_ends_with_the_connection() {
 }
 
 #[test]
-fn interim_answers_are_passed_over() {
+fn interim_answers_are_skipped() {
     let text = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
     assert_eq!(all(text), Ok(whole(200, b"x")));
 }
@@ -98,7 +98,7 @@ fn headers_without_end_are_refused() {
 }
 
 #[test]
-fn something_else_than_http_is_said_to_be_so() {
+fn an_answer_that_is_not_http_is_reported_as_such() {
     assert!(matches!(
         all(b"SSH-2.0-OpenSSH_9.2\r\n"),
         Err(Malformed::Head(_))

@@ -16,8 +16,8 @@ const ROOT: &str = "/sys/fs/cgroup";
 /// Set if no test can make a cgroup.
 const NO_CGROUPS: &str = "WASMBENCH_NO_CGROUPS";
 
-/// Reserves the CPUs for one test. `None` if the variable says that the machine has no cgroups; if
-/// they are missing without that, the test fails.
+/// Reserves the CPUs for one test. `None` if the variable declares that the machine has no cgroups;
+/// if they are missing without that, the test fails.
 pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
     if super::is_left_out(NO_CGROUPS, "root or cgroups") {
         return None;

@@ -16,15 +16,15 @@ use wasmbench_model::wire::request::REQUEST_ENV;
 /// Uid of the pod that requests name.
 pub const UID: &str = "0f3c0a52-7f9e-4f6e-9d0a-2b0f5a3f1c11";
 
-/// The machine's CPUs: shared by most tests, and held alone by a test that measures them.
+/// The machine's CPUs: shared by most tests, and held exclusively by a test that measures them.
 static CPUS: RwLock<()> = RwLock::new(());
 
-/// Whether the variable says that this machine lacks `what` a test needs. A test that did nothing
-/// must not look like one that passed: it is left out only on request, and fails otherwise.
+/// Whether the variable declares that this machine lacks `what` a test needs. A test that did
+/// nothing must not look like one that passed: it is left out only on request, and fails otherwise.
 pub fn is_left_out(variable: &str, what: &str) -> bool {
     let is_set = std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     if is_set {
-        println!("left out: {variable} says that this machine has no {what}");
+        println!("left out: {variable} declares that this machine has no {what}");
     }
     is_set
 }

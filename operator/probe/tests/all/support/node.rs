@@ -1,4 +1,4 @@
-//! A node that loses as much CPU time as a test says, whatever the test's machine does.
+//! A node that loses as much CPU time as a test demands, whatever the test's machine does.
 
 use std::fs;
 use std::sync::Arc;
