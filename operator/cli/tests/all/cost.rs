@@ -116,7 +116,10 @@ fn invalid_options_are_named_with_an_example() {
             "{message}"
         );
     }
-    assert!(of(&NODE[2..]).contains("--node-price"), "it is required");
+    assert!(
+        refusal(&NODE[2..]).contains("--node-price"),
+        "it is required"
+    );
 }
 
 #[test]

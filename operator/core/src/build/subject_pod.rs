@@ -129,7 +129,7 @@ fn non_empty(all: &[String]) -> Option<Vec<String>> {
 /// By default without a CPU limit: with one, a run would measure the scheduler's throttling instead
 /// of the variant.
 fn resources(requested: Option<&SubjectResources>) -> ResourceRequirements {
-    let Some(asked) = asked else {
+    let Some(requested) = requested else {
         return pod::resources("100m", "64Mi", "512Mi");
     };
     ResourceRequirements {

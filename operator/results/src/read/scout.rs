@@ -77,7 +77,7 @@ impl LookedAt {
 pub fn of_record(record: &Record) -> Option<ScoutSummary> {
     let document = record.scout().filter(|scout| scout.failure.is_none())?;
     let noise = noise(document);
-    let words = noise.map(Noise::words).filter(|words| !words.is_empty());
+    let words = noise.map(Noise::message).filter(|words| !words.is_empty());
     Some(ScoutSummary {
         variant: record.trial.cell.variant.clone(),
         workloads: document
