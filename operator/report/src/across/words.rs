@@ -329,7 +329,7 @@ mod tests {
     use super::counts;
 
     #[test]
-    fn none_one_and_many_are_told_in_sentences() {
+    fn zero_one_and_many_results_are_counted_in_sentences() {
         for (all, worse, better, words) in [
             (0, 0, 0, "no number is judged: see why below the table"),
             (

@@ -1,6 +1,6 @@
 //! How often does a schedule raise false and true alarms? Histories with a known truth, seeded so
 //! that every test run gives the same result. A history is evaluated after each of its runs:
-//! `changes` replays it that way, and `what_was_found_stays_found_whatever_comes_later` (in its own
+//! `changes` replays it that way, and `a_change_that_was_found_stays_found_whatever_comes_later` (in its own
 //! tests) shows that the evaluations agree.
 
 use wasmbench_results::statistics::change::{Change, Observed, changes};
@@ -116,7 +116,7 @@ fn explained(run: u32) -> (f64, &'static str) {
 }
 
 #[test]
-fn what_strata_explain_raises_no_more_alarms() {
+fn differences_explained_by_strata_raise_no_more_alarms() {
     let alarms = alarms(Scatter::Normal, 200, 1, explained);
     let name = "runs on nodes that take turns, with a new baseline, that raise an alarm";
     tell(name, alarms / 100.0, "at most 1 %");
@@ -230,7 +230,7 @@ fn alarmed_by(size: f64, chance: &mut Chance) -> bool {
 }
 
 #[test]
-fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
+fn a_change_that_reverts_after_one_run_rarely_raises_an_alarm() {
     let share = |size| {
         let mut chance = Chance::new(71);
         let alarmed = (0..600).filter(|_| alarmed_by(size, &mut chance));
@@ -249,7 +249,7 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
 /// For the changes that are found, which are the larger ones: as soon as they are found, and 15
 /// runs after the change.
 #[test]
-fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
+fn intervals_of_changes_have_about_95_percent_coverage() {
     for (planted, after) in [
         (Planted::new(20, 5.0), 5),
         (Planted::new(20, 5.0), 15),

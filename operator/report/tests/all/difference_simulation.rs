@@ -32,7 +32,7 @@ fn coverage(noise: Noise, blocks: u32, start: Start) -> f64 {
 }
 
 #[test]
-fn intervals_of_starts_hold_the_difference_of_typical_pods() {
+fn intervals_of_starts_contain_the_difference_of_typical_pods() {
     let [normal, _, outliers, heavy] = every_noise(0.05);
     for (what, start) in STARTS {
         for noise in [normal, outliers, heavy] {
@@ -59,7 +59,7 @@ fn poisson(mean: f64, chance: &mut Chance) -> u32 {
 
 /// Nothing about such counts is normal: most differences are zero or one request in 10,000.
 #[test]
-fn equal_variants_that_seldom_fail_are_seldom_called_different() {
+fn equal_variants_that_rarely_fail_rarely_give_false_positives() {
     const RUNS: u32 = 4000;
     for blocks in [5, 10] {
         let mut chance = Chance::new(47);

@@ -33,7 +33,7 @@ fn with_value(name: &str, value: &str) -> RunInput {
 }
 
 #[test]
-fn no_file_of_a_report_has_the_value_of_a_variable() {
+fn no_file_of_a_report_contains_the_value_of_a_variable() {
     let run = with_value("mine", SECRET);
     let files = report_files_of(&summarize(&run, &all_measured(&run))).unwrap();
     for (name, text) in &files {
@@ -51,7 +51,7 @@ fn no_file_of_a_report_has_the_value_of_a_variable() {
 }
 
 #[test]
-fn two_runs_still_differ_in_a_variable_and_its_values_are_not_told() {
+fn a_variable_that_differs_between_runs_is_listed_without_its_values() {
     let of = |before: &str, after: &str| -> Vec<Difference> {
         let (before, after) = (with_value("before", before), with_value("after", after));
         let [one, other] = [&before, &after].map(|run| summarize(run, &all_measured(run)));

@@ -83,7 +83,7 @@ fn decides(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> bool {
 }
 
 #[test]
-fn of_32_bounds_at_the_truth_none_is_decided_in_94_of_100_runs() {
+fn none_of_32_bounds_at_the_true_value_is_decided_in_94_of_100_runs() {
     const RUNS: u32 = 1000;
     let together = spec();
     let each = together.expectations.iter();

@@ -12,7 +12,7 @@ fn share(mut holds: impl FnMut() -> bool) -> f64 {
 }
 
 #[test]
-fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
+fn at_most_2_in_100_runs_call_one_group_of_pods_two() {
     for noise in every_noise(0.05) {
         for blocks in [8, 10, 20, 50] {
             let mut chance = Chance::new(47);
@@ -43,7 +43,7 @@ fn of_two_groups(blocks: u32, chance: &mut Chance) -> Vec<f64> {
 }
 
 #[test]
-fn two_groups_a_quarter_apart_are_told_in_most_runs() {
+fn two_groups_a_quarter_apart_are_found_in_most_runs() {
     for (blocks, least) in [(10, 0.60), (20, 0.90)] {
         let mut chance = Chance::new(53);
         let told = share(|| two_modes(&of_two_groups(blocks, &mut chance)).is_some());

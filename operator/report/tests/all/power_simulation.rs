@@ -78,7 +78,7 @@ fn found_among(comparisons: usize, blocks: u32) -> f64 {
 
 /// The reason why a run has one primary measure for each sweep, and ten blocks.
 #[test]
-fn the_more_is_compared_the_less_is_found_and_ten_blocks_find_most_of_it() {
+fn more_comparisons_find_less_and_ten_blocks_find_most_of_it() {
     for (comparisons, of_five, of_ten) in [
         (1, 0.96, 1.0),
         (6, 0.62, 0.98),
@@ -96,7 +96,7 @@ fn the_more_is_compared_the_less_is_found_and_ten_blocks_find_most_of_it() {
 
 /// Four variants in 10 blocks are 40 trials, and three in 13 blocks are 39.
 #[test]
-fn a_twin_finds_more_than_none_and_about_as_much_as_its_cost_in_blocks() {
+fn a_twin_finds_more_than_none_and_about_as_much_as_extra_blocks_would() {
     let noise = Noise::Normal(0.05);
     let with_twin = planted(noise, 10, true);
     let [alone, longer] = [10, 13].map(|blocks| planted(noise, blocks, false));
@@ -133,7 +133,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
 }
 
 #[test]
-fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
+fn a_variant_at_the_minimum_effect_is_rarely_called_equivalent() {
     let run = SyntheticRun::new(10, 0.02, 1.05);
     let wrong = share(&run, 500, |comparisons| {
         comparisons.iter().any(|c| {
@@ -159,7 +159,7 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 }
 
 #[test]
-fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
+fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
     for (name, blocks, noise, slower) in [
         // Seldom found: the ones found were the luckiest, and an uncorrected interval overstates
         // them.
@@ -196,7 +196,7 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
 }
 
 #[test]
-fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
+fn the_difference_that_a_run_expects_to_find_is_found_in_80_of_100_runs() {
     let noise = 0.03;
     for blocks in [5, 10, 20] {
         let run = |slower| SyntheticRun::new(blocks, noise, slower);
@@ -259,7 +259,7 @@ fn many_variants(truth: f64, chance: &mut Chance) -> usize {
 }
 
 #[test]
-fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
+fn most_of_20_variants_are_found_with_at_most_3_false_positives_in_20_equals() {
     let mut chance = Chance::new(37);
     let (mut finds_most, mut few_alarms) = (0, 0);
     for _ in 0..500 {
@@ -277,7 +277,7 @@ fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
 }
 
 #[test]
-fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
+fn additional_measures_cost_the_primary_measure_nothing() {
     let found = |primary: &[&str]| {
         let run = SyntheticRun::new(5, 0.03, 1.1);
         let mut chance = Chance::new(41);
@@ -311,7 +311,7 @@ const POWER: [(f64, [f64; 3]); 3] = [
 ];
 
 #[test]
-fn planted_differences_are_found_as_often_as_the_docs_say() {
+fn planted_differences_are_found_as_often_as_the_docs_state() {
     for (slower, promised) in POWER {
         for (blocks, least) in [5, 10, 20].into_iter().zip(promised) {
             let run = SyntheticRun::new(blocks, 0.03, slower);

@@ -62,7 +62,7 @@ fn coverage(noise: Noise, runs: u32) -> f64 {
 }
 
 #[test]
-fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
+fn intervals_of_precise_runs_have_95_percent_coverage() {
     for noise in [
         Noise::Normal(0.03),
         Noise::Normal(0.07),
@@ -125,7 +125,7 @@ fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
 }
 
 #[test]
-fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
+fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_recommends() {
     let mut chance = Chance::new(17);
     let (mut advised, mut after) = (0, 0);
     for _ in 0..RUNS {
@@ -248,7 +248,7 @@ fn shares<const N: usize>(
 }
 
 #[test]
-fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
+fn at_most_7_in_100_precise_runs_of_equals_have_a_false_positive() {
     // As many as have intervals that miss the truth, because intervals are looked at repeatedly.
     let [_, drift, outliers, heavy] = every_noise(0.06);
     for noise in [

@@ -34,7 +34,7 @@ fn failing() -> Summary {
 }
 
 #[test]
-fn what_is_invalid_has_no_cost_and_says_why() {
+fn invalid_points_have_a_reason_instead_of_a_cost() {
     let summary = failing();
     let costs = Costs::new(&summary, node());
     let of = |variant: &str| {
@@ -55,7 +55,7 @@ fn what_is_invalid_has_no_cost_and_says_why() {
 }
 
 #[test]
-fn requests_cost_what_they_take_where_the_variants_are_compared() {
+fn requests_are_priced_at_the_point_where_the_variants_are_compared() {
     let summary = summarize(&run(), &all_measured(&run()));
     let costs = Costs::new(&summary, node());
     for cost in &costs.million_requests {
@@ -67,7 +67,7 @@ fn requests_cost_what_they_take_where_the_variants_are_compared() {
 }
 
 #[test]
-fn without_a_throughput_sweep_the_warm_pod_tells() {
+fn memory_comes_from_the_warm_pod_without_a_throughput_sweep() {
     let run = run_with(json!({
         "blocks": 5,
         "noiseFloor": false,
@@ -82,7 +82,7 @@ fn without_a_throughput_sweep_the_warm_pod_tells() {
 }
 
 #[test]
-fn a_run_that_is_not_trusted_says_so_before_any_cost() {
+fn an_untrusted_run_is_marked_as_such_before_any_cost() {
     let mut summary = failing();
     summary.trustworthy = Some(false);
     let text = cost_text(&summary, &Costs::new(&summary, node()));

@@ -271,7 +271,7 @@ fn large() -> Summary {
 }
 
 #[test]
-fn a_page_keeps_within_its_room_and_says_what_it_leaves_out() {
+fn a_page_stays_within_its_size_limit_and_names_what_it_leaves_out() {
     let summary = large();
     let mut lengths = vec![];
     for (room, said) in [

@@ -48,7 +48,7 @@ fn throttled(input: &RunInput, points: &[Point]) -> Vec<Record> {
 }
 
 #[test]
-fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
+fn the_terminal_shows_the_reason_next_to_the_numbers_of_invalid_points() {
     let input = run();
     let points = [
         Point::WarmLatency,
@@ -190,7 +190,7 @@ fn field(csv: &str, row: &str, name: &str) -> String {
 }
 
 #[test]
-fn what_nobody_counted_is_absent_and_never_zero() {
+fn a_count_that_was_never_taken_is_absent_not_zero() {
     let input = run();
     let mut records = all_measured(&input);
     for record in &mut records {
@@ -239,7 +239,7 @@ fn what_nobody_counted_is_absent_and_never_zero() {
 }
 
 #[test]
-fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
+fn ranges_exclude_what_pods_and_shims_used_in_invalid_points() {
     let input = run();
     let mut records = throttled(&input, &[Point::Throughput { connections: 10 }]);
     for (record, trial) in records.iter_mut().zip(1_u64..) {

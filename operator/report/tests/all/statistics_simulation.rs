@@ -33,22 +33,22 @@ fn assert_coverage(noise: Noise) {
 }
 
 #[test]
-fn intervals_hold_the_truth_in_95_of_100_runs_with_normal_noise() {
+fn intervals_have_95_percent_coverage_under_normal_noise() {
     assert_coverage(Noise::Normal(0.05));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_the_node_drifts_over_the_run() {
+fn intervals_keep_their_coverage_if_the_node_drifts_over_the_run() {
     assert_coverage(Noise::Drift(0.05));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_single_trials_are_outliers() {
+fn intervals_keep_their_coverage_if_single_trials_are_outliers() {
     assert_coverage(Noise::Outliers(0.03));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
+fn intervals_keep_their_coverage_under_heavy_tailed_noise() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
@@ -72,7 +72,7 @@ fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
 
 /// One hit is trimmed; several widen the interval more than they shift it.
 #[test]
-fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
+fn intervals_keep_their_coverage_if_only_one_side_has_outliers() {
     for blocks in [10, 20] {
         let share = coverage_hit_on_one_side(blocks, 3000);
         let name = format!(
@@ -121,7 +121,7 @@ fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
 }
 
 #[test]
-fn fewer_than_six_trials_hold_the_median_as_often_as_reports_say() {
+fn intervals_of_fewer_than_six_trials_have_the_coverage_that_reports_state() {
     for noise in noise_without_drift() {
         for (trials, said) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
             let share = median_coverage(noise, trials, 4000);
@@ -155,7 +155,7 @@ fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
 }
 
 #[test]
-fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
+fn intervals_across_runs_keep_their_coverage_for_any_sizes_and_noise() {
     let noises = [
         [Noise::Normal(0.05), Noise::Normal(0.05)],
         [Noise::Normal(0.10), Noise::Normal(0.02)],
@@ -182,7 +182,7 @@ fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
 
 /// How often two runs of equals with 20 numbers each find any difference.
 #[test]
-fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
+fn at_most_1_in_20_comparisons_of_equal_runs_is_a_false_positive() {
     for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
         let mut chance = Chance::new(11);
         let found = (0..1000)
@@ -218,7 +218,7 @@ fn any_difference(comparisons: &[Comparison]) -> bool {
 }
 
 #[test]
-fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
+fn at_most_1_in_20_runs_of_equals_has_a_false_positive() {
     for (blocks, noise) in [(5, 0.03), (5, 0.10), (10, 0.10), (20, 0.20)] {
         let run = SyntheticRun {
             blocks,
@@ -235,7 +235,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
 }
 
 #[test]
-fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
+fn at_most_1_in_20_runs_of_equals_has_a_false_positive_under_any_noise() {
     for (blocks, deviation) in [(5, 0.05), (10, 0.10)] {
         for noise in &every_noise(deviation)[1..] {
             let run = SyntheticRun {
@@ -254,7 +254,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
 }
 
 #[test]
-fn with_a_twin_at_most_one_run_of_equals_in_twenty_differs() {
+fn at_most_1_in_20_runs_of_equals_with_a_twin_has_a_false_positive() {
     let run = SyntheticRun {
         blocks: 10,
         noise: Noise::Normal(0.10),
@@ -267,7 +267,7 @@ fn with_a_twin_at_most_one_run_of_equals_in_twenty_differs() {
 }
 
 #[test]
-fn intervals_of_equals_hold_one_in_95_of_100_comparisons() {
+fn intervals_of_equals_contain_one_in_95_of_100_comparisons() {
     for noise in every_noise(0.05) {
         let run = SyntheticRun {
             blocks: 6,

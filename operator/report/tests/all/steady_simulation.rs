@@ -38,7 +38,7 @@ fn share_called_unsteady(shape: [f64; 4]) -> f64 {
 }
 
 #[test]
-fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
+fn windows_that_only_scatter_are_rarely_called_unsteady() {
     // The second shape is off by half of what matters, which is the limit.
     let limit = libm::exp(-EFFECT / 2.0);
     for (shape, at_most) in [([1.0; 4], 0.01), ([limit, limit, 1.0, 1.0], 0.04)] {
@@ -50,7 +50,7 @@ fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
 }
 
 #[test]
-fn a_start_that_is_a_third_slower_is_told_in_nearly_all_runs() {
+fn a_start_that_is_a_third_slower_is_found_in_nearly_all_runs() {
     let slow = 1.0 / 1.3;
     // The mean of the window is 6 and 12 % too low.
     for shape in [[slow, 1.0, 1.0, 1.0], [slow, slow, 1.0, 1.0]] {

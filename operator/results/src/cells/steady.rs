@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_in_one_part_and_too_few_of_them_tell_nothing() {
+    fn windows_in_one_part_or_too_few_windows_are_not_judged() {
         let steady = [100.0; 4];
         assert_eq!(trend(&trials(&[steady, steady])), None);
         let mut whole = trials(&[steady, steady, steady]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_between_pods_is_told_from_scatter_within_them() {
+    fn scatter_between_pods_is_distinguished_from_scatter_within_them() {
         let flat = |rate: f64| [rate; 4];
         let found = scatter(&trials(&[flat(90.0), flat(100.0), flat(110.0)])).unwrap();
         assert!(

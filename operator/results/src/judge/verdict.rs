@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_names_what_there_is_more_or_less_of() {
+    fn a_verdict_names_the_quantity_that_is_more_or_less() {
         for (verdict, metric, words) in [
             (Verdict::Larger, Metric::CpuPerRequest, "more CPU"),
             (Verdict::Smaller, Metric::Memory, "less memory"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_around_one_shows_neither_difference_nor_equality() {
+    fn a_wide_interval_around_one_is_inconclusive() {
         assert_eq!(verdict(0.0, 0.1), Verdict::Inconclusive);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_is_one_of_many_by_chance_is_inconclusive() {
+    fn a_chance_difference_among_many_comparisons_is_inconclusive() {
         let found = interval(0.2, 0.1);
         assert_eq!(
             judge(Metric::WarmP50, &found, 0.06, NO_TWIN),

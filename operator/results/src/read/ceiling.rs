@@ -71,18 +71,18 @@ mod tests {
     }
 
     #[test]
-    fn on_busy_cpus_what_the_responder_used_would_have_been_the_generators() {
+    fn on_busy_cpus_the_responders_share_counts_as_the_generators() {
         assert_eq!(alone(&measured(1500, 500)), Some(80_000.0));
         assert_eq!(alone(&measured(1000, 1000)), Some(120_000.0));
     }
 
     #[test]
-    fn with_idle_cpus_the_rate_is_the_ceiling_as_it_stands() {
+    fn with_idle_cpus_the_measured_rate_is_the_ceiling() {
         assert_eq!(alone(&measured(800, 400)), Some(60_000.0));
     }
 
     #[test]
-    fn nothing_follows_from_nothing() {
+    fn a_measurement_without_cpu_time_has_no_ceiling() {
         assert_eq!(alone(&measured(0, 0)), None);
         assert_eq!(
             alone(&GeneratorCeiling {

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slope_needs_two_places() {
+    fn a_slope_needs_two_distinct_points() {
         assert_eq!(slope([].into_iter()), None);
         assert_eq!(slope([(1.0, 5.0)].into_iter()), None);
         assert_eq!(slope([(1.0, 5.0), (1.0, 9.0)].into_iter()), None);
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_slope_of_a_line_is_found_again(per in 0.1f64..1e8, base in 0.0f64..1e9) {
+        fn the_slope_of_a_line_is_recovered(per in 0.1f64..1e8, base in 0.0f64..1e9) {
             let line = [1.0, 2.0, 5.0, 10.0, 20.0].map(|n| (n, base + per * n));
             let found = slope(line.into_iter()).unwrap();
             prop_assert!((found / per - 1.0).abs() < 1e-6);

@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_guest_measures_anew_each_time_is_no_fact_of_its_engine() {
+    fn a_value_that_a_guest_measures_each_time_is_not_a_fact_of_its_engine() {
         let says = |chain: &str, ratio: &str| {
             let facts = [
                 ("engine", "wasmedge"),

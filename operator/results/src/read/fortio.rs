@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn each_missing_part_is_named() {
+    fn every_missing_part_is_named() {
         for part in ["ActualDuration", "DurationHistogram"] {
             let mut json = golden("ok");
             json.as_object_mut().unwrap().remove(part);

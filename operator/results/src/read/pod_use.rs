@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_is_absent_and_never_zero() {
+    fn a_value_that_was_not_read_is_absent_not_zero() {
         assert_eq!(sandbox_use(&window(None), 5), None);
         let nothing = sandbox_use(&window(Some(Meter::default())), 5).unwrap();
         assert_eq!(nothing, SandboxUse::default());

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_generator_says_is_read() {
+    fn the_generators_output_is_read() {
         let found = traffic(json!({"Connections": 3, "Announced": 1, "Resent": 2,
             "Failures": {"cut": 1, "closed": 0}, "Bytes": {"Count": 9, "Sum": 60, "Min": 5, "Max": 7}}));
         assert_eq!((found.opened, found.resent), (3, 2));

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_what_the_pod_holds_where_the_kernel_tells_and_never_the_peak() {
+    fn memory_is_what_the_pod_holds_if_the_kernel_reports_it_and_never_the_peak() {
         let mut meter = meter();
         meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (30, MemorySource::Usage));
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn p99_is_carried_from_a_thousand_requests_on() {
+    fn a_p99_needs_a_thousand_requests() {
         assert!(!carries(999, 100));
         assert!(carries(1000, 100));
     }

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_of_another_schema_is_refused_with_both_schemas_and_what_to_do() {
+    fn a_summary_of_another_schema_is_refused_with_both_schemas_and_a_remedy() {
         let other = r#"{"schema": "wasmbench.dev/summary/v0", "cells": "elsewhere"}"#;
         let error = Summary::read(other).unwrap_err().to_string();
         for expected in ["summary/v0", SUMMARY_SCHEMA, "measure again"] {

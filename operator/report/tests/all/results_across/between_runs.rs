@@ -35,7 +35,7 @@ fn verdicts(found: &Across, variant: &str, metric: Metric) -> Vec<Option<Verdict
 }
 
 #[test]
-fn a_run_on_a_slower_day_finds_no_variant_slower() {
+fn a_run_on_a_slower_day_calls_no_variant_slower() {
     let (before, after) = (named("before"), named("after"));
     let found = compared(
         (&before, &all_measured(&before)),
@@ -55,7 +55,7 @@ fn a_run_on_a_slower_day_finds_no_variant_slower() {
 }
 
 #[test]
-fn nothing_is_judged_against_another_baseline() {
+fn runs_are_not_judged_if_the_baseline_changed() {
     let (before, after) = (named("before"), named("after"));
     let mut records = all_measured(&after);
     for record in &mut records {
@@ -108,7 +108,7 @@ fn among(days: &[f64], after: f64) -> Across {
 }
 
 #[test]
-fn five_earlier_runs_judge_what_the_baseline_itself_does() {
+fn five_earlier_runs_also_judge_the_baselines_own_numbers() {
     let days = [1.0, 1.02, 0.98, 1.01, 0.99];
     let slow = among(&days, 1.3);
     let of_native = |metric| verdicts(&slow, "native", metric);
@@ -198,7 +198,7 @@ fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
 }
 
 #[test]
-fn two_runs_of_the_same_thing_are_seldom_called_different() {
+fn two_runs_of_the_same_thing_rarely_give_false_positives() {
     for deviation in [0.01, 0.02, 0.03, 0.05] {
         for runs in [1, 5] {
             let share = called_worse(Scatter::of_days(deviation), 1.0, runs);
@@ -214,7 +214,7 @@ fn two_runs_of_the_same_thing_are_seldom_called_different() {
 /// A shift of one variant alone from run to run does not cancel: only earlier runs show how large
 /// it can be.
 #[test]
-fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
+fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
     let share = |own: f64, runs: usize, expected: &str| {
         let scatter = Scatter {
             own,
@@ -292,7 +292,7 @@ fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &His
 
 /// Two runs alone call such a shift different in more than a tenth of pairs.
 #[test]
-fn what_shifts_one_variant_is_known_from_the_history_of_its_schedule() {
+fn the_history_of_a_schedule_shows_how_far_one_variant_shifts() {
     let scatter = Scatter {
         own: 0.05,
         ..Scatter::of_days(0.02)
@@ -327,7 +327,7 @@ fn nights(input: &RunInput, count: usize) -> (Vec<Summary>, History) {
 }
 
 #[test]
-fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
+fn a_history_of_many_runs_also_judges_the_baselines_own_numbers() {
     let input = run();
     let (nights, history) = nights(&input, 12);
     let mut slow = summarize(&input, &shifted(&input, 1.5));
@@ -358,7 +358,7 @@ fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
 }
 
 #[test]
-fn a_schedule_of_few_or_other_runs_judges_as_if_there_were_none() {
+fn a_history_of_too_few_or_other_runs_is_ignored() {
     let input = run();
     let (few, history) = nights(&input, 5);
     let without = compared(

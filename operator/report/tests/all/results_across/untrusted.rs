@@ -126,7 +126,7 @@ fn an_untrusted_slower_point_is_not_worse_than_in_a_named_run() {
 }
 
 #[test]
-fn whatever_a_run_does_not_trust_is_not_judged_across_runs() {
+fn untrusted_results_are_not_judged_across_runs() {
     let (before, after) = (named("before"), named("after"));
     let mut crashed = slow(&after);
     let is_one = |trial: &TrialId| is_meant(trial, "embedded") && trial.block == 2;
@@ -145,7 +145,7 @@ fn whatever_a_run_does_not_trust_is_not_judged_across_runs() {
 }
 
 #[test]
-fn runs_of_few_blocks_are_judged_across_all_the_same() {
+fn runs_of_few_blocks_are_still_compared_with_each_other() {
     let short = |name: &str| {
         let mut input = named(name);
         input.spec.blocks = 3;

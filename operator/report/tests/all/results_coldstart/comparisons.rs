@@ -79,7 +79,7 @@ fn verdicts(summary: &Summary, variant: &str) -> Vec<Verdict> {
 }
 
 #[test]
-fn a_cold_start_half_as_long_again_is_slower() {
+fn a_cold_start_that_takes_half_as_long_again_is_slower() {
     let summary = summary_of(&records());
     assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
     assert!(summary.verdict.contains(" later"), "{}", summary.verdict);
@@ -92,7 +92,7 @@ fn a_cold_start_half_as_long_again_is_slower() {
 }
 
 #[test]
-fn a_baseline_that_differs_from_itself_is_doubted_and_holds_its_twin() {
+fn a_baseline_that_differs_from_itself_is_doubted_and_names_its_twin() {
     let (input, records) = records_with_twin(1.6);
     let summary = summarize(&input, &records);
     // Half as long again as the baseline, and shorter than its twin.

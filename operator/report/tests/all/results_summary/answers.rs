@@ -92,7 +92,7 @@ fn failures_within_the_limit_are_compared_and_noted() {
 }
 
 #[test]
-fn failures_beyond_the_limit_or_without_one_leave_the_point_out() {
+fn failures_without_a_limit_or_beyond_it_leave_the_point_out() {
     for share in [Some("5%"), None] {
         let summary = failing_run(share);
         let mut cells = summary.cells.iter();
@@ -202,7 +202,7 @@ fn a_window_without_a_single_success_is_invalid() {
 }
 
 #[test]
-fn answers_of_other_sizes_are_told_with_both_sizes() {
+fn answers_of_different_sizes_are_noted_with_both_sizes() {
     let note = noted_with_answers(all_measured(&run()), 50_000);
     let said = "native answers hello with 30 bytes and embedded with 50000";
     assert_eq!((note.breaks_trust, note.message.as_str()), (false, said));
@@ -211,7 +211,7 @@ fn answers_of_other_sizes_are_told_with_both_sizes() {
 }
 
 #[test]
-fn what_keeps_variants_from_being_compared_does_not_hide_the_sizes_of_their_answers() {
+fn sizes_of_answers_are_noted_even_if_variants_are_not_compared() {
     let mut records = all_measured(&run());
     let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
     replace(&mut records, is_embedded_hello, with_errors);

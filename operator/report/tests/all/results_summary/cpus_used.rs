@@ -32,7 +32,7 @@ fn with_cpus(native: u64, embedded: u64) -> Summary {
 }
 
 #[test]
-fn a_service_with_one_thread_beside_one_with_two_is_told_with_the_cpus_of_both() {
+fn services_that_use_one_and_two_cpus_are_noted_with_the_cpus_of_both() {
     let summary = with_cpus(190, 100);
     let note = doubt(&summary, Reason::UnequalCpus);
     let said = "throughput: native used 1.90 CPUs and embedded 1.00 on hello at ";

@@ -44,7 +44,7 @@ fn a_generator_that_fills_its_two_of_eight_cpus_is_doubted() {
 }
 
 #[test]
-fn a_generator_with_the_whole_node_is_not_at_its_end_on_two_cpus() {
+fn a_generator_that_may_use_the_whole_node_is_not_saturated_by_two_cpus() {
     assert!(!saturated(&with_generator("0-7", 20)));
 }
 
@@ -60,7 +60,7 @@ fn beside(tenths: u64) -> Summary {
 }
 
 #[test]
-fn a_rate_of_which_the_generator_had_most_of_the_cpu_time_is_noted() {
+fn a_rate_is_noted_if_the_generator_used_most_of_the_cpu_time() {
     let summary = beside(15);
     let note = doubt(&summary, Reason::GeneratorShare);
     assert!(!note.breaks_trust);

@@ -43,7 +43,7 @@ fn is_said(summary: &Summary, reason: Reason) -> bool {
 }
 
 #[test]
-fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_differ() {
+fn requests_per_connection_are_shown_and_noted_where_variants_differ() {
     let kept = seen("embedded", &json!({"Connections": 0}));
     assert!(!is_said(&kept, Reason::ConnectionsEnd));
     let table = |summary: &Summary| format!("{:?}", tables::points(summary, "hello"));
@@ -77,7 +77,7 @@ fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_di
 }
 
 #[test]
-fn where_all_variants_end_their_connections_alike_nothing_is_said() {
+fn variants_that_end_connections_alike_get_no_note() {
     let each = json!({"Connections": 1_000_000_000u64});
     let mut run = run();
     run.spec.noise_floor = Some(false);
@@ -91,7 +91,7 @@ fn where_all_variants_end_their_connections_alike_nothing_is_said() {
 }
 
 #[test]
-fn answers_that_grow_are_said_with_both_sizes() {
+fn answers_that_grow_are_noted_with_both_sizes() {
     let bytes = |min: u64, max: u64| json!({"Bytes": {"Count": 9, "Min": min, "Max": max}});
     let grown = seen("embedded", &bytes(5, 300_000));
     let said = &doubt(&grown, Reason::AnswersVary).message;
@@ -138,7 +138,7 @@ fn an_answer_of_another_size_is_wrong_where_all_must_be_the_same() {
 }
 
 #[test]
-fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust() {
+fn a_window_that_overruns_by_far_makes_its_comparison_untrusted() {
     let lasting = |seconds: u64| {
         let says = move |record: &mut Record| {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
@@ -163,7 +163,7 @@ fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust
 }
 
 #[test]
-fn requests_without_an_answer_are_told_by_kind() {
+fn requests_without_an_answer_are_reported_by_kind() {
     let summary = failing(&json!({"-1": 30}), &json!({"cut": 20, "closed": 10}));
     let said = &doubt(&summary, Reason::ErrorsInLoad).message;
     assert!(said.contains("cut off: shorter than announced"), "{said}");
@@ -193,7 +193,7 @@ fn failing(statuses: &Value, kinds: &Value) -> Summary {
 }
 
 #[test]
-fn what_to_do_about_failures_follows_from_the_most_frequent_kind() {
+fn the_advice_about_failures_follows_from_the_most_frequent_kind() {
     for (statuses, kinds, remedy) in [
         (
             json!({"503": 20, "-1": 10}),
@@ -230,7 +230,7 @@ fn what_to_do_about_failures_follows_from_the_most_frequent_kind() {
 }
 
 #[test]
-fn requests_that_were_sent_again_are_noted_from_one_in_a_hundred_on() {
+fn resent_requests_are_noted_from_one_in_a_hundred_on() {
     let with = |resent: u64| {
         let says = |record: &mut Record| {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();

@@ -48,7 +48,7 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
 }
 
 #[test]
-fn the_end_of_the_interval_decides_and_not_the_estimate() {
+fn the_end_of_the_interval_decides_not_the_estimate() {
     let least = json!({"atLeast": "0.8"});
     assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Fulfilment::Met);
     assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Fulfilment::Undecided);
@@ -74,7 +74,7 @@ fn without_an_interval_or_a_comparison_nothing_is_decided() {
 }
 
 #[test]
-fn of_several_rates_the_highest_decides_even_when_it_is_void() {
+fn the_highest_of_several_rates_decides_even_if_it_is_invalid() {
     let expectation = json!({
         "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
         "atMost": "1.2",
@@ -110,7 +110,7 @@ fn one_expectation_that_is_not_met_decides_for_all() {
 }
 
 #[test]
-fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
+fn more_expectations_demand_more_certainty_of_each_bound() {
     let expectation = json!({
         "name": "gate", "metric": "memory", "variant": "one", "workload": "hello", "atMost": "1.1",
     });

@@ -96,7 +96,7 @@ mod tests {
     /// Means 0 and 0.1, squares 0.001 and 0.0002, 6 degrees of freedom: t is 0.1 / sqrt(0.0002 * 8
     /// / 15).
     #[test]
-    fn the_shift_is_that_of_students_test_with_one_scatter() {
+    fn the_shift_is_that_of_students_test_with_pooled_variance() {
         let found = shift(&[group(&BEFORE, &[0.09, 0.1, 0.11])]);
         let t = 0.1 / (0.000_2_f64 * 8.0 / 15.0).sqrt();
         assert!((found.size - 0.1).abs() < 1e-12, "{}", found.size);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_however_wild_makes_no_shift() {
+    fn a_single_run_makes_no_shift_however_far_off_it_is() {
         let before = BEFORE.repeat(6);
         for wild in [0.2, 1.0, 100.0] {
             let groups = [group(&before, &[0.0, wild, 0.01])];
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stratum_that_lies_elsewhere_changes_nothing() {
+    fn a_stratum_at_another_level_changes_nothing() {
         let one = group(&BEFORE, &[0.09, 0.1, 0.11]);
         let moved = |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|x| x + 3.0).collect() };
         let other = group(&moved(&one.before), &moved(&one.after));
