@@ -34,7 +34,7 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     let facts = [
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
-        power::said(summary).map(|power| format!("Power: {power}.")),
+        power::found_message(summary).map(|power| format!("Power: {power}.")),
         precision.map(|precision| format!("Precision: {}.", precision.message)),
     ];
     facts.into_iter().flatten().collect()

@@ -157,8 +157,8 @@ pub struct VariantImages {
 
 /// What a process reports about its engine, in one line and without values that are measured anew
 /// each time.
-fn engine_text(says: &EngineFacts) -> Option<String> {
-    let facts = says
+fn engine_text(reported: &EngineFacts) -> Option<String> {
+    let facts = reported
         .iter()
         .filter(|(name, _)| !MEASURED.contains(&name.as_str()));
     let texts: Vec<String> = facts
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_value_that_a_guest_measures_each_time_is_not_a_fact_of_its_engine() {
-        let says = |chain: &str, ratio: &str| {
+        let text = |chain: &str, ratio: &str| {
             let facts = [
                 ("engine", "wasmedge"),
                 ("chainNanoseconds", chain),
@@ -328,7 +328,7 @@ mod tests {
             let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
             engine_text(&facts.into())
         };
-        assert_eq!(says("324871", "0.97").as_deref(), Some("engine wasmedge"));
-        assert_eq!(says("324871", "0.97"), says("334967", "1.02"));
+        assert_eq!(text("324871", "0.97").as_deref(), Some("engine wasmedge"));
+        assert_eq!(text("324871", "0.97"), text("334967", "1.02"));
     }
 }

@@ -102,8 +102,11 @@ mod tests {
 
     #[test]
     fn a_neighbour_on_a_full_node_shows_in_the_time_that_a_start_takes() {
-        let alone = [500, 1000, 0];
-        assert_eq!(found(&[alone, alone, alone, [1000, 2000, 0]]), (1, 4));
+        let undisturbed = [500, 1000, 0];
+        assert_eq!(
+            found(&[undisturbed, undisturbed, undisturbed, [1000, 2000, 0]]),
+            (1, 4)
+        );
     }
 
     #[test]

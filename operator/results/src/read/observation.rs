@@ -101,7 +101,7 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
         numbers: read.numbers,
         generator_ceiling: record
             .load()
-            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
+            .and_then(|document| ceiling::own_ceiling(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
         limit_range_cpu: record
             .subject
@@ -124,24 +124,24 @@ struct Read {
 }
 
 impl Read {
-    /// Numbers that can be used unless they are `lacking` something.
-    fn new(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
-        let why = |lacking| format!("the record says Measured but holds no {lacking}");
+    /// Numbers that can be used unless something is `missing`.
+    fn new(numbers: Option<Numbers>, missing: Option<&str>) -> Self {
+        let why = |missing| format!("the record says Measured but holds no {missing}");
         Self {
             numbers,
-            unusable: lacking.map(|lacking| failed(FailureReason::UnreadableResult, &why(lacking))),
+            unusable: missing.map(|missing| failed(FailureReason::UnreadableResult, &why(missing))),
         }
     }
 }
 
 fn of_load(record: &Record, expected_status: u16) -> Read {
-    const LACKING: Option<&str> = Some("timed window");
+    const MISSING: Option<&str> = Some("timed window");
     let Some(document) = record.load() else {
-        return Read::new(None, LACKING);
+        return Read::new(None, MISSING);
     };
     match trial::metrics(document, expected_status) {
         Ok(Some(found)) => Read::new(Some(Numbers::Load(Box::new(found))), None),
-        Ok(None) => Read::new(None, LACKING),
+        Ok(None) => Read::new(None, MISSING),
         Err(error) => Read {
             numbers: None,
             unusable: Some(failed(FailureReason::UnreadableResult, &error.to_string())),

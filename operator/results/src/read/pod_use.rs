@@ -144,6 +144,6 @@ mod tests {
         let switches = meter.processes.as_mut().and_then(|p| p.switches.as_mut());
         switches.unwrap().threads_ended = 1;
         let lost = sandbox_use(&window(Some(meter)), 10).unwrap();
-        assert_eq!(lost.voluntary_switches, None, "nobody knows how many");
+        assert_eq!(lost.voluntary_switches, None, "the number is unknown");
     }
 }

@@ -48,14 +48,14 @@ pub struct Arrived {
     pub status: u16,
     /// Bytes of the body.
     pub body_bytes: u64,
-    /// How its end was told.
+    /// How its end was marked.
     pub framing: BodyFraming,
     /// What became of the connection.
     pub connection: AfterAnswer,
 }
 
 impl Arrived {
-    /// Whether it arrived as most do: the connection stays, and a length or the status told the
+    /// Whether it arrived as most do: the connection stays, and a length or the status marked the
     /// end.
     pub fn is_usual(self) -> bool {
         let ends_by_itself = match self.framing {
@@ -67,7 +67,7 @@ impl Arrived {
 }
 
 impl LookedAt {
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub fn is_usual(&self) -> bool {
         self.message.is_none() && self.answers.iter().all(|answer| answer.is_usual())
     }

@@ -123,9 +123,9 @@ pub struct Metrics {
     /// The time for which it did, added up over CPUs, as a share of the window's length: above 1
     /// where the limit stopped several threads at once.
     pub throttled_share: Option<f64>,
-    /// Length of the window as a multiple of what was asked for; absent where a number of requests
-    /// was, and if read from a summary.
-    pub length_as_asked: Option<f64>,
+    /// Length of the window as a multiple of the requested length; absent where a number of requests
+    /// was requested, and if read from a summary.
+    pub relative_length: Option<f64>,
     /// What the generator saw; empty if read from a summary.
     pub traffic: Traffic,
     /// Bytes of the answer before the window, if those of the window had another size; absent if
@@ -274,10 +274,10 @@ pub fn metrics(
             .map(|discarded| Discarded::from_window(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         throttled_share: pod_use::throttled_share(window).map(round_number),
-        length_as_asked: window
+        relative_length: window
             .asked_nanoseconds
-            .filter(|asked| *asked > 0)
-            .map(|asked| load.seconds * 1e9 / asked as f64),
+            .filter(|requested| *requested > 0)
+            .map(|requested| load.seconds * 1e9 / requested as f64),
         other_bytes_before: other_bytes_before(document, &load.traffic),
         traffic: load.traffic.clone(),
         shim: shim_use(window),

@@ -124,7 +124,7 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
 
 /// What a run with the scatter of this one finds, by workload, in a sentence; `None` if nothing was
 /// compared.
-pub fn said(summary: &Summary) -> Option<String> {
+pub fn found_message(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
     let words: Vec<String> = workloads
         .filter_map(|one| {

@@ -50,11 +50,11 @@ pub fn cell(
     let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
     let wrong = validity.of_every_trial(variant, workload);
     let mut workloads = spec.workloads.iter();
-    let asked = workloads.find(|one| one.name == *workload);
-    let max_error_share = asked.and_then(Workload::max_error_share);
+    let workload_spec = workloads.find(|one| one.name == *workload);
+    let max_error_share = workload_spec.and_then(Workload::max_error_share);
     // One answer is the right one, so none may have another size.
-    let is_fixed =
-        asked.is_some_and(|asked| asked.expect.same_across_variants || asked.expect.body.is_some());
+    let is_fixed = workload_spec
+        .is_some_and(|one| one.expect.same_across_variants || one.expect.body.is_some());
     let trials: Vec<Trial> = recorded
         .trials
         .iter()
@@ -194,13 +194,13 @@ fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
     (found != TrafficSummary::default()).then_some(found)
 }
 
-/// From this factor on, a window is not the one that was asked for: its rate contains a stall. It
-/// is longer than asked anyway by the last answer of each connection.
+/// From this factor on, a window is not the one that was requested: its rate contains a stall. It
+/// is longer than requested anyway by the last answer of each connection.
 const OVERRUN: f64 = 1.5;
 
-/// How much longer than asked for the longest window was.
+/// How much longer than requested the longest window was.
 fn overrun(trials: &[Trial]) -> Option<f64> {
-    let (_, factor) = extremes(trials, |metrics| metrics.length_as_asked)?;
+    let (_, factor) = extremes(trials, |metrics| metrics.relative_length)?;
     (factor >= OVERRUN).then(|| round_number(factor))
 }
 

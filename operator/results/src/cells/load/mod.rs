@@ -106,8 +106,8 @@ pub struct LoadDetail {
     pub throttled_share: Option<f64>,
     /// What the load generator saw; absent if nothing is known.
     pub traffic: Option<TrafficSummary>,
-    /// How much longer than asked for the longest timed window was, as a factor; only where windows
-    /// are asked for by time, and only from 1.5 on.
+    /// How much longer than requested the longest timed window was, as a factor; only where windows
+    /// are requested by time, and only from 1.5 on.
     pub overrun: Option<f64>,
     /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
     /// per trial: V valid, I invalid, F failed, S skipped.

@@ -99,10 +99,10 @@ pub fn ratios(
     let judged = pairs.iter().filter_map(|pair| pair.judged.as_ref().ok());
     let p_values: Vec<f64> = judged.map(|judged| judged.interval.p_value).collect();
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
-    let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
+    let is_missing = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
     let lost = before
         .first()
-        .map_or(0, |last| last.iter().filter(lacking).count());
+        .map_or(0, |last| last.iter().filter(is_missing).count());
     let single = lost + after.len() - pairs.len();
     let ratios = pairs.into_iter().map(|pair| {
         let adjusted = pair.judged.as_ref().ok().and_then(|_| adjusted.next());

@@ -47,15 +47,15 @@ fn image(ran: &VariantImages) -> String {
 
 /// The facts that only this one of two engines reports. A list of all facts would be cut off before
 /// the first one that differs.
-fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
-    if says.is_empty() {
+fn engine(texts: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
+    if texts.is_empty() {
         return UNKNOWN.to_owned();
     }
-    let facts = |says: &BTreeSet<String>| -> BTreeSet<String> {
-        let facts = says.iter().flat_map(|text| text.split(BETWEEN));
+    let facts = |texts: &BTreeSet<String>| -> BTreeSet<String> {
+        let facts = texts.iter().flat_map(|text| text.split(BETWEEN));
         facts.map(str::to_owned).collect()
     };
-    let own: BTreeSet<String> = facts(says).difference(&facts(other)).cloned().collect();
+    let own: BTreeSet<String> = facts(texts).difference(&facts(other)).cloned().collect();
     if own.is_empty() {
         ABSENT.to_owned()
     } else {

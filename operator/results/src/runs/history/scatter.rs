@@ -45,19 +45,19 @@ impl History {
             }
             let setting = self.settings.get(line.setting).map(Setting::stratum);
             // Folded runs are means and scatter less than single runs.
-            let is_told = line.runs == 1
+            let is_comparable = line.runs == 1
                 && !without.contains(&line.name.as_str())
                 && setting.is_some_and(|known| known == stratum);
             let number = line
                 .number(series)
-                .filter(|_| is_told)
+                .filter(|_| is_comparable)
                 .filter(|number| number.trusted);
             let ends = number.and_then(|number| Some((of(number)?, number.blocks)));
-            let told = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
+            let single = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
             groups
                 .last_mut()
                 .into_iter()
-                .for_each(|group| group.extend(told));
+                .for_each(|group| group.extend(single));
         }
         groups
     }

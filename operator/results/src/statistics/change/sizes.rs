@@ -125,11 +125,11 @@ mod tests {
         let one = group(&BEFORE, &[0.09, 0.1, 0.11]);
         let moved = |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|x| x + 3.0).collect() };
         let other = group(&moved(&one.before), &moved(&one.after));
-        let (alone, both) = (
+        let (one_stratum, both) = (
             p_value(std::slice::from_ref(&one)),
             p_value(&[one.clone(), other]),
         );
-        assert!(both < alone, "{both} and {alone}");
+        assert!(both < one_stratum, "{both} and {one_stratum}");
     }
 
     #[test]

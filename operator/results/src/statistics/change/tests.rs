@@ -110,8 +110,11 @@ fn a_change_takes_longer_to_find_with_more_series() {
             .first()
             .map(|found| found.found_with)
     };
-    let alone = found_with(1).unwrap();
-    assert!(found_with(20).is_none_or(|among| among > alone), "{alone}");
+    let single = found_with(1).unwrap();
+    assert!(
+        found_with(20).is_none_or(|among| among > single),
+        "{single}"
+    );
 }
 
 #[test]
