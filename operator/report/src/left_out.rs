@@ -53,11 +53,11 @@ fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
     let failed = |of: &str| {
         let mut failures = summary.failures.iter();
         let failure = failures.find(|group| group.variant == of)?;
-        let said = format!("{}: {}", failure.reason, failure.message);
+        let failed_because = format!("{}: {}", failure.reason, failure.message);
         Some(if of == variant {
-            said
+            failed_because
         } else {
-            format!("{of}: {said}")
+            format!("{of}: {failed_because}")
         })
     };
     let of_both = [variant, summary.baseline.as_str()];

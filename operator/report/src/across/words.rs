@@ -193,7 +193,7 @@ fn legend(found: &Across) -> Vec<String> {
         ""
     };
     let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
-    legend.extend(told_by_runs(found));
+    legend.extend(judged_by_schedule(found));
     let lines = [
         (
             is_of_baseline,
@@ -207,7 +207,7 @@ fn legend(found: &Across) -> Vec<String> {
         (
             has(Unjudged::BaselineChanged),
             "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
-             beside the new ones, or name 5 earlier runs.",
+             together with the new ones, or name 5 earlier runs.",
         ),
         (
             has(Unjudged::NotFollowed),
@@ -220,7 +220,7 @@ fn legend(found: &Across) -> Vec<String> {
         (
             has(Unjudged::Untrusted),
             "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
-             or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
+             or that is unknown, or the rate still moved, or trials failed. Nothing is judged.",
         ),
     ];
     let apply = lines.iter().filter(|(applies, _)| *applies);
@@ -229,18 +229,18 @@ fn legend(found: &Across) -> Vec<String> {
 }
 
 /// Which runs show how far runs scatter, if not the compared runs themselves.
-fn told_by_runs(found: &Across) -> Option<String> {
+fn judged_by_schedule(found: &Across) -> Option<String> {
     let schedule = found.schedule.as_ref()?;
     if found.before.len() > 1 {
         return None;
     }
-    let told = || found.ratios.iter().filter_map(|ratio| ratio.runs);
-    let (fewest, most) = (told().min(), told().max()?);
+    let runs_of_ratios = || found.ratios.iter().filter_map(|ratio| ratio.runs);
+    let (fewest, most) = (runs_of_ratios().min(), runs_of_ratios().max()?);
     let runs = match fewest {
         Some(fewest) if fewest < most => format!("{fewest} to {most}"),
         _ => most.to_string(),
     };
-    let judged = told().count();
+    let judged = runs_of_ratios().count();
     Some(ascii(&format!(
         "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
         found.ratios.len()

@@ -46,7 +46,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         .iter()
         .flat_map(|row| row.cold_start.iter().map(|point| Row::Point(row, point)))
         .collect();
-    // Without points, the harness floor says nothing.
+    // Without points, the harness floor has no meaning.
     let floors = if points.is_empty() { &[] } else { floors };
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
     let sheet = Sheet::new(rows)

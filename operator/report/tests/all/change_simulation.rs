@@ -5,7 +5,7 @@
 
 use wasmbench_results::statistics::change::{Change, Observed, changes};
 
-use crate::synthetic::{Chance, Noise, tell};
+use crate::synthetic::{Chance, Noise, print_figure};
 
 /// How runs scatter around their truth. The standard deviation is 2 %, apart from outliers.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ fn alarms(
 fn assert_few_alarms(scatter: Scatter, schedules: u32, series: usize) {
     let alarms = alarms(scatter, schedules, series, |_| (0.0, "node"));
     let name = format!("runs without a change that raise an alarm, {series} series, {scatter:?}");
-    tell(&name, alarms / 100.0, "at most 1 %");
+    print_figure(&name, alarms / 100.0, "at most 1 %");
     assert!(alarms <= 1.0, "{name}: {alarms} in 100 runs");
 }
 
@@ -119,7 +119,7 @@ fn explained(run: u32) -> (f64, &'static str) {
 fn differences_explained_by_strata_raise_no_more_alarms() {
     let alarms = alarms(Scatter::Normal, 200, 1, explained);
     let name = "runs on nodes that take turns, with a new baseline, that raise an alarm";
-    tell(name, alarms / 100.0, "at most 1 %");
+    print_figure(name, alarms / 100.0, "at most 1 %");
     assert!(alarms <= 1.0, "{alarms} in 100 runs");
 }
 
@@ -178,7 +178,7 @@ fn assert_found(planted: Planted, within: u32, least: f64) {
     let found = (0..HISTORIES).filter(|_| planted.found(within, &mut chance).is_some());
     let share = found.count() as f64 / f64::from(HISTORIES);
     let name = format!("found within {within} runs, {planted:?}");
-    tell(&name, share, &format!("at least {:.0} %", least * 100.0));
+    print_figure(&name, share, &format!("at least {:.0} %", least * 100.0));
     assert!(share >= least, "{name}: {share}");
 }
 
@@ -241,7 +241,7 @@ fn a_change_that_reverts_after_one_run_rarely_raises_an_alarm() {
         let with = share(size);
         let name = format!("16 runs with an alarm where the first is off by {size}");
         let expected = format!("{:.1} % without, and 5 more at most", without * 100.0);
-        tell(&name, with, &expected);
+        print_figure(&name, with, &expected);
         assert!(with <= without + 0.05, "{name}: {with}, {expected}");
     }
 }
@@ -264,7 +264,7 @@ fn intervals_of_changes_have_about_95_percent_coverage() {
         let holding = |change: &&Change| change.low <= truth && truth <= change.high;
         let held = found.iter().filter(holding).count() as f64 / found.len() as f64;
         let name = format!("intervals of changes that hold their size, {after} runs, {planted:?}");
-        tell(&name, held, "95 %, and 90 at least");
+        print_figure(&name, held, "95 %, and 90 at least");
         assert!(held >= 0.90, "{name}: {held}");
     }
 }

@@ -1,4 +1,4 @@
-//! Climbs whose steps say little: failed requests, and results that cannot be read.
+//! Climbs whose steps show little: failed requests, and results that cannot be read.
 
 use serde_json::{Value, json};
 

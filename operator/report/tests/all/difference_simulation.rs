@@ -2,7 +2,7 @@
 
 use wasmbench_results::statistics::Interval;
 
-use crate::synthetic::{Chance, Noise, every_noise, tell};
+use crate::synthetic::{Chance, Noise, every_noise, print_figure};
 
 /// The interval of the differences of `blocks` blocks.
 fn found(blocks: u32, difference: impl FnMut(u32) -> f64) -> Interval {
@@ -39,7 +39,7 @@ fn intervals_of_starts_contain_the_difference_of_typical_pods() {
             for blocks in [5, 10, 20] {
                 let share = coverage(noise, blocks, start);
                 let name = format!("differences that hold {what}, {noise:?}, {blocks} blocks");
-                tell(&name, share, "at least 93 %");
+                print_figure(&name, share, "at least 93 %");
                 assert!(share >= 0.93, "{name}: {share}");
             }
         }
@@ -68,7 +68,7 @@ fn equal_variants_that_rarely_fail_rarely_give_false_positives() {
         let alarms = (0..RUNS).filter(differs).count() as f64 / f64::from(RUNS);
         let name =
             format!("equals called different by one failed request in 10,000, {blocks} blocks");
-        tell(&name, alarms, "at most 7 %");
+        print_figure(&name, alarms, "at most 7 %");
         assert!(alarms <= 0.07, "{name}: {alarms}");
     }
 }

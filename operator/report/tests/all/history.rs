@@ -181,9 +181,9 @@ fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
             compared.untrusted = vec![Reason::TooFewBlocks];
         }
     };
-    let told = |history: &History| history.condition(0.05, None).unwrap();
+    let condition_of = |history: &History| history.condition(0.05, None).unwrap();
     let (untrusted, _) = nights(&[(20, 1.0)], distrust);
-    let condition = told(&untrusted);
+    let condition = condition_of(&untrusted);
     assert_eq!(condition.reason, "TooFewRuns");
     assert_eq!(
         condition.message,
@@ -195,7 +195,7 @@ fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
         }
     });
     assert_eq!(
-        told(&some).message,
+        condition_of(&some).message,
         "no lasting change for the worse in 17 runs (and 3 whose numbers are not trusted)"
     );
 }

@@ -3,7 +3,7 @@
 
 use wasmbench_results::statistics::Interval;
 
-use crate::synthetic::{Chance, Noise, tell};
+use crate::synthetic::{Chance, Noise, print_figure};
 
 const BLOCKS: u32 = 10;
 const RUNS: u32 = 3000;
@@ -35,7 +35,7 @@ fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
         let missed = missed(share, share);
         let percent = share * 100.0;
         let name = format!("equals called different, {percent:.0} % of all trials noisy");
-        tell(&name, missed, "at most 6 %");
+        print_figure(&name, missed, "at most 6 %");
         assert!(missed <= 0.06, "{share}: {missed}");
     }
 }
@@ -50,7 +50,7 @@ fn noise_of_a_variants_own_making_misleads_beyond_one_trial_in_five() {
         let missed = missed(0.0, share);
         let percent = share * 100.0;
         let name = format!("equals called different, {percent:.0} % of one side's trials noisy");
-        tell(&name, missed, expected);
+        print_figure(&name, missed, expected);
         assert!((least..=most).contains(&missed), "{share}: {missed}");
     }
 }

@@ -62,7 +62,7 @@ fn a_noisy_run_names_its_doubts_and_then_the_remedy() {
     let banner =
         "<p class=\"banner worse\">This run does not decide: none of 4 primary comparisons";
     assert!(shown.contains(banner), "{shown}");
-    assert!(shown.contains("against it: NodeNoisy."), "{shown}");
+    assert!(shown.contains("; doubts: NodeNoisy."), "{shown}");
     assert!(
         shown.contains("<b>Next:</b> move other pods away"),
         "{shown}"

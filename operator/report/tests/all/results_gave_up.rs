@@ -1,4 +1,4 @@
-//! What a run says that no node fits: while it waits, and after it has ended.
+//! What a run reports if no node fits: while it waits, and after it has ended.
 
 use jiff::Timestamp;
 use wasmbench_api::conditions;

@@ -274,7 +274,7 @@ fn large() -> Summary {
 fn a_page_stays_within_its_size_limit_and_names_what_it_leaves_out() {
     let summary = large();
     let mut lengths = vec![];
-    for (room, said) in [
+    for (room, expected) in [
         (5_000_000, "<h2>"),
         (300_000, "points have no labels"),
         (210_000, "too large for a point per trial"),
@@ -284,7 +284,7 @@ fn a_page_stays_within_its_size_limit_and_names_what_it_leaves_out() {
         let html = report_html(&summary, room);
         lengths.push(html.len());
         assert!(html.len() <= room, "{lengths:?} of {room} bytes");
-        assert!(html.contains(said), "{lengths:?}, {room}: {said}");
+        assert!(html.contains(expected), "{lengths:?}, {room}: {expected}");
         assert_eq!(outside(&html), Vec::<String>::new());
     }
     assert!(

@@ -1,4 +1,4 @@
-//! What a run says about the differences that it can detect, before it begins and after it has
+//! What a run reports about the differences that it can detect, before it begins and after it has
 //! ended.
 
 use jiff::Timestamp;
@@ -80,15 +80,18 @@ fn a_run_too_short_to_decide_equals_reports_it_before_it_begins() {
         "{enough:?}"
     );
     assert!(!enough.message.contains("undecided"), "{enough:?}");
-    let alone = expected(&json!({"blocks": 1})).unwrap();
-    assert_eq!(alone.smallest_difference, None);
-    assert!(alone.message.contains("raise spec.blocks"), "{alone:?}");
+    let one_block = expected(&json!({"blocks": 1})).unwrap();
+    assert_eq!(one_block.smallest_difference, None);
+    assert!(
+        one_block.message.contains("raise spec.blocks"),
+        "{one_block:?}"
+    );
 }
 
 #[test]
 fn a_run_without_comparisons_finds_nothing() {
-    let alone = json!({"variants": [{"name": "native", "preset": "native"}]});
-    assert_eq!(expected(&alone), None);
+    let one_variant = json!({"variants": [{"name": "native", "preset": "native"}]});
+    assert_eq!(expected(&one_variant), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! From records to the decision whether another block is needed, and what reports say about it.
+//! From records to the decision whether another block is needed, and what reports show of it.
 
 use serde_json::json;
 use wasmbench_model::wire::density::DensityMemory;

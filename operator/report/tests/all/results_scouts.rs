@@ -98,17 +98,17 @@ fn an_answer_unlike_most_and_a_busy_node_are_listed() {
     records.push(scout("native", ("chunked", "kept"), 5, &Value::Null));
     let late = ("untilClose", "closed");
     records.push(scout("embedded", late, 31, &Value::Null));
-    let told = section(&summarize(&run, &records)).expect("a section");
-    let row = told
+    let text = section(&summarize(&run, &records)).expect("a section");
+    let row = text
         .lines()
         .find(|line| line.starts_with("| embedded"))
-        .unwrap_or_else(|| panic!("{told}"));
+        .unwrap_or_else(|| panic!("{text}"));
     for word in ["200", "5 B", "end of the connection", "closed, unannounced"] {
         assert!(row.contains(word), "{row}");
     }
-    assert!(!told.contains("native"), "{told}");
+    assert!(!text.contains("native"), "{text}");
     let busy = "before embedded: 31 % used by others";
-    assert!(told.contains(busy), "{told}");
+    assert!(text.contains(busy), "{text}");
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn a_scouts_failure_is_doubted_as_if_each_trial_had_failed() {
     let mut doubts = summary.doubts.iter();
     assert!(doubts.any(|doubt| doubt.reason == Reason::ResponseMismatch));
     assert_eq!(summary.failures[0].message, why);
-    let told = section(&summary).expect("a section");
-    assert!(told.contains("but the answer was"), "{told}");
+    let text = section(&summary).expect("a section");
+    assert!(text.contains("but the answer was"), "{text}");
 }
 
 #[test]

@@ -173,8 +173,8 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
             !report.contains("## Loads"),
             "no table would follow: {report}"
         );
-        let said = without_comparison(&summary.cells[0].detail).unwrap();
-        assert_eq!(said.contains(" ~"), marks > 0, "{said}");
+        let statement = without_comparison(&summary.cells[0].detail).unwrap();
+        assert_eq!(statement.contains(" ~"), marks > 0, "{statement}");
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
         assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");
     }

@@ -5,7 +5,7 @@
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, print_figure, share};
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
@@ -24,7 +24,7 @@ fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
         let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
-        tell(&name, share, "93 to 97 %");
+        print_figure(&name, share, "93 to 97 %");
         assert!(
             (0.93..=0.97).contains(&share),
             "{noise:?}, {blocks} blocks: {share}"
@@ -78,7 +78,7 @@ fn intervals_keep_their_coverage_if_only_one_side_has_outliers() {
         let name = format!(
             "intervals that hold the truth, one in ten of one side 35 % slower, {blocks} blocks"
         );
-        tell(&name, share, "at least 93 %");
+        print_figure(&name, share, "at least 93 %");
         assert!(share >= 0.93, "{blocks} blocks: {share}");
     }
 }
@@ -115,18 +115,18 @@ fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
         let least = shares.iter().copied().fold(1.0, f64::min);
         let most = shares.iter().copied().fold(0.0, f64::max);
         let name = format!("intervals of medians that hold the truth, {noise:?}, 6 to 20 trials");
-        tell(&format!("{name}, least"), least, "93 to 97 %");
-        tell(&format!("{name}, most"), most, "93 to 97 %");
+        print_figure(&format!("{name}, least"), least, "93 to 97 %");
+        print_figure(&format!("{name}, most"), most, "93 to 97 %");
     }
 }
 
 #[test]
 fn intervals_of_fewer_than_six_trials_have_the_coverage_that_reports_state() {
     for noise in noise_without_drift() {
-        for (trials, said) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
+        for (trials, stated) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
             let share = median_coverage(noise, trials, 4000);
             assert!(
-                (share - said).abs() < 0.02,
+                (share - stated).abs() < 0.02,
                 "{noise:?}, {trials} trials: {share}"
             );
         }
@@ -229,7 +229,7 @@ fn at_most_1_in_20_runs_of_equals_has_a_false_positive() {
         };
         let differ = share(&run, 2000, any_difference);
         let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
-        tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
+        print_figure(&name, differ, "5 % at most, which 2000 runs may show as 6");
         assert!(differ <= 0.06, "{blocks} blocks, noise {noise}: {differ}");
     }
 }
@@ -247,7 +247,7 @@ fn at_most_1_in_20_runs_of_equals_has_a_false_positive_under_any_noise() {
             };
             let differ = share(&run, 2000, any_difference);
             let name = format!("runs of equals with a difference, {blocks} blocks, {noise:?}");
-            tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
+            print_figure(&name, differ, "5 % at most, which 2000 runs may show as 6");
             assert!(differ <= 0.06, "{blocks} blocks, {noise:?}: {differ}");
         }
     }
@@ -284,7 +284,7 @@ fn intervals_of_equals_contain_one_in_95_of_100_comparisons() {
             .collect();
         let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
         let name = format!("intervals of equals that hold 1, {noise:?}");
-        tell(&name, share, "95 %, and 93 at least");
+        print_figure(&name, share, "95 %, and 93 at least");
         // If 90 in 100 intervals held 1, then 93 in 100 of 2,400 would hold it once in a million
         // times.
         assert!(share >= 0.93, "{noise:?}: {share}");

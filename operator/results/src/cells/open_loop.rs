@@ -39,7 +39,7 @@ pub struct OpenLoopSummary {
 }
 
 impl OpenLoopSummary {
-    /// Whether a trial lost the rate: it then measured another load than its point says.
+    /// Whether a trial lost the rate: it then measured another load than its point requests.
     pub fn lost_the_rate(&self) -> bool {
         self.achieved_share_min < LEAST_ACHIEVED
     }

@@ -33,7 +33,7 @@ const MAX_FACT_CHARS: usize = 512;
 /// fit into a `ConfigMap`.
 const MAX_SPEC_BYTES: usize = 32 * 1024;
 
-/// What one record says about node and subject.
+/// What one record reports about node and subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     node: Option<String>,
@@ -90,7 +90,7 @@ pub struct Environment {
     pub fingerprint: Option<String>,
     /// What the probe found out about the node.
     pub facts: BTreeMap<String, String>,
-    /// What the Kubernetes API says about the node.
+    /// What the Kubernetes API reports about the node.
     pub node_facts: BTreeMap<String, String>,
     /// Facts that changed during the run.
     pub drift: Vec<Drift>,

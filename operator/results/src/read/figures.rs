@@ -15,7 +15,7 @@ use Use::{Read, Unread};
 const REQUESTED: Use = Unread("it repeats what was requested");
 const COMPUTED: Use = Unread("it is computed from the buckets, over all runs of a window");
 const UNUSED: Use = Unread("nothing is put into it");
-const SPREAD: Use = Unread("a mean and a deviation of a skewed distribution say little");
+const SPREAD: Use = Unread("a mean and a deviation of a skewed distribution mean little");
 
 /// All figures, in the order in which they are printed; `[]` stands for each item of a list, `*`
 /// for each key of a map.

@@ -119,14 +119,14 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
 /// What was read of a record.
 struct Read {
     numbers: Option<Numbers>,
-    /// How the trial really ended if its record says that it was measured.
+    /// How the trial really ended if its record claims that it was measured.
     unusable: Option<Outcome>,
 }
 
 impl Read {
     /// Numbers that can be used unless something is `missing`.
     fn new(numbers: Option<Numbers>, missing: Option<&str>) -> Self {
-        let why = |missing| format!("the record says Measured but holds no {missing}");
+        let why = |missing| format!("the record's outcome is Measured, but it has no {missing}");
         Self {
             numbers,
             unusable: missing.map(|missing| failed(FailureReason::UnreadableResult, &why(missing))),

@@ -1,4 +1,4 @@
-//! What scouts saw before the first block. It enters no number: it says under what a variant cannot
+//! What scouts saw before the first block. It enters no number: it shows under what a variant cannot
 //! be compared, how its answers arrive, and how quiet the node was.
 
 use serde::{Deserialize, Serialize};

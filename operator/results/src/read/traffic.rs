@@ -16,7 +16,7 @@ pub struct Traffic {
     /// Connections that were opened within it.
     pub opened: u64,
     /// Requests that were sent again, because the service ended their connection before it had
-    /// received them, as far as its kernel said.
+    /// received them, as far as its kernel reported.
     pub resent: u64,
     /// Requests without a complete answer, by kind.
     pub failed_by_kind: BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them.
+//! `summary.json`: everything a run found, as numbers. Units are in the names or next to them.
 //! Measured fractions have at most five significant digits. A number that could not be measured is
 //! absent.
 //!

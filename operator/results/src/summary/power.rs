@@ -56,7 +56,8 @@ impl Expected {
     /// The expectation in a sentence, with a remedy if equals would stay undecided.
     pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64) -> String {
         let Some(smallest) = self.smallest else {
-            return "one block tells no difference from chance: raise spec.blocks".to_owned();
+            return "one block cannot distinguish a difference from chance: raise spec.blocks"
+                .to_owned();
         };
         let (least, most) = (self.blocks, spec.most_blocks());
         let blocks = if most > least {

@@ -14,7 +14,7 @@ use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{compared, named};
 use crate::results_support::{all_measured, run, slower};
-use crate::synthetic::{Chance, tell};
+use crate::synthetic::{Chance, print_figure};
 
 /// The records of a run on a node that is `factor` times as slow on that day.
 fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
@@ -79,12 +79,12 @@ fn runs_are_not_judged_if_the_baseline_changed() {
 
 #[test]
 fn a_run_of_one_variant_is_not_judged_by_a_single_earlier_run() {
-    let alone = |name: &str| {
+    let of_one_variant = |name: &str| {
         let mut input = named(name);
         input.spec.variants.truncate(1);
         input
     };
-    let (before, after) = (alone("before"), alone("after"));
+    let (before, after) = (of_one_variant("before"), of_one_variant("after"));
     let found = compared(
         (&before, &all_measured(&before)),
         (&after, &shifted(&after, 2.0)),
@@ -205,7 +205,7 @@ fn two_runs_of_the_same_thing_rarely_give_false_positives() {
             let percent = deviation * 100.0;
             let name =
                 format!("equal runs called worse, {percent:.0} % between runs, {runs} before");
-            tell(&name, share, "at most 5 %");
+            print_figure(&name, share, "at most 5 %");
             assert!(share <= 0.05, "{deviation}, {runs} earlier runs: {share}");
         }
     }
@@ -224,7 +224,7 @@ fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
         let percent = own * 100.0;
         let name =
             format!("equal runs called worse, a variant's own {percent:.0} %, {runs} before");
-        tell(&name, share, expected);
+        print_figure(&name, share, expected);
         share
     };
     for own in [0.02, 0.05] {
@@ -232,8 +232,8 @@ fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
         assert!(among_five <= 0.07, "{own}: {among_five}");
     }
     share(0.02, 1, "shown, not judged");
-    let against_one = share(0.05, 1, "more than 10 %: hence five");
-    assert!(against_one >= 0.10, "{against_one}");
+    let with_one_run = share(0.05, 1, "more than 10 %: hence five");
+    assert!(with_one_run >= 0.10, "{with_one_run}");
 }
 
 /// The share of pairs of runs of a schedule in which the later one is called worse, if the history
@@ -253,8 +253,8 @@ fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 
         let mut of_two = |factor| simulated(&like, &mut chance, scatter, factor);
         let (before, after) = (of_two(1.0), of_two(factor));
         let found = by_history(&input, &before, &after, &history);
-        let told: Vec<u32> = found.ratios.iter().filter_map(|ratio| ratio.runs).collect();
-        assert!(told.iter().all(|runs| *runs as usize == others) && !told.is_empty());
+        let run_counts: Vec<u32> = found.ratios.iter().filter_map(|ratio| ratio.runs).collect();
+        assert!(run_counts.iter().all(|runs| *runs as usize == others) && !run_counts.is_empty());
         found.worse() > 0
     };
     f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
@@ -298,14 +298,14 @@ fn the_history_of_a_schedule_shows_how_far_one_variant_shifts() {
         ..Scatter::of_days(0.02)
     };
     let share = called_worse_by_history(scatter, 1.0, 8);
-    tell(
+    print_figure(
         "equal runs called worse, a variant's own 5 %, history of 8",
         share,
         "at most 5 %",
     );
     assert!(share <= 0.05, "{share}");
     let found = called_worse_by_history(scatter, 1.5, 8);
-    tell(
+    print_figure(
         "half slower found, a variant's own 5 %, history of 8",
         found,
         "at least 90 %",
@@ -349,11 +349,11 @@ fn a_history_of_many_runs_also_judges_the_baselines_own_numbers() {
     let others = of_native.iter().filter(|ratio| ratio.verdict.is_none());
     assert!(others.into_iter().all(|ratio| ratio.unjudged.is_some()));
     let text = found.text();
-    for said in [
+    for expected in [
         "by how far 11 other runs of the schedule nightly scatter",
         "Not followed",
     ] {
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
     }
 }
 
@@ -388,7 +388,7 @@ fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
         let share = called_worse(Scatter::of_days(deviation), 1.2, 1);
         let percent = deviation * 100.0;
         let name = format!("a fifth slower found against one run, {percent:.0} % between runs");
-        tell(&name, share, "at least 95 %");
+        print_figure(&name, share, "at least 95 %");
         assert!(share >= 0.95, "{deviation}: {share}");
     }
 }

@@ -102,8 +102,8 @@ fn a_slower_point_on_a_noisy_node_is_shown_and_not_judged() {
             assert_eq!(counts(&found), (0, 15, 36), "{variant}");
             let rate = rate(&found);
             assert!(rate.ratio < 0.8, "{rate:?}");
-            let told = (rate.verdict, rate.p_value, rate.unjudged);
-            assert_eq!(told, (None, None, Some(Unjudged::Untrusted)));
+            let outcome = (rate.verdict, rate.p_value, rate.unjudged);
+            assert_eq!(outcome, (None, None, Some(Unjudged::Untrusted)));
             let text = found.text();
             assert!(text.contains("), untrusted "), "{text}");
             assert!(text.contains("\nUntrusted: "), "{text}");

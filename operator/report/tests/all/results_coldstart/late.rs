@@ -45,8 +45,8 @@ fn a_late_start_is_counted_and_costs_neither_its_trial_nor_the_others() {
     let late = cell.detail.late.as_ref().expect("a late start");
     assert_eq!((late.starts, late.samples, cell.detail.pods), (1, 1, 15));
     assert_eq!(hare(&whole).detail.late, None);
-    let said = "cold starts of hare on greet (1 of 15 starts took longer than 30 s)";
-    assert_eq!(doubts_of(&summary, Reason::LateStarts), [(false, said)]);
+    let message = "cold starts of hare on greet (1 of 15 starts took longer than 30 s)";
+    assert_eq!(doubts_of(&summary, Reason::LateStarts), [(false, message)]);
     assert_eq!(summary.trustworthy, Some(true));
     assert!(hares_ratio(&summary, Metric::ColdStartListening).is_some());
 }
@@ -163,10 +163,10 @@ fn the_noise_of_late_samples_is_neither_judged_nor_missing() {
         let found = doubts_of(&summary, Reason::NoiseUnknown);
         found
             .iter()
-            .map(|(_, said)| (*said).to_owned())
+            .map(|(_, message)| (*message).to_owned())
             .collect::<Vec<_>>()
     };
     assert!(unknown(&records())[0].contains("(15 of 15 samples)"));
-    let said = &unknown(&with_late(1))[0];
-    assert!(said.contains("(14 of 15 samples)"), "{said}");
+    let message = &unknown(&with_late(1))[0];
+    assert!(message.contains("(14 of 15 samples)"), "{message}");
 }

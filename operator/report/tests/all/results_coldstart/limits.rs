@@ -48,8 +48,8 @@ fn a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_runs_limit() 
     let summary = summary_of(&all);
     let mut doubts = summary.doubts.iter();
     let found = doubts.find(|one| one.reason == Reason::Throttled).unwrap();
-    let said = "the CPU limit of 500m, which a LimitRange sets and the run does not,";
-    assert!(found.message.contains(said), "{}", found.message);
+    let expected = "the CPU limit of 500m, which a LimitRange sets and the run does not,";
+    assert!(found.message.contains(expected), "{}", found.message);
     assert!(
         !found.breaks_trust
             && found

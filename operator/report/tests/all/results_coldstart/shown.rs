@@ -113,8 +113,8 @@ fn trials_without_a_measurement_are_counted_separately_from_invalid_ones() {
         message: "the container ended".into(),
     };
     let html = report_html(&summary_of(&all), usize::MAX);
-    let said = "hare: 1 trial without a measurement, 1 invalid trial";
-    assert_eq!(html.matches(said).count(), 2);
+    let expected = "hare: 1 trial without a measurement, 1 invalid trial";
+    assert_eq!(html.matches(expected).count(), 2);
 }
 
 #[test]

@@ -225,13 +225,13 @@ fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Re
         facts.insert("cpus".into(), "0-1".into());
     }
     let mut left = samples;
-    let mut told = 0;
+    let mut with_node_use = 0;
     for document in hares(&mut all) {
         for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
-            if told == judged {
+            if with_node_use == judged {
                 break;
             }
-            told += 1;
+            with_node_use += 1;
             let (busy, stolen) = if left > 0 { (busy, stolen) } else { (800, 0) };
             left = left.saturating_sub(1);
             sample.node = Some(NodeSpan {

@@ -31,10 +31,10 @@ fn outcomes(summary: &Summary, class: &str) -> Vec<(String, String)> {
         its.ends_with(&format!(".{class}"))
     });
     let outcome = |case: Node<'_, '_>| {
-        let told = case.first_element_child().unwrap();
+        let element = case.first_element_child().unwrap();
         (
             case.attribute("name").unwrap().to_owned(),
-            told.tag_name().name().to_owned(),
+            element.tag_name().name().to_owned(),
         )
     };
     cases.map(outcome).collect()

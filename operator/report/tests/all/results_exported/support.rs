@@ -18,7 +18,7 @@ pub fn with_blocks(blocks: u32) -> RunInput {
 }
 
 /// The run's records: one trial of one point has errors, and the variant that cannot be started
-/// says why.
+/// has a reason.
 pub fn records(run: &RunInput) -> Vec<Record> {
     let mut records = all_measured(run);
     let errors = |trial: &TrialId| {

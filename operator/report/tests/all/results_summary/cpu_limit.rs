@@ -1,4 +1,4 @@
-//! CPU limits: one that the run sets is part of its question, any other makes points void.
+//! CPU limits: one that the run sets is part of its question, any other makes points invalid.
 
 use serde_json::json;
 use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
@@ -55,9 +55,9 @@ fn a_limit_that_a_limit_range_sets_is_named_with_its_amount() {
     });
     assert_eq!(reasons(&summary), [Reason::Throttled]);
     let message = doubt(&summary, Reason::Throttled).message;
-    let said = "the CPU limit of 300m, which a LimitRange sets and the run does not, stopped the subject: ";
+    let expected = "the CPU limit of 300m, which a LimitRange sets and the run does not, stopped the subject: ";
     assert!(
-        message.starts_with(said) && message.contains(STOPPED),
+        message.starts_with(expected) && message.contains(STOPPED),
         "{message}"
     );
 }
@@ -77,9 +77,9 @@ fn numbers_under_a_limit_of_the_run_are_compared_and_shown_with_the_throttling()
         [["hello"; 4], ["compute"; 4]].concat()
     );
     let note = doubt(&summary, Reason::Throttled);
-    let said = "the CPU limit of 500m, which the run sets, stopped the subject";
+    let expected = "the CPU limit of 500m, which the run sets, stopped the subject";
     assert!(
-        !note.breaks_trust && note.message.starts_with(said) && note.message.contains(STOPPED),
+        !note.breaks_trust && note.message.starts_with(expected) && note.message.contains(STOPPED),
         "{note:?}"
     );
     let shares: Vec<Option<f64>> = summary

@@ -35,17 +35,19 @@ fn with_cpus(native: u64, embedded: u64) -> Summary {
 fn services_that_use_one_and_two_cpus_are_noted_with_the_cpus_of_both() {
     let summary = with_cpus(190, 100);
     let note = doubt(&summary, Reason::UnequalCpus);
-    let said = "throughput: native used 1.90 CPUs and embedded 1.00 on hello at ";
+    let expected = "throughput: native used 1.90 CPUs and embedded 1.00 on hello at ";
     assert!(
-        !note.breaks_trust && note.message.starts_with(said) && !note.message.contains("compute"),
+        !note.breaks_trust
+            && note.message.starts_with(expected)
+            && !note.message.contains("compute"),
         "{note:?}"
     );
     let report = report_md(&summary, usize::MAX);
     assert!(report.contains(" CPUs |"), "{report}");
     // The other way round it is as true.
     let note = doubt(&with_cpus(100, 190), Reason::UnequalCpus);
-    let said = "throughput: native used 1.00 CPUs and embedded 1.90 on hello at ";
-    assert!(note.message.starts_with(said), "{note:?}");
+    let expected = "throughput: native used 1.00 CPUs and embedded 1.90 on hello at ";
+    assert!(note.message.starts_with(expected), "{note:?}");
 }
 
 #[test]

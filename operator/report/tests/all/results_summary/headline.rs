@@ -1,4 +1,4 @@
-//! What a run's one-line verdict says if its first choice has no comparison.
+//! The one-line verdict of a run if its first choice has no comparison.
 
 use serde_json::json;
 use wasmbench_model::wire::record::{Point, Record, TrialId};

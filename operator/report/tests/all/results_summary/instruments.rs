@@ -79,8 +79,8 @@ fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
     assert_eq!(reasons(&with_ceiling(2.0 * native)), []);
 }
 
-fn with_engine(says: &[(&str, &str)]) -> Summary {
-    with_window(|record| record.load_mut().unwrap().engine = Some(facts(says)))
+fn with_engine(reported: &[(&str, &str)]) -> Summary {
+    with_window(|record| record.load_mut().unwrap().engine = Some(facts(reported)))
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_log_that_keeps_containerd_busy_is_a_cost_of_its_variant_not_noise() {
     assert!(
         !note.breaks_trust
             && note.message.contains(place)
-            && note.message.contains("us a request, beside ")
+            && note.message.contains("us a request, in addition to ")
             && !note.message.contains("native"),
         "{note:?}"
     );

@@ -106,7 +106,7 @@ fn one_block_has_no_range_and_is_doubted() {
         summary.verdict
     );
     assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
-    // Said once for everything that the run decides.
+    // Reported once for everything that the run decides.
     let line = &summary.verdict;
     assert!(line.starts_with("untrusted: embedded: "), "{line}");
     assert!(!line.contains(", untrusted"), "{line}");

@@ -259,10 +259,12 @@ fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
 
 #[test]
 fn windows_whose_noise_cannot_be_judged_break_trust() {
-    let told = |summary: &Summary| {
+    let messages = |summary: &Summary| {
         let doubts = summary.doubts.iter();
-        let told = doubts.filter(|d| d.reason == Reason::NoiseUnknown && d.breaks_trust);
-        told.map(|doubt| doubt.message.clone()).collect::<Vec<_>>()
+        let breaking = doubts.filter(|d| d.reason == Reason::NoiseUnknown && d.breaks_trust);
+        breaking
+            .map(|doubt| doubt.message.clone())
+            .collect::<Vec<_>>()
     };
     let short = with_window(|record| {
         if record.trial.cell.point == Point::WarmLatency {
@@ -288,7 +290,7 @@ fn windows_whose_noise_cannot_be_judged_break_trust() {
     let cases = blind.iter().map(|summary| (summary, at));
     for (summary, place) in cases.chain([(&short, warm)]) {
         assert_eq!(summary.trustworthy, Some(false), "{:?}", summary.doubts);
-        let found = told(summary);
+        let found = messages(summary);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].ends_with(place), "{found:?}");
     }

@@ -11,7 +11,7 @@ use super::support::doubt;
 use crate::results_support::climbs::climbs;
 use crate::results_support::{failed, record, replace, run_with};
 
-/// A run of density alone.
+/// A run of only density.
 fn run(blocks: u32) -> RunInput {
     run_with(json!({
         "blocks": blocks,

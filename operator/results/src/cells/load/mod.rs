@@ -78,7 +78,7 @@ pub struct LoadDetail {
     pub log_cpu_microseconds_per_request: Option<Spread>,
     /// CPUs that the subject's pod used: its CPU time per time of the window.
     pub cpus_used: Option<Spread>,
-    /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
+    /// Memory of the subject's pod, in bytes; `environment.memorySources` has the kind.
     #[serialize_always]
     pub memory_bytes: Option<Spread>,
     /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are

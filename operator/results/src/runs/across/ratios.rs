@@ -84,7 +84,7 @@ struct Judged {
 
 /// The ratios of all cells that both the later run and earlier ones have, and the number of metrics
 /// of cells that only one side has. `before` holds the samples of each earlier run, the latest run
-/// first; `baseline_changed` says that the runs do not all have the same baseline; `spec` is the
+/// first; `baseline_changed` means that the runs do not all have the same baseline; `spec` is the
 /// later run's.
 pub fn ratios(
     before: &[Vec<Sample>],
@@ -261,7 +261,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
             scatter: None,
             unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
             is_untrusted: is_untrusted(one.cell),
-            // The floor says that the baseline differs from its twin.
+            // The floor shows that the baseline differs from its twin.
             is_baseline_untrusted: floor.is_some_and(|floor| floor.differs)
                 || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
         }

@@ -1,4 +1,4 @@
-//! Lists and maps that end where nothing honest goes on. An element may take a hundred times its text in memory, so the
+//! Lists and maps with a largest length that no genuine history exceeds. An element may take a hundred times its text in memory, so the
 //! length of the text alone bounds nothing.
 
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ struct Shift {
     p_value: f64,
 }
 
-/// The shift over all strata, which are weighted by how much they tell and assumed to scatter
+/// The shift over all strata, which are weighted by how much they count and assumed to scatter
 /// alike.
 fn shift(groups: &[Group]) -> Shift {
     let (mut weight, mut weighted, mut squares, mut freedom) = (0.0, 0.0, 0.0, 0);

@@ -208,7 +208,7 @@ fn why_no_comparison(summary: &Summary) -> String {
     let baseline = &summary.baseline;
     let is_ranked = |cell: AnyCell<'_>| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
-        format!("nothing valid beside {baseline}")
+        format!("nothing valid to compare with {baseline}")
     } else {
         format!("the baseline {baseline} has no valid point")
     }
