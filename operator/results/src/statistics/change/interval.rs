@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_size_is_the_median_difference() {
-        let (size, (low, high)) = of(&[few(0.0)]);
+        let (size, (low, high)) = estimate(&[few(0.0)]);
         close(size, 0.1);
         close(low, 0.07);
         close(high, 0.13);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_no_narrower_than_the_errors_of_the_runs() {
-        let (size, (low, high)) = of(&[few(0.04 * 0.04)]);
+        let (size, (low, high)) = estimate(&[few(0.04 * 0.04)]);
         close(size, 0.1);
         close(low, 0.1 - 1.96 * 0.04);
         close(high, 0.1 + 1.96 * 0.04);
