@@ -104,16 +104,16 @@ impl InWords for Across {
     fn lost_words(&self) -> Option<String> {
         let mut groups: Vec<(String, Vec<&str>)> = vec![];
         for lost in &self.lost {
-            let of = format!("{} on {}", lost.variant, lost.workload);
-            match groups.iter_mut().find(|(known, _)| *known == of) {
+            let place = format!("{} on {}", lost.variant, lost.workload);
+            match groups.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, points)) => points.push(&lost.point),
-                None => groups.push((of, vec![&lost.point])),
+                None => groups.push((place, vec![&lost.point])),
             }
         }
         let shown: Vec<String> = groups
             .iter()
             .take(MAX_NAMED)
-            .map(|(of, points)| format!("{of} ({})", points.join(", ")))
+            .map(|(place, points)| format!("{place} ({})", points.join(", ")))
             .collect();
         let more = match groups.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),

@@ -233,12 +233,12 @@ fn compiled_before(cell: &ColdStartCell) -> Option<String> {
 
 /// One row per step, one column per variant.
 fn steps(cells: &[&ColdStartCell]) -> Table {
-    let of = |cell: &ColdStartCell, step: ColdStep| {
+    let timing = |cell: &ColdStartCell, step: ColdStep| {
         let mut steps = cell.detail.steps.iter();
         steps.find(|found| found.step == step).cloned()
     };
     let clock = |step: ColdStep| {
-        let mut found = cells.iter().filter_map(|cell| of(cell, step));
+        let mut found = cells.iter().filter_map(|cell| timing(cell, step));
         found.next().map(|time| time.clock)
     };
     let seen = ColdStep::iter().filter(|step| clock(*step).is_some());
@@ -249,7 +249,7 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         })
         .for_each(cells, |sheet, cell| {
             sheet.right(cell.variant.as_str(), move |step| {
-                let time = of(cell, *step).filter(|_| cell.ranked);
+                let time = timing(cell, *step).filter(|_| cell.ranked);
                 time.map(|time| units::micros(time.p50_microseconds))
             })
         })

@@ -52,7 +52,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
     let sheet = Sheet::new(rows)
         .counting(|row| row.point().is_none_or(|point| point.invalid.is_none()))
         .left("COLD START", |row| match row {
-            Row::Point(of, _) => with_mark(&of.variant, baseline),
+            Row::Point(cell, _) => with_mark(&cell.variant, baseline),
             Row::Floor(_) => "harness floor".to_owned(),
         })
         .right("AT ONCE", |row| match row {

@@ -56,8 +56,8 @@ fn answers(summary: &Summary) -> Option<Table> {
 }
 
 /// What the answers have of something, each different value once.
-fn each(seen: &LookedAt, of: impl Fn(&Arrived) -> String) -> Option<String> {
-    let mut values: Vec<String> = seen.answers.iter().map(of).collect();
+fn each(seen: &LookedAt, value: impl Fn(&Arrived) -> String) -> Option<String> {
+    let mut values: Vec<String> = seen.answers.iter().map(value).collect();
     values.dedup();
     (!values.is_empty()).then(|| values.join(", then "))
 }

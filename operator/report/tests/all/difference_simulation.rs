@@ -66,8 +66,7 @@ fn equal_variants_that_rarely_fail_rarely_give_false_positives() {
         let mut share = || f64::from(10_000 - poisson(1.0, &mut chance)) / 10_000.0;
         let differs = |_: &u32| found(blocks, |_| share() - share()).p_value <= 0.05;
         let alarms = (0..RUNS).filter(differs).count() as f64 / f64::from(RUNS);
-        let name =
-            format!("equals called different by one failed request in 10,000, {blocks} blocks");
+        let name = format!("false positives by one failed request in 10,000, {blocks} blocks");
         print_figure(&name, alarms, "at most 7 %");
         assert!(alarms <= 0.07, "{name}: {alarms}");
     }

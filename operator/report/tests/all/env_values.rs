@@ -52,7 +52,7 @@ fn no_file_of_a_report_contains_the_value_of_a_variable() {
 
 #[test]
 fn a_variable_that_differs_between_runs_is_listed_without_its_values() {
-    let of = |before: &str, after: &str| -> Vec<Difference> {
+    let compare = |before: &str, after: &str| -> Vec<Difference> {
         let (before, after) = (with_value("before", before), with_value("after", after));
         let [one, other] = [&before, &after].map(|run| summarize(run, &all_measured(run)));
         let (earlier, later) = (
@@ -69,8 +69,8 @@ fn a_variable_that_differs_between_runs_is_listed_without_its_values() {
         assert!(!found.text().contains("hunter2"), "{}", found.text());
         found.differences
     };
-    assert_eq!(of(SECRET, SECRET), []);
-    let differences = of(SECRET, "postgres://bench:hunter2@other");
+    assert_eq!(compare(SECRET, SECRET), []);
+    let differences = compare(SECRET, "postgres://bench:hunter2@other");
     let [difference] = &differences[..] else {
         panic!("{differences:#?}")
     };

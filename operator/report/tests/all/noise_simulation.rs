@@ -34,7 +34,7 @@ fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
     for share in [0.2, 0.5, 0.8] {
         let missed = missed(share, share);
         let percent = share * 100.0;
-        let name = format!("equals called different, {percent:.0} % of all trials noisy");
+        let name = format!("false positives among equals, {percent:.0} % of all trials noisy");
         print_figure(&name, missed, "at most 6 %");
         assert!(missed <= 0.06, "{share}: {missed}");
     }
@@ -49,7 +49,8 @@ fn noise_of_a_variants_own_making_misleads_beyond_one_trial_in_five() {
     ] {
         let missed = missed(0.0, share);
         let percent = share * 100.0;
-        let name = format!("equals called different, {percent:.0} % of one side's trials noisy");
+        let name =
+            format!("false positives among equals, {percent:.0} % of one side's trials noisy");
         print_figure(&name, missed, expected);
         assert!((least..=most).contains(&missed), "{share}: {missed}");
     }

@@ -161,9 +161,9 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 #[test]
 fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
     for (name, blocks, noise, slower) in [
-        // Seldom found: the ones found were the luckiest, and an uncorrected interval overstates
+        // Rarely found: the ones found were the luckiest, and an uncorrected interval overstates
         // them.
-        ("seldom found", 5, 0.03, [1.02, 1.02]),
+        ("rarely found", 5, 0.03, [1.02, 1.02]),
         // Equals whose small differences are certain must not make the claim about the other
         // bolder.
         ("among equivalent ones", 20, 0.01, [1.02, 1.04]),
@@ -189,7 +189,7 @@ fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
             })
             .collect();
         let held = 1.0 - missed.iter().sum::<f64>() / missed.len() as f64;
-        let name = format!("near ends that the truth lies beyond, {name}");
+        let name = format!("near ends beyond the true value, {name}");
         print_figure(&name, held, "at least 95 %");
         assert!(held >= 0.95, "{name}: {held}");
     }
@@ -268,7 +268,7 @@ fn most_of_20_variants_are_found_with_at_most_3_false_positives_in_20_equals() {
     }
     for (name, runs) in [
         ("17 of 20 variants with a tenth more work found", finds_most),
-        ("at most 3 of 20 equals called different", few_alarms),
+        ("at most 3 false positives among 20 equals", few_alarms),
     ] {
         let share = f64::from(runs) / 500.0;
         print_figure(name, share, "at least 95 % of runs");

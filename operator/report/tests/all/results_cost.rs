@@ -37,16 +37,16 @@ fn failing() -> Summary {
 fn invalid_points_have_a_reason_instead_of_a_cost() {
     let summary = failing();
     let costs = Costs::new(&summary, node());
-    let of = |variant: &str| {
+    let cost_of = |variant: &str| {
         let mut all = costs.million_requests.iter();
         let found = all.find(|cost| cost.variant == variant && cost.workload == "hello");
         found.unwrap()
     };
-    let embedded = of("embedded");
+    let embedded = cost_of("embedded");
     let missing = embedded.missing.as_deref().unwrap();
     assert!(missing.starts_with("invalid: ErrorsInLoad"), "{missing}");
     assert_eq!((embedded.measured, embedded.cost), (None, None));
-    assert!(of("native").cost.is_some());
+    assert!(cost_of("native").cost.is_some());
     let text = cost_text(&summary, &costs);
     assert!(
         text.contains("MISSING") && text.contains("invalid: ErrorsInLoad"),

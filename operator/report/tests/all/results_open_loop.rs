@@ -1,4 +1,4 @@
-//! Loads on a schedule, from records to what people see: what is void, what is compared, and where
+//! Loads on a schedule, from records to what people see: what is invalid, what is compared, and where
 //! the numbers appear.
 
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ fn run() -> RunInput {
     }))
 }
 
-fn change(records: &mut [Record], of: (&str, u32), change: impl Fn(&mut OpenLoopWindow)) {
-    let (variant, percent) = of;
+fn change(records: &mut [Record], place: (&str, u32), change: impl Fn(&mut OpenLoopWindow)) {
+    let (variant, percent) = place;
     let point = Point::OpenLoop {
         percent_of_peak: percent,
     };

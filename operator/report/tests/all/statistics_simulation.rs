@@ -23,7 +23,7 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
 fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
-        let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
+        let name = format!("coverage of intervals, {noise:?}, {blocks} blocks");
         print_figure(&name, share, "93 to 97 %");
         assert!(
             (0.93..=0.97).contains(&share),
@@ -75,9 +75,8 @@ fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
 fn intervals_keep_their_coverage_if_only_one_side_has_outliers() {
     for blocks in [10, 20] {
         let share = coverage_hit_on_one_side(blocks, 3000);
-        let name = format!(
-            "intervals that hold the truth, one in ten of one side 35 % slower, {blocks} blocks"
-        );
+        let name =
+            format!("coverage of intervals, one in ten of one side 35 % slower, {blocks} blocks");
         print_figure(&name, share, "at least 93 %");
         assert!(share >= 0.93, "{blocks} blocks: {share}");
     }
@@ -114,7 +113,7 @@ fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
         }
         let least = shares.iter().copied().fold(1.0, f64::min);
         let most = shares.iter().copied().fold(0.0, f64::max);
-        let name = format!("intervals of medians that hold the truth, {noise:?}, 6 to 20 trials");
+        let name = format!("coverage of intervals of medians, {noise:?}, 6 to 20 trials");
         print_figure(&format!("{name}, least"), least, "93 to 97 %");
         print_figure(&format!("{name}, most"), most, "93 to 97 %");
     }

@@ -165,12 +165,12 @@ mod tests {
     #[test]
     fn more_is_slower_for_time_and_larger_for_cpu_and_memory() {
         let found = interval(0.2, 0.1);
-        let of = |metric| judge(metric, &found, 0.01, NO_TWIN);
-        assert_eq!(of(Metric::WarmP50), Verdict::Slower);
-        assert_eq!(of(Metric::CpuPerRequest), Verdict::Larger);
-        assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
-        assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
-        assert_eq!(of(Metric::Memory), Verdict::Larger);
+        let verdict_on = |metric| judge(metric, &found, 0.01, NO_TWIN);
+        assert_eq!(verdict_on(Metric::WarmP50), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::CpuPerRequest), Verdict::Larger);
+        assert_eq!(verdict_on(Metric::ColdStartListening), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::ColdStartAnswer), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::Memory), Verdict::Larger);
     }
 
     #[test]

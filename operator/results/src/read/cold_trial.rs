@@ -96,7 +96,7 @@ impl ColdTrial {
 }
 
 /// The numbers of a document.
-pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
+pub fn from_document(document: &ColdStartDocument) -> ColdTrial {
     let mut trial = of_samples(&document.samples);
     trial.node = node_use::uses(document);
     for sample in &document.samples {

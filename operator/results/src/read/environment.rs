@@ -180,17 +180,17 @@ pub fn environment(
         .iter()
         .filter_map(|(trial, seen)| Some((trial.cell.variant.as_str(), facts.get(seen.facts)?)))
         .collect();
-    let first = |of: fn(&Facts) -> &BTreeMap<String, String>| {
+    let first = |part: fn(&Facts) -> &BTreeMap<String, String>| {
         let facts = seen
             .iter()
-            .map(|(_, facts)| of(facts))
+            .map(|(_, facts)| part(facts))
             .find(|facts| !facts.is_empty());
         facts.cloned().unwrap_or_default()
     };
     let (probe, api) = (first(|facts| &facts.probe), first(|facts| &facts.api));
-    let versions = |of: fn(&Facts) -> Option<String>| {
+    let versions = |version: fn(&Facts) -> Option<String>| {
         seen.iter()
-            .filter_map(|(_, facts)| of(facts))
+            .filter_map(|(_, facts)| version(facts))
             .collect::<BTreeSet<_>>()
     };
     let names = spec.variants.iter().map(|variant| variant.name.as_str());

@@ -82,7 +82,7 @@ struct BucketData {
 
 /// The combined result of the runs of a window, and the rate of each run, in successful
 /// requests per second.
-pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
+pub fn from_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
     let all = window
         .runs()
         .map(|json| parse(json, expected_status))

@@ -141,8 +141,8 @@ impl Merged<'_> {
             let buckets = self.0.iter().flat_map(|histogram| &histogram.buckets);
             buckets.filter(|bucket| bucket.count > 0)
         };
-        let below = |of: fn(&Bucket, f64) -> f64, at: f64| -> f64 {
-            occupied().map(|bucket| of(bucket, at)).sum()
+        let below = |requests: fn(&Bucket, f64) -> f64, at: f64| -> f64 {
+            occupied().map(|bucket| requests(bucket, at)).sum()
         };
         let mut edges: Vec<f64> = occupied().flat_map(|b| [b.start, b.end]).collect();
         edges.sort_by(f64::total_cmp);

@@ -54,8 +54,8 @@ pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
         return vec![];
     };
     let counted = document.samples.iter().filter(|sample| sample.counts());
-    let of = |sample: &ColdSample| NodeUse::from_span(sample.node.as_ref()?, cpus);
-    counted.filter_map(of).collect()
+    let node_use = |sample: &ColdSample| NodeUse::from_span(sample.node.as_ref()?, cpus);
+    counted.filter_map(node_use).collect()
 }
 
 /// How many samples of a point were noisy, and how many were judged.

@@ -150,7 +150,7 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
 }
 
 fn of_cold_start(record: &Record) -> Read {
-    let found = record.cold_start().map(coldstart::of_document);
+    let found = record.cold_start().map(coldstart::from_document);
     let is_usable = found.as_ref().is_some_and(ColdTrial::is_measured);
     let numbers = found.map(|found| Numbers::ColdStart(Box::new(found)));
     Read::new(numbers, (!is_usable).then_some("sample that counts"))
@@ -158,7 +158,7 @@ fn of_cold_start(record: &Record) -> Read {
 
 fn of_density(record: &Record, expected_status: u16) -> Read {
     let document = record.density();
-    let found = document.map(|document| density::of_document(document, expected_status));
+    let found = document.map(|document| density::from_document(document, expected_status));
     let is_usable = found.as_ref().is_some_and(|found| !found.steps.is_empty());
     let numbers = found.map(|found| Numbers::Density(Box::new(found)));
     Read::new(numbers, (!is_usable).then_some("step"))

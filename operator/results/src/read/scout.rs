@@ -74,7 +74,7 @@ impl LookedAt {
 }
 
 /// What the scout in `record` saw; `None` for other records, and for a scout that failed.
-pub fn of_record(record: &Record) -> Option<ScoutSummary> {
+pub fn from_record(record: &Record) -> Option<ScoutSummary> {
     let document = record.scout().filter(|scout| scout.failure.is_none())?;
     let noise = noise(document);
     let words = noise.map(Noise::words).filter(|words| !words.is_empty());

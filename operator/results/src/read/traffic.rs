@@ -207,15 +207,21 @@ mod tests {
     #[test]
     fn a_connection_carries_its_share_of_the_requests_unless_all_last() {
         // Four runs of 250 requests, each with one before it on each of four connections.
-        let of = |seen| {
+        let per_connection = |seen| {
             let one = traffic(seen);
             let four = Traffic::joined([&one, &one, &one, &one]);
             four.over(1000).requests_per_connection
         };
-        assert_eq!(of(json!({"Connections": 0})), None);
-        assert_eq!(of(json!({"Connections": 250})), Some(1.0));
-        assert_eq!(of(json!({"Connections": 23})), Some(1016.0 / 108.0));
+        assert_eq!(per_connection(json!({"Connections": 0})), None);
+        assert_eq!(per_connection(json!({"Connections": 250})), Some(1.0));
+        assert_eq!(
+            per_connection(json!({"Connections": 23})),
+            Some(1016.0 / 108.0)
+        );
         // A failure closes its connection; the service kept it.
-        assert_eq!(of(json!({"Connections": 5, "Failures": {"cut": 5}})), None);
+        assert_eq!(
+            per_connection(json!({"Connections": 5, "Failures": {"cut": 5}})),
+            None
+        );
     }
 }

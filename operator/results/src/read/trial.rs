@@ -210,13 +210,13 @@ pub fn metrics(
     let Some(window) = &document.timed else {
         return Ok(None);
     };
-    let (load, rates) = fortio::of_window(window, expected_status)?;
+    let (load, rates) = fortio::from_window(window, expected_status)?;
     let exact = window.open_loop.map(|window| window.service);
     let meter = window.subject.as_ref();
     let (memory, memory_source) = meter.map(memory).unzip();
     let any_success = load.succeeded > 0;
-    let percentile = |share: f64, of: fn(&Quantiles) -> f64| {
-        let exact = exact.as_ref().map(of);
+    let percentile = |share: f64, exact_value: fn(&Quantiles) -> f64| {
+        let exact = exact.as_ref().map(exact_value);
         let found = exact.or_else(|| load.latency.percentile(share));
         found.filter(|_| any_success).map(round_time)
     };
@@ -282,7 +282,7 @@ pub fn metrics(
         traffic: load.traffic.clone(),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
-        open_loop: window.open_loop.as_ref().map(scheduled::of_window),
+        open_loop: window.open_loop.as_ref().map(scheduled::from_window),
     }))
 }
 

@@ -29,11 +29,11 @@ impl Sample {
     /// if none is left.
     pub(super) fn from_ratios(values: &[f64]) -> Option<Self> {
         let positive = values.iter().filter(|value| **value > 0.0);
-        Self::of_values(positive.map(|value| libm::log(*value)))
+        Self::from_values(positive.map(|value| libm::log(*value)))
     }
 
     /// Of the values themselves. Values that are not finite are left out; `None` if none is left.
-    pub(super) fn of_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(super) fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values = sorted(values);
         let trimmed = values.len() / ONE_IN;
         let kept = &values[trimmed..values.len() - trimmed];

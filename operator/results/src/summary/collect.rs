@@ -137,7 +137,7 @@ impl Collector {
         let mut observation = observe(record, status, facts);
         let document = record.load();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
-        let scout = scout::of_record(record);
+        let scout = scout::from_record(record);
         self.scouts
             .extend(scout.map(|seen| (record.trial.clone(), seen)));
         self.observations.insert(record.trial.clone(), observation);

@@ -290,7 +290,7 @@ fn starts_are_judged_by_their_difference_in_milliseconds() {
 
 #[test]
 fn a_slower_cluster_changes_the_ratio_of_starts_and_no_verdict() {
-    let of = |later| {
+    let compared = |later| {
         let summary = with_smallest(10, later);
         let found = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
         (
@@ -299,7 +299,7 @@ fn a_slower_cluster_changes_the_ratio_of_starts_and_no_verdict() {
             found.verdict,
         )
     };
-    let (near, far) = (of(0), of(5000));
+    let (near, far) = (compared(0), compared(5000));
     assert!(near.0 > 1.4 && far.0 < 1.05, "{} {}", near.0, far.0);
     assert!(
         (near.1.value - far.1.value).abs() < 1.0,

@@ -43,15 +43,15 @@ pub fn expecting(run: &mut RunInput, expectations: &Value) {
 
 /// One expectation that is met, one that is not, and one that remains undecided.
 pub fn of_every_outcome() -> Value {
-    let of = |name: &str, variant: &str, most: &str| {
+    let expectation = |name: &str, variant: &str, most: &str| {
         json!({
             "name": name, "metric": "cpuPerRequest", "variant": variant, "workload": "hello", "atMost": most,
         })
     };
     json!([
-        of("at-most-triple", "embedded", "3"),
-        of("at-most-a-half-more", "embedded", "1.5"),
-        of("shim-at-most-double", "shim", "2"),
+        expectation("at-most-triple", "embedded", "3"),
+        expectation("at-most-a-half-more", "embedded", "1.5"),
+        expectation("shim-at-most-double", "shim", "2"),
     ])
 }
 

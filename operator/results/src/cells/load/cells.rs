@@ -132,9 +132,9 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     } else {
         TrialState::Invalid
     };
-    let spread = |of: fn(&Metrics) -> Option<f64>| {
+    let spread = |number: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        Spread::from_values(shown.filter_map(|trial| of(&trial.metrics)))
+        Spread::from_values(shown.filter_map(|trial| number(&trial.metrics)))
             .map(|spread| spread.map(round_number))
     };
     let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
@@ -205,8 +205,8 @@ fn overrun(trials: &[Trial]) -> Option<f64> {
 }
 
 /// The smallest and the largest number among the valid trials.
-pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
-    let numbers = valid(trials).filter_map(|trial| of(&trial.metrics));
+pub fn extremes(trials: &[Trial], number: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
+    let numbers = valid(trials).filter_map(|trial| number(&trial.metrics));
     numbers.fold(None, |found: Option<(f64, f64)>, number| {
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))

@@ -91,10 +91,10 @@ fn the_highest_of_several_rates_decides_even_if_it_is_invalid() {
     let highest = Point::OpenLoop {
         percent_of_peak: 90,
     };
-    let of = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
-    assert_eq!(of(&both).outcome, Fulfilment::NotMet);
-    assert!(of(&both).message.contains("at 90 % of the peak"));
-    assert_eq!(of(&both[..1]).outcome, Fulfilment::Undecided);
+    let decided = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
+    assert_eq!(decided(&both).outcome, Fulfilment::NotMet);
+    assert!(decided(&both).message.contains("at 90 % of the peak"));
+    assert_eq!(decided(&both[..1]).outcome, Fulfilment::Undecided);
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn more_expectations_demand_more_certainty_of_each_bound() {
     });
     let expectation = serde_json::from_value(expectation).unwrap();
     let comparison = found(Some((1.0 / 1.08, 1.08)));
-    let of = |among| decision(None, among, &expectation, std::slice::from_ref(&comparison));
-    assert_eq!(of(1).outcome, Fulfilment::Met);
-    let among_many = of(30);
+    let decided = |among| decision(None, among, &expectation, std::slice::from_ref(&comparison));
+    assert_eq!(decided(1).outcome, Fulfilment::Met);
+    let among_many = decided(30);
     assert_eq!(among_many.outcome, Fulfilment::Undecided);
     let words = "for 30 expectations together";
     assert!(among_many.message.contains(words), "{}", among_many.message);

@@ -14,12 +14,12 @@ const BETWEEN: &str = ", ";
 
 /// The differences in one variant between both runs.
 pub fn differences(variant: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
-    let of = |side: Side<'_>| {
+    let ran_on = |side: Side<'_>| {
         let mut variants = side.summary.environment.variants.iter();
         let ran = variants.find(|ran| ran.variant == variant);
         ran.cloned().unwrap_or_default()
     };
-    let (one, other) = (of(before), of(after));
+    let (one, other) = (ran_on(before), ran_on(after));
     let all = [
         ("image", image(&one), image(&other)),
         (

@@ -24,13 +24,13 @@ pub(super) fn estimate(groups: &[Group]) -> (f64, (f64, f64)) {
 
 /// Every run after minus every run before, within each stratum, in ascending order.
 fn differences(groups: &[Group]) -> Vec<f64> {
-    let of = |group: &Group| -> Vec<f64> {
+    let within = |group: &Group| -> Vec<f64> {
         let later = group.after.iter();
         later
             .flat_map(|later| group.before.iter().map(move |earlier| later - earlier))
             .collect()
     };
-    let mut differences: Vec<f64> = groups.iter().flat_map(of).collect();
+    let mut differences: Vec<f64> = groups.iter().flat_map(within).collect();
     differences.sort_by(f64::total_cmp);
     differences
 }

@@ -25,13 +25,13 @@ const NEAR: f64 = 2.0;
 
 /// Twice the number of pairs whose later run is larger; a tie counts as half a pair.
 fn rising(group: &Group) -> usize {
-    let of = |later: &f64| -> usize {
+    let twice_smaller = |later: &f64| -> usize {
         let earlier = group.before.iter();
         earlier
             .map(|earlier| usize::from(earlier < later) + usize::from(earlier <= later))
             .sum()
     };
-    group.after.iter().map(of).sum()
+    group.after.iter().map(twice_smaller).sum()
 }
 
 /// The variance of the number of pairs if nothing has changed.

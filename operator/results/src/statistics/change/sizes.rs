@@ -65,15 +65,15 @@ fn scatter(numbers: &[f64], mean: f64) -> f64 {
 /// The groups without the run after the change that lies farthest from the mean before it, in the
 /// direction of `size`.
 fn without_farthest(groups: &[Group], size: f64) -> Vec<Group> {
-    let runs = groups.iter().enumerate().flat_map(|(of, group)| {
+    let runs = groups.iter().enumerate().flat_map(|(stratum, group)| {
         let before = mean(&group.before);
         let numbers = group.after.iter().enumerate();
-        numbers.map(move |(at, number)| ((of, at), (number - before) * size.signum()))
+        numbers.map(move |(at, number)| ((stratum, at), (number - before) * size.signum()))
     });
     let farthest = runs.max_by(|one, other| one.1.total_cmp(&other.1));
     let mut rest = groups.to_vec();
-    if let Some(((of, at), _)) = farthest {
-        rest[of].after.remove(at);
+    if let Some(((stratum, at), _)) = farthest {
+        rest[stratum].after.remove(at);
     }
     rest.retain(|group| !group.after.is_empty());
     rest
