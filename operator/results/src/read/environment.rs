@@ -57,12 +57,16 @@ impl Facts {
         let subject = record.subject.as_ref();
         let evidence = record.evidence.as_ref();
         let load = record.load();
-        let seen = evidence.map(Evidence::environment);
+        let observed = evidence.map(Evidence::environment);
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             node: subject.and_then(|s| text(&s.node)),
-            probe: seen.map(|seen| seen.facts.clone()).unwrap_or_default(),
-            before: seen.map(|seen| seen.before.clone()).unwrap_or_default(),
+            probe: observed
+                .map(|observed| observed.facts.clone())
+                .unwrap_or_default(),
+            before: observed
+                .map(|observed| observed.before.clone())
+                .unwrap_or_default(),
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
             image_id: subject.and_then(|s| s.image_id.clone()),
@@ -175,13 +179,15 @@ pub fn environment(
     facts: &[Facts],
 ) -> Environment {
     let mut in_order: Vec<_> = observations.iter().collect();
-    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
-    let seen: Vec<(&str, &Facts)> = in_order
+    in_order.sort_by_key(|(trial, observed)| (observed.position, *trial));
+    let observed: Vec<(&str, &Facts)> = in_order
         .iter()
-        .filter_map(|(trial, seen)| Some((trial.cell.variant.as_str(), facts.get(seen.facts)?)))
+        .filter_map(|(trial, observed)| {
+            Some((trial.cell.variant.as_str(), facts.get(observed.facts)?))
+        })
         .collect();
     let first = |part: fn(&Facts) -> &BTreeMap<String, String>| {
-        let facts = seen
+        let facts = observed
             .iter()
             .map(|(_, facts)| part(facts))
             .find(|facts| !facts.is_empty());
@@ -189,32 +195,33 @@ pub fn environment(
     };
     let (probe, api) = (first(|facts| &facts.probe), first(|facts| &facts.api));
     let versions = |version: fn(&Facts) -> Option<String>| {
-        seen.iter()
+        observed
+            .iter()
             .filter_map(|(_, facts)| version(facts))
             .collect::<BTreeSet<_>>()
     };
     let names = spec.variants.iter().map(|variant| variant.name.as_str());
-    let variants: Vec<VariantImages> = names.map(|name| images(name, &seen)).collect();
+    let variants: Vec<VariantImages> = names.map(|name| images(name, &observed)).collect();
     Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
-        node: seen.iter().find_map(|(_, facts)| facts.node.clone()),
+        node: observed.iter().find_map(|(_, facts)| facts.node.clone()),
         fingerprint: fingerprint(&probe, &api),
         facts: shortened(&probe),
         node_facts: shortened(&api),
-        drift: drift(&seen, &variants),
+        drift: drift(&observed, &variants),
         variants,
         operator_versions: versions(|facts| Some(facts.operator_version.clone())),
         probe_versions: versions(|facts| facts.probe_version.clone()),
         fortio_versions: versions(|facts| facts.fortio_version.clone()),
         subject_cpus: versions(|facts| facts.cpus.as_ref()?.subject.clone()),
         generator_cpus: versions(|facts| facts.cpus.as_ref()?.generator.clone()),
-        cpus_disjoint: seen
+        cpus_disjoint: observed
             .iter()
             .filter_map(|(_, facts)| facts.cpus.as_ref()?.cpus_disjoint)
             .reduce(|all, one| all && one),
         memory_sources: observations
             .values()
-            .filter_map(|seen| seen.load()?.memory_source)
+            .filter_map(|observed| observed.load()?.memory_source)
             .collect(),
         seed: order_seed,
     }
@@ -236,12 +243,12 @@ pub fn fingerprint(
     (!lines.is_empty()).then(|| digest.chars().take(FINGERPRINT_DIGITS).collect())
 }
 
-fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
+fn images(variant: &str, observed: &[(&str, &Facts)]) -> VariantImages {
     let mut images = VariantImages {
         variant: variant.to_owned(),
         ..VariantImages::default()
     };
-    for (_, facts) in seen.iter().filter(|(name, _)| *name == variant) {
+    for (_, facts) in observed.iter().filter(|(name, _)| *name == variant) {
         images.images.extend(facts.image.clone());
         images.image_ids.extend(facts.image_id.clone());
         images.runtime_classes.extend(facts.runtime_class.clone());
@@ -251,7 +258,7 @@ fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
 }
 
 /// A fact that is missing from a record is not a change: the probe may have been unable to read it.
-fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
+fn drift(observed: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut put = |fact: String, value: &str| {
         values
@@ -259,7 +266,7 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
             .or_default()
             .insert(cut(value, MAX_FACT_CHARS));
     };
-    for (_, facts) in seen {
+    for (_, facts) in observed {
         let scopes = [
             ("probe", &facts.probe),
             ("probe", &facts.before),

@@ -139,7 +139,7 @@ impl Collector {
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
         let scout = scout::from_record(record);
         self.scouts
-            .extend(scout.map(|seen| (record.trial.clone(), seen)));
+            .extend(scout.map(|observed| (record.trial.clone(), observed)));
         self.observations.insert(record.trial.clone(), observation);
     }
 
@@ -296,7 +296,7 @@ fn measured_at(
     observations: &BTreeMap<TrialId, Observation>,
 ) -> impl Iterator<Item = &Observation> + Clone {
     let trials = observations.iter().filter(|(trial, _)| !trial.is_scout());
-    trials.map(|(_, seen)| seen)
+    trials.map(|(_, observed)| observed)
 }
 
 /// The summary of a run's records, in any order.

@@ -26,10 +26,10 @@ pub fn failures(
         .iter()
         .filter(|(t, _)| names.contains(t.cell.variant.as_str()))
         .collect();
-    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
+    in_order.sort_by_key(|(trial, observed)| (observed.position, *trial));
     let mut groups: BTreeMap<(&str, &str), FailureGroup> = BTreeMap::new();
-    for (trial, seen) in in_order {
-        let (reason, message, tried) = match &seen.ended {
+    for (trial, observed) in in_order {
+        let (reason, message, tried) = match &observed.ended {
             Outcome::Measured => continue,
             Outcome::Failed { reason, message } => (reason, message, 1),
             Outcome::Skipped { reason, message } => (reason, message, 0),

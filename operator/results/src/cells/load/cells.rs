@@ -25,8 +25,10 @@ use crate::vocabulary::trial_reason::TrialReason;
 
 /// The load generator's ceilings under the workloads of a run.
 pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
-    let seen = observations.iter();
-    ceiling::ceilings(seen.filter_map(|(trial, seen)| Some((trial, seen.generator_ceiling?))))
+    let observed = observations.iter();
+    ceiling::ceilings(
+        observed.filter_map(|(trial, observed)| Some((trial, observed.generator_ceiling?))),
+    )
 }
 
 /// The cell of a load; `None` for a point of another sweep.
@@ -58,8 +60,8 @@ pub fn cell(
     let trials: Vec<Trial> = recorded
         .trials
         .iter()
-        .map(|(block, seen)| {
-            let mut trial = trial_of(seen, *block, wrong, max_error_share.unwrap_or_default());
+        .map(|(block, observed)| {
+            let mut trial = trial_of(observed, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
             if reuse == ConnectionReuse::PerRequest {
                 metrics.traffic.requests_per_connection = None;
@@ -95,9 +97,14 @@ pub fn cell(
 }
 
 /// Converts an observation to a trial of its cell.
-fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_share: f64) -> Trial {
-    let metrics = seen.load().cloned().unwrap_or_default();
-    let (state, reason) = match &seen.ended {
+fn trial_of(
+    observed: &Observation,
+    block: u32,
+    wrong: Option<Reason>,
+    max_error_share: f64,
+) -> Trial {
+    let metrics = observed.load().cloned().unwrap_or_default();
+    let (state, reason) = match &observed.ended {
         Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.into())),
         Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.into())),
         Outcome::Measured => {
@@ -114,7 +121,7 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
     };
     Trial {
         block,
-        position: seen.position,
+        position: observed.position,
         state,
         reason,
         metrics,

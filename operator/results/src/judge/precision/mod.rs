@@ -194,11 +194,11 @@ fn given_up(
     workload: &str,
     last: u32,
 ) -> bool {
-    observations.iter().any(|(trial, seen)| {
+    observations.iter().any(|(trial, observed)| {
         trial.block == last
             && trial.cell.variant == variant
             && trial.cell.workload == workload
-            && matches!(seen.ended, Outcome::Skipped { .. })
+            && matches!(observed.ended, Outcome::Skipped { .. })
     })
 }
 

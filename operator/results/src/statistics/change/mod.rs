@@ -98,8 +98,8 @@ struct Alarm {
 
 fn alarms(runs: &[Entry], level: f64) -> Vec<Alarm> {
     let (mut alarms, mut start) = (vec![], 0);
-    for seen in 1..=runs.len() {
-        if let Some(alarm) = look(&runs[..seen], start, level) {
+    for count in 1..=runs.len() {
+        if let Some(alarm) = look(&runs[..count], start, level) {
             start = alarm.at;
             alarms.push(alarm);
         }

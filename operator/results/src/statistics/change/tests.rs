@@ -76,8 +76,8 @@ fn a_change_there_and_back_is_two_changes_of_opposite_sizes() {
 fn a_shift_with_a_new_stratum_is_an_explanation_not_a_change() {
     let mut history = around(&steps(&[(15, 0.0), (30, 0.3)]));
     assert_eq!(firsts(&history), [16]);
-    for seen in &mut history[15..] {
-        seen.stratum = "new kernel";
+    for run in &mut history[15..] {
+        run.stratum = "new kernel";
     }
     assert!(firsts(&history).is_empty());
 }
@@ -85,8 +85,8 @@ fn a_shift_with_a_new_stratum_is_an_explanation_not_a_change() {
 #[test]
 fn a_change_within_a_later_stratum_is_found_in_it() {
     let mut history = around(&steps(&[(15, 0.0), (12, 0.3), (6, 0.4)]));
-    for seen in &mut history[15..] {
-        seen.stratum = "new kernel";
+    for run in &mut history[15..] {
+        run.stratum = "new kernel";
     }
     assert_eq!(firsts(&history), [28]);
 }
@@ -95,9 +95,9 @@ fn a_change_within_a_later_stratum_is_found_in_it() {
 #[test]
 fn runs_on_alternating_nodes_are_counted_together() {
     let mut history = around(&steps(&[(20, 0.0), (6, 0.1)]));
-    for seen in history.iter_mut().step_by(2) {
-        seen.stratum = "another node";
-        seen.ratio += 0.5;
+    for run in history.iter_mut().step_by(2) {
+        run.stratum = "another node";
+        run.ratio += 0.5;
     }
     assert_eq!(firsts(&history), [21]);
 }
@@ -121,8 +121,8 @@ fn a_change_takes_longer_to_find_with_more_series() {
 fn errors_of_runs_widen_the_interval_and_find_nothing() {
     let mut history = around(&steps(&[(12, 0.0), (6, 0.1)]));
     let without = changes(&history, 1)[0];
-    for seen in &mut history {
-        seen.error = Some(0.1);
+    for run in &mut history {
+        run.error = Some(0.1);
     }
     let with = changes(&history, 1)[0];
     assert!(with.low < without.low && without.high < with.high);
@@ -156,10 +156,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_change_that_was_found_stays_found_whatever_comes_later(numbers in history(), seen in 0_usize..45) {
+    fn a_change_that_was_found_stays_found_whatever_comes_later(numbers in history(), count in 0_usize..45) {
         let all = observed(&numbers);
-        let seen = seen.min(all.len());
-        let then = changes(&all[..seen], 1);
+        let count = count.min(all.len());
+        let then = changes(&all[..count], 1);
         let now = changes(&all, 1);
         prop_assert!(then.len() <= now.len());
         for (then, now) in then.iter().zip(&now) {
@@ -215,8 +215,8 @@ proptest! {
 fn incremental_detection_finds_the_same_changes_as_a_replay() {
     let history = around(&steps(&[(12, 0.0), (9, 0.1), (12, -0.05)]));
     let (mut found, mut since) = (vec![], 0);
-    for seen in 1..=history.len() {
-        if let Some(change) = latest(&history[since..seen], 1) {
+    for count in 1..=history.len() {
+        if let Some(change) = latest(&history[since..count], 1) {
             since = usize::try_from(change.first).unwrap() - 1;
             found.push(change);
         }
