@@ -11,7 +11,7 @@
 //! 7. [`summary`]: all of it together, how far it can be trusted, and the result in one line.
 //! 8. [`runs`]: runs compared with each other, and followed over time.
 //!
-//! Everything is computed from the run and its records alone, in a fixed order and without a
+//! Everything is computed only from the run and its records, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
 pub mod cells;

@@ -220,7 +220,7 @@ fn outliers_and_heavy_tails_hide_few_changes() {
     assert_found(Planted::new(20, 10.0).under(Scatter::Outliers), 5, 0.85);
 }
 
-/// Whether an alarm is raised at or after the 21st run, which alone is off by `size`.
+/// Whether an alarm is raised at or after the 21st run, the only one that is off by `size`.
 fn alarmed_by(size: f64, chance: &mut Chance) -> bool {
     let truth = |run| (if run == 20 { size } else { 0.0 }, "node");
     let history = history(Scatter::Normal, 36, truth, chance);

@@ -60,7 +60,7 @@ fn two_groups_a_quarter_apart_are_found_in_most_runs() {
 /// Noise only on the variant's side, which pairing cannot cancel. The estimate is the typical
 /// ratio, that of the geometric means.
 #[test]
-fn an_interval_over_two_groups_holds_the_typical_ratio() {
+fn an_interval_over_two_groups_covers_the_typical_ratio() {
     for blocks in [10, 20] {
         let mut chance = Chance::new(59);
         let held = share(|| {

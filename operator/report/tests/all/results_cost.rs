@@ -96,7 +96,7 @@ fn all<'a>(costs: &'a Costs<'_>) -> impl Iterator<Item = &'a Cost<'a>> {
 
 proptest! {
     #[test]
-    fn a_dearer_node_makes_all_dearer_alike_and_moves_no_ratio(factor in 1e-2..1e2) {
+    fn a_more_expensive_node_raises_all_costs_and_changes_no_ratio(factor in 1e-2..1e2) {
         let summary = summarize(&run(), &all_measured(&run()));
         let cheap = Costs::new(&summary, node());
         let dear = Costs::new(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });

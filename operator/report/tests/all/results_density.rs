@@ -214,7 +214,7 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_reported() {
 }
 
 #[test]
-fn without_memory_there_is_no_slope_and_the_rest_stays() {
+fn steps_without_memory_have_no_slope_and_keep_the_rest() {
     let (run, mut records) = records();
     for record in &mut records {
         for step in &mut record.density_mut().unwrap().steps {

@@ -11,7 +11,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
-    self, all_measured, beside_shim, failed, fortio, measured, record, replace, run, run_with,
+    self, add_shim, all_measured, failed, fortio, measured, record, replace, run, run_with,
     shim_cannot_start, trials,
 };
 
@@ -41,7 +41,7 @@ fn with_class<'a, 'i>(
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);
-    beside_shim(&mut run);
+    add_shim(&mut run);
     let mut records = all_measured(&run);
     let errors = |t: &TrialId| {
         t.cell.variant == "embedded"
@@ -132,7 +132,7 @@ fn a_trial_that_does_not_count_is_crossed_and_names_its_reason() {
 }
 
 #[test]
-fn the_page_holds_nothing_that_runs_or_loads() {
+fn the_page_contains_no_scripts_and_no_external_resources() {
     let html = report_html(&mixed_summary(), ROOM);
     let document = parsed(&html);
     for node in document.descendants().filter(Node::is_element) {

@@ -54,7 +54,7 @@ fn a_run_without_a_window_lasts_from_its_first_record_to_its_last() {
 }
 
 #[test]
-fn a_clock_that_is_ahead_makes_no_negative_duration() {
+fn a_clock_that_is_ahead_does_not_make_a_duration_negative() {
     let period = summary(|records| {
         for record in records {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();

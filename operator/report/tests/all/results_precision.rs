@@ -31,7 +31,7 @@ fn outcome(summary: &Summary) -> Ending {
 }
 
 #[test]
-fn a_run_ends_when_all_intervals_are_narrow_and_says_so() {
+fn a_run_ends_when_all_intervals_are_narrow_and_reports_it() {
     let (input, records) = precise("5%", 8);
     let summary = summarize(&input, &records);
     assert_eq!(outcome(&summary), Ending::PreciseEnough);

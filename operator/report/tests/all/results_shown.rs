@@ -84,7 +84,7 @@ fn the_terminal_shows_the_reason_next_to_the_numbers_of_invalid_points() {
 }
 
 #[test]
-fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
+fn every_trial_of_an_invalid_point_is_crossed_and_its_median_marked_invalid() {
     let input = run();
     let crossed = "point invalid: Throttled: ";
     let clean = report_html(&summarize(&input, &all_measured(&input)), usize::MAX);

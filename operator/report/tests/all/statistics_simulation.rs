@@ -52,7 +52,7 @@ fn intervals_keep_their_coverage_under_heavy_tailed_noise() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
-/// The share of intervals of equals that contain 1 if one trial in ten on one side alone is 35 %
+/// The share of intervals of equals that contain 1 if one trial in ten on only one side is 35 %
 /// slower. It shows whether they cover the ratio of typical pods.
 fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(blocks));

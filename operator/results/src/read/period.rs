@@ -1,4 +1,4 @@
-//! When a run was measured: determined from its records alone, so that the same report can be
+//! When a run was measured: determined only from its records, so that the same report can be
 //! computed again.
 
 use jiff::Timestamp;

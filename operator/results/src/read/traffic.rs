@@ -23,7 +23,7 @@ pub struct Traffic {
     /// Sizes of the expected answers; `None` without any.
     pub answer_bytes: Option<AnswerBytes>,
     /// Requests that a connection carried on average; `None` if every connection lasted as long as
-    /// the load, or was not asked to.
+    /// the load, or was not to last.
     pub requests_per_connection: Option<f64>,
 }
 

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn two_outliers_are_no_group_and_seven_numbers_are_too_few() {
+    fn two_outliers_are_not_a_group_and_seven_numbers_are_too_few() {
         let outliers = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 2.0, 2.1];
         assert_eq!(two_modes(&outliers), None);
         assert_eq!(two_modes(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), None);

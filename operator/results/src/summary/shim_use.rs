@@ -22,7 +22,7 @@ pub struct ShimSummary {
     pub cpu_microseconds_per_second: Range,
     /// Resident memory, in bytes. Its file pages are shared with the shims of other pods.
     pub resident_bytes: Range,
-    /// The part of it that belongs to this pod's shim alone, in bytes.
+    /// The part of it that belongs only to this pod's shim, in bytes.
     pub anonymous_bytes: Range,
 }
 

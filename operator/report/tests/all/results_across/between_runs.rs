@@ -131,7 +131,7 @@ struct Scatter {
     trial: f64,
     /// Between runs, of all variants together.
     day: f64,
-    /// Between runs, of `embedded` alone.
+    /// Between runs, of only `embedded`.
     own: f64,
 }
 
@@ -211,7 +211,7 @@ fn two_runs_of_the_same_thing_rarely_give_false_positives() {
     }
 }
 
-/// A shift of one variant alone from run to run does not cancel: only earlier runs show how large
+/// A shift of only one variant from run to run does not cancel: only earlier runs show how large
 /// it can be.
 #[test]
 fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
@@ -290,7 +290,7 @@ fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &His
     across(&[side(before)], side(after), Some(schedule), false)
 }
 
-/// Two runs alone call such a shift different in more than a tenth of pairs.
+/// Just two runs call such a shift different in more than a tenth of pairs.
 #[test]
 fn the_history_of_a_schedule_shows_how_far_one_variant_shifts() {
     let scatter = Scatter {
@@ -387,7 +387,8 @@ fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
     for deviation in [0.01, 0.05] {
         let share = called_worse(Scatter::of_days(deviation), 1.2, 1);
         let percent = deviation * 100.0;
-        let name = format!("a fifth slower found against one run, {percent:.0} % between runs");
+        let name =
+            format!("a fifth slower found with one earlier run, {percent:.0} % between runs");
         print_figure(&name, share, "at least 95 %");
         assert!(share >= 0.95, "{deviation}: {share}");
     }

@@ -112,7 +112,7 @@ fn a_baseline_that_differs_from_itself_is_doubted_and_names_its_twin() {
 }
 
 #[test]
-fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
+fn a_wide_interval_is_inconclusive_and_noted_with_what_would_decide_it() {
     let mut records = records();
     for record in &mut records {
         let is_hare = record.trial.cell.variant == "hare";

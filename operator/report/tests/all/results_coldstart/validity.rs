@@ -43,7 +43,7 @@ fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {
 }
 
 #[test]
-fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
+fn a_point_of_the_wrong_cache_class_is_shown_and_never_compared() {
     let mut all = records();
     let document = hares(&mut all).next().unwrap();
     document.samples[3].wrong_class = true;

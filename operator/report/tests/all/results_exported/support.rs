@@ -6,14 +6,14 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
-    all_measured, beside_shim, failed, fortio, record, replace, run, shim_cannot_start,
+    add_shim, all_measured, failed, fortio, record, replace, run, shim_cannot_start,
 };
 
 /// The usual run with `blocks` blocks, plus a variant that cannot be started.
 pub fn with_blocks(blocks: u32) -> RunInput {
     let mut run = run();
     run.spec.blocks = blocks;
-    beside_shim(&mut run);
+    add_shim(&mut run);
     run
 }
 

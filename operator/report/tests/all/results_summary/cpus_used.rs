@@ -51,7 +51,7 @@ fn services_that_use_one_and_two_cpus_are_noted_with_the_cpus_of_both() {
 }
 
 #[test]
-fn services_that_use_about_as_many_cpus_or_hardly_any_have_neither_note_nor_column() {
+fn services_that_use_similar_or_hardly_any_cpus_have_neither_note_nor_column() {
     for (native, embedded) in [(150, 100), (100, 150), (10, 49)] {
         let summary = with_cpus(native, embedded);
         assert_eq!(doubt(&summary, Reason::UnequalCpus).message, "missing");

@@ -64,7 +64,7 @@ fn both_bounds_must_hold() {
 }
 
 #[test]
-fn without_an_interval_or_a_comparison_nothing_is_decided() {
+fn nothing_is_decided_without_an_interval_or_a_comparison() {
     assert_eq!(
         outcome_of(&json!({"atMost": "9"}), None),
         Fulfilment::Undecided

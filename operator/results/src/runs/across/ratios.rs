@@ -2,7 +2,7 @@
 //!
 //! Between two runs, the ratio to the baseline within each run is judged: what shifts a whole run
 //! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without
-//! one, are judged against several earlier runs
+//! one, are judged by several earlier runs
 //! ([`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS)), which show how far runs scatter.
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
@@ -167,7 +167,7 @@ fn to_judge(
     })
 }
 
-/// Compares with the latest run alone: by how far runs of the schedule scatter, if its history
+/// Compares only with the latest run: by how far runs of the schedule scatter, if its history
 /// shows that, otherwise through the baseline. Also returns the number of runs that show the
 /// scatter.
 fn with_last(

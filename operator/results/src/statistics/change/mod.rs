@@ -48,7 +48,7 @@ pub struct Change {
     pub low: f64,
     /// Upper end of the 95 % interval of `size`.
     pub high: f64,
-    /// The smaller p-value of both tests when the change was found, for this division alone.
+    /// The smaller p-value of both tests when the change was found, for only this division.
     pub p_value: f64,
 }
 

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_have_no_shift_whatever_rounding_does() {
+    fn equal_numbers_have_no_shift_despite_rounding() {
         let found = p_value(&[group(&[0.1; 29], &[0.1; 7])]);
         assert!((found - 1.0).abs() < f64::EPSILON, "{found}");
     }
