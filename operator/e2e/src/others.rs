@@ -258,7 +258,7 @@ impl Task<'_> {
 }
 
 fn load_of(timed: &TimedWindow) -> Load {
-    fortio::of_window(timed, 200).expect("fortio's result").0
+    fortio::from_window(timed, 200).expect("fortio's result").0
 }
 
 /// The latency of each request in an access log in microseconds, in ascending order.

@@ -53,12 +53,12 @@ fn node(node: &NodePrice) -> String {
 }
 
 fn trusted(summary: &Summary) -> String {
-    let told = |message: &str| lines("  ", message.lines().map(ascii));
+    let indented = |message: &str| lines("  ", message.lines().map(ascii));
     match trust(summary) {
         Trust::NoNumbers => "Trustworthy: there are no numbers\n".to_owned(),
-        Trust::Yes(message) => format!("Trustworthy: yes\n{}", told(&message)),
+        Trust::Yes(message) => format!("Trustworthy: yes\n{}", indented(&message)),
         Trust::No { reason, message } => {
-            format!("Trustworthy: NO ({reason})\n{}", told(&message))
+            format!("Trustworthy: NO ({reason})\n{}", indented(&message))
         }
     }
 }
@@ -94,11 +94,11 @@ fn assumptions(summary: &Summary, costs: &Costs<'_>) -> Vec<String> {
         units::percent(share)
     );
     let memory = format!(
-        "An instance costs its share of the node's memory for {HOURS_PER_MONTH} hours, asked or not."
+        "An instance costs its share of the node's memory for {HOURS_PER_MONTH} hours, whether it gets requests or not."
     );
     let both = "Each is priced as if all of the node was paid for that alone: what runs out first on your nodes decides your \
                 bill. Do not add them up.";
-    let ratios = "Ratios are the run's, from blocks: they hold for any price, and need not be those of the medians beside them.";
+    let ratios = "Ratios are the run's, from blocks: they hold for any price, and need not be those of the medians shown.";
     let pod = "CPU time is that of the pod: nothing of its shim, the kubelet, a load balancer or traffic is in it.";
     let mut all = vec![
         requests,
@@ -120,7 +120,7 @@ fn is_of_loaded_pod(cost: &Cost<'_>) -> bool {
     cost.metric == Metric::Memory
 }
 
-/// What shims hold outside the pods: `, without its shim beside it (native 4.00 MiB)`.
+/// What shims hold outside the pods: `, not including its shim (native 4.00 MiB)`.
 fn outside(shims: &[ShimSummary]) -> String {
     let of_shim = |shim: &ShimSummary| {
         let bytes = units::bytes(shim.anonymous_bytes.median);
@@ -130,5 +130,5 @@ fn outside(shims: &[ShimSummary]) -> String {
     if held.is_empty() {
         return String::new();
     }
-    format!(", without its shim beside it ({})", held.join(", "))
+    format!(", not including its shim ({})", held.join(", "))
 }

@@ -127,8 +127,10 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
         .right("achieved_share_min", |row| {
             Some(load(row)?.open_loop?.achieved_share_min)
         })
-        .for_each(SCHEDULED, |sheet, (name, of)| {
-            spread(sheet, name, move |row| of(load(row)?.open_loop.as_ref()?))
+        .for_each(SCHEDULED, |sheet, (name, spread_of)| {
+            spread(sheet, name, move |row| {
+                spread_of(load(row)?.open_loop.as_ref()?)
+            })
         })
         .right("log_cpu_microseconds_per_request", |row| {
             let log = load(row)?.log_cpu_microseconds_per_request;
@@ -168,7 +170,7 @@ type Part = fn(Spread) -> f64;
 fn spread<'a>(
     sheet: Cells<'a>,
     name: &str,
-    of: impl Fn(&AnyCell<'a>) -> Option<Spread> + Copy + 'a,
+    spread_of: impl Fn(&AnyCell<'a>) -> Option<Spread> + Copy + 'a,
 ) -> Cells<'a> {
     let ends: [(&str, Part); 3] = [
         ("median", |spread| spread.median),
@@ -176,7 +178,9 @@ fn spread<'a>(
         ("high", |spread| spread.high),
     ];
     sheet.for_each(ends, |sheet, (which, part)| {
-        sheet.right(format!("{name}_{which}"), move |row| of(row).map(part))
+        sheet.right(format!("{name}_{which}"), move |row| {
+            spread_of(row).map(part)
+        })
     })
 }
 

@@ -40,7 +40,7 @@ pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<Strin
 
 /// The files of the report, by name, from a summary. Together they stay below [`MAX_REPORT_BYTES`]:
 /// if space runs short, `report.html` draws less and `report.md` omits rows from its table of all
-/// trials. Both say so.
+/// trials. Both have a note then.
 pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
     let mut files = BTreeMap::from([
         (SUMMARY_JSON.to_owned(), json::pretty(summary)?),

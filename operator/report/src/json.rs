@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_back_as_what_it_was() {
+    fn pretty_json_reads_back_as_the_same_value() {
         let value = json!({"a": [[], {}, [{"b": [{"c": "\"\n"}]}]], "d": null, "e": 0.1});
         assert_eq!(
             serde_json::from_str::<Value>(&pretty(&value).unwrap()).unwrap(),

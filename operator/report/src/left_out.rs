@@ -50,14 +50,14 @@ fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
             ))
         })
     };
-    let failed = |of: &str| {
+    let failed = |name: &str| {
         let mut failures = summary.failures.iter();
-        let failure = failures.find(|group| group.variant == of)?;
-        let said = format!("{}: {}", failure.reason, failure.message);
-        Some(if of == variant {
-            said
+        let failure = failures.find(|group| group.variant == name)?;
+        let failed_because = format!("{}: {}", failure.reason, failure.message);
+        Some(if name == variant {
+            failed_because
         } else {
-            format!("{of}: {said}")
+            format!("{name}: {failed_because}")
         })
     };
     let of_both = [variant, summary.baseline.as_str()];

@@ -56,7 +56,7 @@ fn written(level: &str, section: &Section) -> String {
 fn block(block: &Block) -> String {
     match block {
         Block::Verdict(verdict) => format!("**{}**\n", escape(verdict)),
-        Block::Sentence(said) => text(said) + "\n",
+        Block::Sentence(sentence) => text(sentence) + "\n",
         Block::List(items) => lines("- ", items.iter().map(text)),
         Block::Table { table, .. } => table.markdown(),
         Block::Heading(name) => format!("### {}\n", escape(name)),
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_means_only_itself() {
-        let told = Section::new("# *a*")
+        let hostile = Section::new("# *a*")
             .verdict("**b**")
             .sentence(Text::from("[c](d) ").strong("<b>"))
             .list(["- e\n- f", "g"])
@@ -96,7 +96,7 @@ mod tests {
             .guide("*ours*")
             .yaml("a: ```\n".to_owned());
         assert_eq!(
-            written("##", &told),
+            written("##", &hostile),
             "## \\# \\*a\\*\n\n**\\*\\*b\\*\\***\n\n\\[c\\](d) **&lt;b&gt;**\n\n- - e - f\n- g\n\n### \\`h\\`\n\n\
              *ours*\n\n````yaml\na: ```\n````\n"
         );

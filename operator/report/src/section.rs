@@ -8,7 +8,7 @@ use crate::table::Table;
 pub struct Section {
     /// The title.
     pub title: String,
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block>,
 }
 
@@ -121,7 +121,7 @@ impl Section {
         self
     }
 
-    /// The section, if it says anything.
+    /// The section, unless it is empty.
     pub fn if_any(self) -> Option<Self> {
         (!self.blocks.is_empty()).then_some(self)
     }

@@ -18,8 +18,8 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
                 |c: &&Comparison| c.variant == variant.name && c.workload == workload.name;
             let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
             if !found.is_empty() {
-                let said = said(&summary.baseline, found);
-                all.push(format!("{} on {}: {said}", variant.name, workload.name));
+                let findings = findings(&summary.baseline, found);
+                all.push(format!("{} on {}: {findings}", variant.name, workload.name));
             }
         }
     }
@@ -34,7 +34,7 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     let facts = [
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
-        power::said(summary).map(|power| format!("Power: {power}.")),
+        power::found_message(summary).map(|power| format!("Power: {power}.")),
         precision.map(|precision| format!("Precision: {}.", precision.message)),
     ];
     facts.into_iter().flatten().collect()
@@ -59,7 +59,7 @@ pub fn node(summary: &Summary) -> String {
 /// Why a fingerprint is shown.
 pub const FINGERPRINTS: &str = "Runs with different fingerprints do not compare.";
 
-fn said(baseline: &str, found: Vec<&Comparison>) -> String {
+fn findings(baseline: &str, found: Vec<&Comparison>) -> String {
     let (primary, secondary): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| one.primary);
     let mut owner = format!("{baseline}'s");
     let [primary, secondary] = [primary, secondary].map(|found| found_in(&found, &mut owner));

@@ -61,7 +61,7 @@ pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
         [true, false].map(|primary| power::found_words(summary, workload, primary));
     let secondary = match secondary.as_str() {
         "" => String::new(),
-        list => format!(" Secondary, and corrected apart: {list}."),
+        list => format!(" Secondary, and adjusted separately: {list}."),
     };
     (!primary.is_empty()).then(|| {
         format!(
@@ -71,7 +71,7 @@ pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
     })
 }
 
-/// The baseline against its twin under one workload, one row per measure.
+/// The baseline compared with its twin under one workload, one row per measure.
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     let floors = summary.noise_floors.iter();
     Sheet::new(floors.filter(|floor| floor.workload == workload))

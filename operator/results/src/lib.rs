@@ -3,7 +3,7 @@
 //! The folders are storeys. Each needs only those before it, which a test of the controller checks:
 //!
 //! 1. [`statistics`]: what numbers say, whatever they measure.
-//! 2. [`vocabulary`]: what is measured, and the words in which results are told apart.
+//! 2. [`vocabulary`]: what is measured, and the terms that distinguish results.
 //! 3. [`read`]: one record to the numbers of its trial, and what all records say about the run.
 //! 4. [`cells`]: the trials of a variant under a workload at a point to one cell.
 //! 5. [`judge`]: cells to comparisons, each with a verdict.
@@ -11,7 +11,7 @@
 //! 7. [`summary`]: all of it together, how far it can be trusted, and the result in one line.
 //! 8. [`runs`]: runs compared with each other, and followed over time.
 //!
-//! Everything is computed from the run and its records alone, in a fixed order and without a
+//! Everything is computed only from the run and its records, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
 pub mod cells;

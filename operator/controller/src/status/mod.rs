@@ -127,7 +127,7 @@ fn found(summary: &Summary) -> Option<Power> {
     Some(Power {
         smallest_difference: Some(share(worst)),
         assumed_scatter: None,
-        message: truncate_to(&power::said(summary)?, 512),
+        message: truncate_to(&power::found_message(summary)?, 512),
     })
 }
 

@@ -1,5 +1,5 @@
 //! A run and the run that it names in `spec.baselineRunName`: whether they may be compared, and
-//! what the status and the report say about it.
+//! what the status and the report show of it.
 
 use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
@@ -13,7 +13,7 @@ use crate::across::InWords as _;
 
 /// Name of the file in the report.
 pub const VERSUS_RUN_TXT: &str = "versus-run.txt";
-/// The largest size of that file in bytes: what a `ConfigMap` can hold beside
+/// The largest size of that file in bytes: what a `ConfigMap` can hold in addition to
 /// [`crate::files::MAX_REPORT_BYTES`].
 const MAX_BYTES: usize = 60_000;
 /// Room for the note on omitted rows.
@@ -80,7 +80,7 @@ impl Versus {
         self.found.as_ref().map_or(&[], |found| &found.ratios)
     }
 
-    /// What the status says.
+    /// The comparison as the status has it.
     pub fn status(&self) -> VersusRun {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (compared, worse, better, message) = match &self.found {
@@ -101,8 +101,8 @@ impl Versus {
         }
     }
 
-    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that do not fit are omitted, and the file
-    /// says so.
+    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that do not fit are omitted, with a
+    /// note.
     pub fn text(&self) -> String {
         let text = match &self.found {
             Ok(found) => found.text(),

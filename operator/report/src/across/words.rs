@@ -104,16 +104,16 @@ impl InWords for Across {
     fn lost_words(&self) -> Option<String> {
         let mut groups: Vec<(String, Vec<&str>)> = vec![];
         for lost in &self.lost {
-            let of = format!("{} on {}", lost.variant, lost.workload);
-            match groups.iter_mut().find(|(known, _)| *known == of) {
+            let place = format!("{} on {}", lost.variant, lost.workload);
+            match groups.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, points)) => points.push(&lost.point),
-                None => groups.push((of, vec![&lost.point])),
+                None => groups.push((place, vec![&lost.point])),
             }
         }
         let shown: Vec<String> = groups
             .iter()
             .take(MAX_NAMED)
-            .map(|(of, points)| format!("{of} ({})", points.join(", ")))
+            .map(|(place, points)| format!("{place} ({})", points.join(", ")))
             .collect();
         let more = match groups.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),
@@ -193,7 +193,7 @@ fn legend(found: &Across) -> Vec<String> {
         ""
     };
     let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
-    legend.extend(told_by_runs(found));
+    legend.extend(judged_by_schedule(found));
     let lines = [
         (
             is_of_baseline,
@@ -207,7 +207,7 @@ fn legend(found: &Across) -> Vec<String> {
         (
             has(Unjudged::BaselineChanged),
             "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
-             beside the new ones, or name 5 earlier runs.",
+             together with the new ones, or name 5 earlier runs.",
         ),
         (
             has(Unjudged::NotFollowed),
@@ -220,7 +220,7 @@ fn legend(found: &Across) -> Vec<String> {
         (
             has(Unjudged::Untrusted),
             "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
-             or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
+             or that is unknown, or the rate still moved, or trials failed. Nothing is judged.",
         ),
     ];
     let apply = lines.iter().filter(|(applies, _)| *applies);
@@ -229,18 +229,18 @@ fn legend(found: &Across) -> Vec<String> {
 }
 
 /// Which runs show how far runs scatter, if not the compared runs themselves.
-fn told_by_runs(found: &Across) -> Option<String> {
+fn judged_by_schedule(found: &Across) -> Option<String> {
     let schedule = found.schedule.as_ref()?;
     if found.before.len() > 1 {
         return None;
     }
-    let told = || found.ratios.iter().filter_map(|ratio| ratio.runs);
-    let (fewest, most) = (told().min(), told().max()?);
+    let runs_of_ratios = || found.ratios.iter().filter_map(|ratio| ratio.runs);
+    let (fewest, most) = (runs_of_ratios().min(), runs_of_ratios().max()?);
     let runs = match fewest {
         Some(fewest) if fewest < most => format!("{fewest} to {most}"),
         _ => most.to_string(),
     };
-    let judged = told().count();
+    let judged = runs_of_ratios().count();
     Some(ascii(&format!(
         "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
         found.ratios.len()
@@ -329,7 +329,7 @@ mod tests {
     use super::counts;
 
     #[test]
-    fn none_one_and_many_are_told_in_sentences() {
+    fn zero_one_and_many_results_are_counted_in_sentences() {
         for (all, worse, better, words) in [
             (0, 0, 0, "no number is judged: see why below the table"),
             (

@@ -21,9 +21,9 @@ use crate::validity::{VALIDITY, standing};
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
 interval (from the smallest to the largest block when there are fewer than 6); p90 is that of all pods together, with \
-a tilde when they are fewer than 100. *Listening* is the log line by which the service says so; *answer* is the first correct one, which on the pod network cannot come before the \
-API tells the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
-class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
+a tilde when they are fewer than 100. *Listening* is the log line by which the service reports it; *answer* is the first correct one, which on the pod network cannot come before the \
+API reports the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
+class* counts the samples in which a pod found something else on the node than the sweep's class requires; they were \
 taken again. *Compiled before* counts the samples by whether the runtime kept a compiled form of the Wasm image from an \
 earlier start (warm) or had to compile it (cold); only `meter.level: node` sees that. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
 pods that were answered at the first attempt: they may have been ready before. An invalid point \
@@ -34,9 +34,9 @@ Harness floor: a pod that does nothing but listen, under the node's default runt
 probe in the baseline's trials. This is what cluster and harness take before any service starts.";
 
 const STEPS: &str = "\
-Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
+Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch informed the \
 probe: an upper bound. `logStamp` is containerd's stamp of the log line, `containerdEvent` that of its own events. \
-`kubeletDuration` is the end of a pull less the duration that the kubelet told. All read the node's clock.";
+`kubeletDuration` is the end of a pull less the duration that the kubelet reported. All read the node's clock.";
 
 /// The section; `None` for a run without cold starts.
 pub fn section(summary: &Summary) -> Option<Section> {
@@ -219,7 +219,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
 
 /// `6 warm`, `1 cold, 5 warm`, `6 unknown`; `None` where nothing is ever compiled.
 fn compiled_before(cell: &ColdStartCell) -> Option<String> {
-    let told = cell
+    let known = cell
         .detail
         .compiled_before
         .iter()
@@ -227,18 +227,18 @@ fn compiled_before(cell: &ColdStartCell) -> Option<String> {
         .map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
     let samples = cell.detail.compile_cache_unknown;
     let unknown = (samples > 0).then(|| format!("{samples} unknown"));
-    let all: Vec<String> = told.chain(unknown).collect();
+    let all: Vec<String> = known.chain(unknown).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// One row per step, one column per variant.
 fn steps(cells: &[&ColdStartCell]) -> Table {
-    let of = |cell: &ColdStartCell, step: ColdStep| {
+    let timing = |cell: &ColdStartCell, step: ColdStep| {
         let mut steps = cell.detail.steps.iter();
         steps.find(|found| found.step == step).cloned()
     };
     let clock = |step: ColdStep| {
-        let mut found = cells.iter().filter_map(|cell| of(cell, step));
+        let mut found = cells.iter().filter_map(|cell| timing(cell, step));
         found.next().map(|time| time.clock)
     };
     let seen = ColdStep::iter().filter(|step| clock(*step).is_some());
@@ -249,7 +249,7 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         })
         .for_each(cells, |sheet, cell| {
             sheet.right(cell.variant.as_str(), move |step| {
-                let time = of(cell, *step).filter(|_| cell.ranked);
+                let time = timing(cell, *step).filter(|_| cell.ranked);
                 time.map(|time| units::micros(time.p50_microseconds))
             })
         })

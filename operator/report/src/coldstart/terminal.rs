@@ -46,13 +46,13 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         .iter()
         .flat_map(|row| row.cold_start.iter().map(|point| Row::Point(row, point)))
         .collect();
-    // Without points, the harness floor says nothing.
+    // Without points, the harness floor has no meaning.
     let floors = if points.is_empty() { &[] } else { floors };
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
     let sheet = Sheet::new(rows)
         .counting(|row| row.point().is_none_or(|point| point.invalid.is_none()))
         .left("COLD START", |row| match row {
-            Row::Point(of, _) => with_mark(&of.variant, baseline),
+            Row::Point(cell, _) => with_mark(&cell.variant, baseline),
             Row::Floor(_) => "harness floor".to_owned(),
         })
         .right("AT ONCE", |row| match row {

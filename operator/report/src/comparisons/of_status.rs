@@ -13,7 +13,7 @@ use crate::table::ascii;
 pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
     let loads = row.versus_baseline.iter().filter_map(|ratio| {
         let metric: Metric = ratio.metric.parse().ok()?;
-        // The status has no differences of loads, and a ratio alone would not explain the verdict.
+        // The status has no differences of loads, and a ratio by itself does not explain a verdict.
         if metric.measure().judged == Judged::Difference {
             return None;
         }
@@ -93,7 +93,7 @@ fn judged<'a>(
     }
 }
 
-/// A verdict in words; one that this version does not know, as it stands in the status.
+/// A verdict in words; one that is unknown to this version, as it stands in the status.
 fn verdict(verdict: &str, metric: Metric) -> String {
     match verdict.parse::<Verdict>() {
         Ok(known) => known.words(metric),

@@ -17,7 +17,7 @@ pub fn of_summary<'a>(summary: &'a Summary, workload: &str) -> Vec<Row<'a>> {
         .collect()
 }
 
-/// What the name of a metric at a point does not say about the point.
+/// What the name of a metric at a point leaves out of the point.
 pub fn place(metric: Metric, point: Point) -> String {
     match point {
         Point::Throughput { connections } => format!(" at {connections} connections"),

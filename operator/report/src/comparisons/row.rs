@@ -8,7 +8,7 @@ use wasmbench_results::vocabulary::measure::Metric;
 pub struct Row<'a> {
     /// The metric.
     pub metric: Metric,
-    /// The point of the sweep; `None` where a status does not say.
+    /// The point of the sweep; `None` where a status does not have it.
     pub point: Option<Point>,
     /// Both in words.
     pub measure: String,

@@ -90,12 +90,12 @@ fn doubts(summary: &Summary) -> String {
 
 fn expectations(summary: &Summary) -> String {
     list(summary.expectations.iter().map(|decision: &Decision| {
-        let (name, message) = (escape(&decision.name), said(&decision.message));
+        let (name, message) = (escape(&decision.name), escaped_short(&decision.message));
         format!("**{}**: {name}: {message}", decision.outcome.words())
     }))
 }
 
-fn said(message: &str) -> String {
+fn escaped_short(message: &str) -> String {
     escape(&shortened(message))
 }
 
@@ -144,7 +144,7 @@ fn compared(summary: &Summary) -> String {
         let (variant, workload) = (escape(one.variant), escape(one.workload));
         format!(
             "Not compared: {variant} on {workload}: {}",
-            said(&one.reason)
+            escaped_short(&one.reason)
         )
     }));
     if !text.is_empty() && !left_out.is_empty() {

@@ -151,15 +151,15 @@ fn comparison(summary: &Summary, one: &Comparison) -> Case {
     } else {
         format!("undecided: {}", one.judged_words())
     };
-    let against: Vec<&str> = one
+    let reasons: Vec<&str> = one
         .untrusted
         .iter()
         .copied()
         .chain(trust::of_run(summary))
         .map(Into::into)
         .collect();
-    let outcome = if !against.is_empty() {
-        CaseResult::Skipped(format!("untrusted ({}): {found}", against.join(", ")))
+    let outcome = if !reasons.is_empty() {
+        CaseResult::Skipped(format!("untrusted ({}): {found}", reasons.join(", ")))
     } else if one.verdict.is_decided() {
         CaseResult::Passed(found)
     } else {
@@ -192,7 +192,7 @@ impl CaseResult {
     /// A message is both the attribute that some programs show and the content that others show.
     fn element(&self) -> Markup {
         match self {
-            Self::Passed(said) => html! { system-out { (said) } },
+            Self::Passed(message) => html! { system-out { (message) } },
             Self::Skipped(message) => html! { skipped message=(short(message)) { (message) } },
             Self::Failed(message) => html! {
                 failure type="ExpectationNotMet" message=(short(message)) { (message) }

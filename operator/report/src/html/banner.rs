@@ -37,8 +37,8 @@ fn decision(summary: &Summary) -> (&'static str, String) {
         (trust, _) => {
             let others = tally.others();
             let rest = others.map_or_else(String::new, |others| format!(" ({others})"));
-            let against = if trust == Some(false) {
-                format!("; against it: {why}")
+            let doubts = if trust == Some(false) {
+                format!("; doubts: {why}")
             } else {
                 String::new()
             };
@@ -46,14 +46,14 @@ fn decision(summary: &Summary) -> (&'static str, String) {
                 (
                     "worse",
                     format!(
-                        "This run does not decide: none of {planned} primary comparisons is decided and trusted{rest}{against}."
+                        "This run does not decide: none of {planned} primary comparisons is decided and trusted{rest}{doubts}."
                     ),
                 )
             } else {
                 (
                     "open",
                     format!(
-                        "This run decides in part: {settled} of {planned} primary comparisons are decided and trusted{rest}{against}."
+                        "This run decides in part: {settled} of {planned} primary comparisons are decided and trusted{rest}{doubts}."
                     ),
                 )
             }

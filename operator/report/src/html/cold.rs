@@ -165,11 +165,11 @@ fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> Markup {
 }
 
 fn timeline(cell: &ColdStartCell, classes: &str, scale: &Scale, middle: f64) -> Markup {
-    let (of, from) = (name(cell), (scale.at(0.0), middle));
+    let (name, from) = (name(cell), (scale.at(0.0), middle));
     html! {
-        (marks::text("name", (LEFT - 8.0, middle + 4.0), &of, NAME_CHARS))
+        (marks::text("name", (LEFT - 8.0, middle + 4.0), &name, NAME_CHARS))
         g class=(classes) { (marks::line("bar", from, (RIGHT, middle))) }
-        @for (number, time) in numbered(cell) { (moment(time, number, &of, scale, middle, classes)) }
+        @for (number, time) in numbered(cell) { (moment(time, number, &name, scale, middle, classes)) }
         "\n"
     }
 }
@@ -177,7 +177,7 @@ fn timeline(cell: &ColdStartCell, classes: &str, scale: &Scale, middle: f64) -> 
 fn moment(
     time: &StepTime,
     number: usize,
-    of: &str,
+    name: &str,
     scale: &Scale,
     middle: f64,
     classes: &str,
@@ -192,7 +192,7 @@ fn moment(
     let y = if above { middle - 7.0 } else { middle + 15.0 };
     html! {
         g class=(classes) {
-            title { (of) ", " (step) ": " (units::micros(time.p50_microseconds)) " (" (clock) ")" }
+            title { (name) ", " (step) ": " (units::micros(time.p50_microseconds)) " (" (clock) ")" }
             (marks::line("median", (x, middle - 5.0), (x, middle + 5.0)))
             (marks::text("tick middle", (x, y), &number.to_string(), 4))
         }

@@ -143,7 +143,7 @@ fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> M
     }
 }
 
-/// Lines and bands connect only ranked points; the others stand alone.
+/// Lines and bands connect only ranked points; the others stay single.
 fn through_medians(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale) -> Markup {
     let ranked = curve.points.iter().filter(|(_, lane)| lane.is_ranked);
     let known: Vec<_> = ranked

@@ -1,4 +1,4 @@
-//! Forest plots: ratios to the baseline with their intervals, beside the differences that do not
+//! Forest plots: ratios to the baseline with their intervals, and the differences that do not
 //! matter (the minimum effect) and those that the node cannot resolve (the noise floor).
 
 use maud::{Markup, html};

@@ -1,5 +1,5 @@
-//! Each variant beside the baseline under each workload, at a glance: words in the colour of their
-//! meaning.
+//! Each variant compared with the baseline under each workload, at a glance: words in the colour of
+//! their meaning.
 
 use maud::{Markup, html};
 use wasmbench_api::run::Metric;
@@ -12,7 +12,7 @@ use crate::left_out::{LeftOut, left_out};
 
 /// What the table reports for each variant: speed, CPU, memory and start, each by the first of its
 /// measures that is compared.
-const TOLD: [&[Metric]; 4] = [
+const SHOWN: [&[Metric]; 4] = [
     &[Metric::ThroughputRps, Metric::OpenLoopP99, Metric::WarmP50],
     &[Metric::CpuPerRequest],
     &[Metric::Memory, Metric::MemoryPerInstance],
@@ -22,7 +22,7 @@ const TOLD: [&[Metric]; 4] = [
 /// Longest reason why nothing is compared, in characters.
 const MAX_REASON_CHARS: usize = 160;
 
-/// The table: one row per variant, one column per workload. Empty for a run of the baseline alone.
+/// The table: one row per variant, one column per workload. Empty for a run of only the baseline.
 pub fn grid(summary: &Summary) -> Markup {
     let baseline = &summary.baseline;
     let variants: Vec<&str> = summary
@@ -39,11 +39,11 @@ pub fn grid(summary: &Summary) -> Markup {
     let workloads = &summary.compared.workloads;
     html! {
         div.table {
-            table.beside {
+            table.comparison-grid {
                 "\n"
                 thead {
                     tr {
-                        th scope="col" { "beside " (baseline) }
+                        th scope="col" { "compared with " (baseline) }
                         @for workload in workloads { th scope="col" { (workload.name) } }
                     }
                 } "\n"
@@ -69,12 +69,12 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
                 == (variant, workload, *metric)
         })
     };
-    let told: Vec<&Comparison> = TOLD
+    let compared_measures: Vec<&Comparison> = SHOWN
         .iter()
         .filter_map(|measures| measures.iter().find_map(compared))
         .collect();
-    if !told.is_empty() {
-        return html! { @for one in told { (chip(one)) } };
+    if !compared_measures.is_empty() {
+        return html! { @for one in compared_measures { (chip(one)) } };
     }
     let mut reasons = left_out.iter();
     let reason = reasons

@@ -156,12 +156,12 @@ impl Lane {
 
     /// What the plot does not show of the lane.
     pub fn note(&self) -> Option<String> {
-        let told: Vec<&str> = [&self.missing, &self.invalid]
+        let remarks: Vec<&str> = [&self.missing, &self.invalid]
             .into_iter()
             .flatten()
             .map(String::as_str)
             .collect();
-        (!told.is_empty()).then(|| format!("{}: {}", self.name, told.join(", ")))
+        (!remarks.is_empty()).then(|| format!("{}: {}", self.name, remarks.join(", ")))
     }
 }
 
@@ -189,10 +189,10 @@ pub fn lane(summary: &Summary, cell: &LoadCell, quantity: Quantity) -> Lane {
                 let is_valid = trial.state == TrialState::Valid;
                 let of_point = invalid.as_ref().filter(|_| is_valid);
                 let because = of_point.map_or_else(String::new, |why| format!(", {why}"));
-                let (variant, told) = (&cell.variant, title(trial));
+                let (variant, title) = (&cell.variant, title(trial));
                 dots.push(Dot {
                     value,
-                    label: format!("{variant}, {told}{because}: {}", label(value)),
+                    label: format!("{variant}, {title}{because}: {}", label(value)),
                     counts: is_valid && invalid.is_none(),
                     is_out_with_its_point: of_point.is_some(),
                 });

@@ -216,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn ticks_lose_zeros_only_behind_the_point() {
+    fn ticks_lose_zeros_only_after_the_decimal_point() {
         let shown = ["5.00 MiB", "12.0k", "100", "0.50 us", "1.05x", "20.0k"].map(tick);
         assert_eq!(shown, ["5 MiB", "12k", "100", "0.5 us", "1.05x", "20k"]);
     }
 
     #[test]
-    fn what_does_not_count_is_drawn_with_its_reason_at_every_detail() {
+    fn trials_that_do_not_count_are_drawn_with_their_reason_at_every_detail() {
         let dot = |counts| Dot {
             value: 1.0,
             label: "b1: invalid".to_owned(),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_with_its_point_is_crossed_as_long_as_points_are_drawn() {
+    fn trials_of_invalid_points_are_crossed_as_long_as_points_are_drawn() {
         let dot = Dot {
             value: 1.0,
             label: "b1, point invalid: Throttled".to_owned(),

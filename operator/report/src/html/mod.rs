@@ -29,7 +29,7 @@ pub use marks::Points;
 pub use page::{HATCH, STYLE, plots, report_body, report_html};
 
 /// How much of a run is drawn. The size of a report is limited, so large runs are drawn in less
-/// detail, and the page says so.
+/// detail, with a note on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// How single trials are drawn.

@@ -29,7 +29,7 @@ pub const HATCH: PreEscaped<&str> = PreEscaped(
 const MAX_NOTE_BYTES: usize = 300;
 
 /// The page in at most `room` bytes: with as much detail as fits, otherwise without the last
-/// workloads. It says what is missing.
+/// workloads. A note lists what is missing.
 pub fn report_html(summary: &Summary, room: usize) -> String {
     let run = &summary.run;
     let name = format!("{}/{}", run.namespace, run.name);

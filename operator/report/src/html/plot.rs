@@ -11,6 +11,6 @@ pub struct Plot {
     pub svg: Markup,
     /// What it does not show.
     pub notes: Vec<String>,
-    /// Whether the colours need a legend because there are no names beside them.
+    /// Whether the colours need a legend because there are no names next to them.
     pub has_legend: bool,
 }

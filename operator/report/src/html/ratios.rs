@@ -57,7 +57,7 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Ma
         effect,
         detail.points,
     );
-    let said = match effect {
+    let band = match effect {
         Some(factor) => format!(
             "Grey band: differences below the minimum effect of {} do not matter. ",
             units::excess(factor)
@@ -83,7 +83,7 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Ma
             "\n"
             figcaption { (title) } "\n"
             (svg)
-            p.note { (said) (floor) "Pale points are single blocks. " (PAIRED) (together) } "\n"
+            p.note { (band) (floor) "Pale points are single blocks. " (PAIRED) (together) } "\n"
             (not_compared)
         } "\n"
     }

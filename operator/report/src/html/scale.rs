@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_on_the_axis_of_ratios_and_twice_as_far_as_half() {
+    fn one_is_on_the_axis_of_ratios_and_midway_between_half_and_twice() {
         let scale = Scale::ratios([0.5, 2.0], PLACE);
         let (half, one, twice) = (scale.at(0.5), scale.at(1.0), scale.at(2.0));
         assert!((2.0 * one - half - twice).abs() < 1e-6);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_without_numbers_is_an_axis() {
+    fn an_axis_without_numbers_is_still_an_axis() {
         assert_eq!(Scale::fit([], 1000.0, PLACE).ticks.first(), Some(&0.0));
         assert!(Scale::fit([f64::NAN, -1.0], 1000.0, PLACE).at(0.5) >= 100.0);
     }

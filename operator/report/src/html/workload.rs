@@ -204,20 +204,20 @@ fn amount(cell: &LoadCell) -> u32 {
 /// Notes on what the lanes do not show. A note that applies at several amounts of load appears
 /// once, with those amounts and their unit.
 fn notes(lanes: &[(&LoadCell, Lane)], unit: Option<&str>) -> Vec<String> {
-    let mut said: Vec<(String, Vec<String>)> = vec![];
+    let mut notes: Vec<(String, Vec<String>)> = vec![];
     for (cell, lane) in lanes {
         let Some(note) = lane.note() else { continue };
         let connections = amount(cell).to_string();
-        match said.iter_mut().find(|(known, _)| *known == note) {
+        match notes.iter_mut().find(|(known, _)| *known == note) {
             Some((_, all)) => all.push(connections),
-            None => said.push((note, vec![connections])),
+            None => notes.push((note, vec![connections])),
         }
     }
     let written = |(note, connections): (String, Vec<String>)| match unit {
         Some(unit) => format!("{note} (each at {} {unit})", connections.join(", ")),
         None => note,
     };
-    said.into_iter().map(written).collect()
+    notes.into_iter().map(written).collect()
 }
 
 fn curves(lanes: Vec<(&LoadCell, Lane)>) -> Vec<Curve> {

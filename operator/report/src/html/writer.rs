@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_means_only_itself() {
-        let told = Section::new("<h1>")
+        let hostile = Section::new("<h1>")
             .verdict("<i>")
             .sentence(Text::from("a < ").strong("<b>"))
             .list(["</li>"])
@@ -67,12 +67,12 @@ mod tests {
             .guide("*ours*")
             .yaml("</pre>".to_owned());
         assert_eq!(
-            section(&told).0,
+            section(&hostile).0,
             "<h2>&lt;h1&gt;</h2>\n<p class=\"verdict\">&lt;i&gt;</p>\n<p>a &lt; <b>&lt;b&gt;</b></p>\n\
              <ul>\n<li>&lt;/li&gt;</li>\n</ul>\n<h3>&lt;/h3&gt;</h3>\n<pre>&lt;/pre&gt;</pre>\n"
         );
         assert!(
-            foldable(&told, false)
+            foldable(&hostile, false)
                 .0
                 .starts_with("<details><summary>&lt;h1&gt;</summary>\n<p")
         );

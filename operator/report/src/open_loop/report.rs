@@ -19,7 +19,7 @@ which every trial measures first, so that *Requested* differs between variants. 
 sending of a request; *from schedule* from the moment at which it was due, so that a stall counts for every \
 request that should have been sent in it. *Waited* is the share of requests that were due before the answer \
 before them on their connection had come. *Generator late* is what the load generator itself was late by (p99); it is \
-in neither latency. A point of which a trial kept less than 98 % of its rate is void.";
+in neither latency. A point of which a trial kept less than 98 % of its rate is invalid.";
 
 /// The section; `None` for a run without such a load.
 pub fn section(summary: &Summary) -> Option<Section> {
@@ -43,11 +43,11 @@ fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'
 /// The points of one workload.
 pub fn points(summary: &Summary, workload: &str) -> Table {
     let service = |time: Option<Spread>| median(time, units::micros);
-    let scheduled = |cell: &LoadCell, of: fn(&OpenLoopSummary) -> Spread| {
-        median(cell.detail.open_loop.as_ref().map(of), units::micros)
+    let scheduled = |cell: &LoadCell, spread: fn(&OpenLoopSummary) -> Spread| {
+        median(cell.detail.open_loop.as_ref().map(spread), units::micros)
     };
-    let interval = |cell: &LoadCell, of: fn(&OpenLoopSummary) -> Spread| {
-        let found = cell.detail.open_loop.as_ref().map(of);
+    let interval = |cell: &LoadCell, spread: fn(&OpenLoopSummary) -> Spread| {
+        let found = cell.detail.open_loop.as_ref().map(spread);
         interval(cell.counts.valid, found, units::micros)
     };
     Sheet::new(cells(summary, workload))

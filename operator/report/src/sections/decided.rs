@@ -10,8 +10,8 @@ use crate::section::{Section, Text};
 /// The expectations, and whether they are met.
 pub fn expectations(summary: &Summary) -> Option<Section> {
     let item = |decision: &Decision| {
-        let said = format!(": {}: {}", decision.name, decision.message);
-        Text::default().strong(decision.outcome.words()).plain(said)
+        let text = format!(": {}: {}", decision.name, decision.message);
+        Text::default().strong(decision.outcome.words()).plain(text)
     };
     if summary.expectations.is_empty() {
         return None;
@@ -59,6 +59,6 @@ fn of_kind(summary: &Summary, breaks_trust: bool) -> impl Iterator<Item = &Doubt
 
 fn item(kind: &str, doubt: &Doubt) -> Text {
     let reason: &str = doubt.reason.into();
-    let said = format!(": {}", doubt.words());
-    Text::from(kind).strong(reason).plain(said)
+    let text = format!(": {}", doubt.words());
+    Text::from(kind).strong(reason).plain(text)
 }

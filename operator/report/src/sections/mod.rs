@@ -1,4 +1,4 @@
-//! What a report says, section by section: takes a summary and produces sections, which
+//! The content of a report, section by section: takes a summary and produces sections, which
 //! [`crate::markdown`] and [`crate::html`] write. A `None` is a section that the run does not need.
 
 mod compared;

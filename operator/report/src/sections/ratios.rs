@@ -25,7 +25,7 @@ pub fn ratios(summary: &Summary) -> Option<Section> {
         }
         section
             .sentence(format!(
-                "Noise floor, {baseline} against its twin, which is the same measured a second time:"
+                "Noise floor, {baseline} compared with its twin, which is the same measured a second time:"
             ))
             .table(floor)
     })
@@ -47,8 +47,8 @@ pub fn loads(summary: &Summary) -> Option<Section> {
     })
 }
 
-/// Adds what `of_workload` says of each workload, under its name; `None` where it says nothing of
-/// any.
+/// Adds the section that `of_workload` returns for each workload, under its name; `None` if all are
+/// empty.
 fn of_workloads(
     summary: &Summary,
     section: Section,

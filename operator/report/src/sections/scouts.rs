@@ -1,4 +1,4 @@
-//! The section on what scouts saw before the first block, as far as it says something.
+//! The section on what scouts saw before the first block, as far as it stands out.
 
 use wasmbench_model::units;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
@@ -27,11 +27,12 @@ fn answers(summary: &Summary) -> Option<Table> {
         .scouts
         .iter()
         .flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
-    let told: Vec<(&ScoutSummary, &LookedAt)> = all.filter(|(_, seen)| !seen.is_usual()).collect();
-    if told.is_empty() {
+    let unusual: Vec<(&ScoutSummary, &LookedAt)> =
+        all.filter(|(_, seen)| !seen.is_usual()).collect();
+    if unusual.is_empty() {
         return None;
     }
-    let sheet = Sheet::new(told)
+    let sheet = Sheet::new(unusual)
         .left("Variant", |(scout, _)| scout.variant.clone())
         .left("Workload", |(_, seen)| seen.workload.clone())
         .right("Status", |(_, seen)| {
@@ -55,8 +56,8 @@ fn answers(summary: &Summary) -> Option<Table> {
 }
 
 /// What the answers have of something, each different value once.
-fn each(seen: &LookedAt, of: impl Fn(&Arrived) -> String) -> Option<String> {
-    let mut values: Vec<String> = seen.answers.iter().map(of).collect();
+fn each(seen: &LookedAt, value: impl Fn(&Arrived) -> String) -> Option<String> {
+    let mut values: Vec<String> = seen.answers.iter().map(value).collect();
     values.dedup();
     (!values.is_empty()).then(|| values.join(", then "))
 }

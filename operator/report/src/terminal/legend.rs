@@ -6,7 +6,7 @@ use crate::comparisons::{PAIRED, PRIMARY, of_status};
 use crate::table::lines;
 
 const DECIDES: &str =
-    "Primary: what the run was to decide. Other ratios are secondary, and corrected apart.";
+    "Primary: what the run was to decide. Other ratios are secondary, and adjusted separately.";
 const TILDE: &str = "~ marks a percentile that rests on single requests or pods.";
 const MICROSECONDS: &str = "us: microseconds.";
 
@@ -21,10 +21,10 @@ pub fn legend(tables: &str, rows: &[SummaryRow]) -> String {
         (tables.contains(" us"), MICROSECONDS),
     ];
     let occurring = all.iter().filter(|(occurs, _)| *occurs);
-    let said = lines("", occurring.map(|(_, line)| line));
-    if said.is_empty() {
-        said
+    let explanations = lines("", occurring.map(|(_, line)| line));
+    if explanations.is_empty() {
+        explanations
     } else {
-        format!("\n{said}")
+        format!("\n{explanations}")
     }
 }

@@ -13,19 +13,19 @@ use crate::tables::with_mark;
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
 
-/// The number of requests in a warm trial, as far as the status knows: those requested (by default
+/// The number of requests in a warm trial, as far as the status shows: those requested (by default
 /// `DEFAULT_REQUESTS`, or fewer if the rate gives fewer in the longest window), but at least as
 /// many as the rate gives in the shortest window.
 fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let in_seconds = |seconds| requests_in(seconds, point);
-    let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
+    let requested = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
     let default = || in_seconds(MOST_SECONDS).min(DEFAULT_REQUESTS.into());
-    asked
+    requested
         .map_or_else(default, u64::from)
         .max(in_seconds(LEAST_SECONDS))
 }
 
-/// The number of requests in a trial at `point`, as far as the status knows: its rate over the
+/// The number of requests in a trial at `point`, as far as the status shows: its rate over the
 /// planned time.
 fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let throughput = spec.sweeps.throughput.as_ref();

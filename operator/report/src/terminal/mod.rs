@@ -1,4 +1,4 @@
-//! A run as a terminal shows it: from its spec and status alone, so no record is needed.
+//! A run as a terminal shows it: from only its spec and status, so no record is needed.
 
 mod legend;
 mod loads;

@@ -1,11 +1,11 @@
 //! How often does a schedule raise false and true alarms? Histories with a known truth, seeded so
 //! that every test run gives the same result. A history is evaluated after each of its runs:
-//! `changes` replays it that way, and `what_was_found_stays_found_whatever_comes_later` (in its own
+//! `changes` replays it that way, and `a_change_that_was_found_stays_found_whatever_comes_later` (in its own
 //! tests) shows that the evaluations agree.
 
 use wasmbench_results::statistics::change::{Change, Observed, changes};
 
-use crate::synthetic::{Chance, Noise, tell};
+use crate::synthetic::{Chance, Noise, print_figure};
 
 /// How runs scatter around their truth. The standard deviation is 2 %, apart from outliers.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ fn alarms(
 fn assert_few_alarms(scatter: Scatter, schedules: u32, series: usize) {
     let alarms = alarms(scatter, schedules, series, |_| (0.0, "node"));
     let name = format!("runs without a change that raise an alarm, {series} series, {scatter:?}");
-    tell(&name, alarms / 100.0, "at most 1 %");
+    print_figure(&name, alarms / 100.0, "at most 1 %");
     assert!(alarms <= 1.0, "{name}: {alarms} in 100 runs");
 }
 
@@ -116,10 +116,10 @@ fn explained(run: u32) -> (f64, &'static str) {
 }
 
 #[test]
-fn what_strata_explain_raises_no_more_alarms() {
+fn differences_explained_by_strata_raise_no_more_alarms() {
     let alarms = alarms(Scatter::Normal, 200, 1, explained);
     let name = "runs on nodes that take turns, with a new baseline, that raise an alarm";
-    tell(name, alarms / 100.0, "at most 1 %");
+    print_figure(name, alarms / 100.0, "at most 1 %");
     assert!(alarms <= 1.0, "{alarms} in 100 runs");
 }
 
@@ -178,7 +178,7 @@ fn assert_found(planted: Planted, within: u32, least: f64) {
     let found = (0..HISTORIES).filter(|_| planted.found(within, &mut chance).is_some());
     let share = found.count() as f64 / f64::from(HISTORIES);
     let name = format!("found within {within} runs, {planted:?}");
-    tell(&name, share, &format!("at least {:.0} %", least * 100.0));
+    print_figure(&name, share, &format!("at least {:.0} %", least * 100.0));
     assert!(share >= least, "{name}: {share}");
 }
 
@@ -220,7 +220,7 @@ fn outliers_and_heavy_tails_hide_few_changes() {
     assert_found(Planted::new(20, 10.0).under(Scatter::Outliers), 5, 0.85);
 }
 
-/// Whether an alarm is raised at or after the 21st run, which alone is off by `size`.
+/// Whether an alarm is raised at or after the 21st run, the only one that is off by `size`.
 fn alarmed_by(size: f64, chance: &mut Chance) -> bool {
     let truth = |run| (if run == 20 { size } else { 0.0 }, "node");
     let history = history(Scatter::Normal, 36, truth, chance);
@@ -230,7 +230,7 @@ fn alarmed_by(size: f64, chance: &mut Chance) -> bool {
 }
 
 #[test]
-fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
+fn a_change_that_reverts_after_one_run_rarely_raises_an_alarm() {
     let share = |size| {
         let mut chance = Chance::new(71);
         let alarmed = (0..600).filter(|_| alarmed_by(size, &mut chance));
@@ -241,7 +241,7 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
         let with = share(size);
         let name = format!("16 runs with an alarm where the first is off by {size}");
         let expected = format!("{:.1} % without, and 5 more at most", without * 100.0);
-        tell(&name, with, &expected);
+        print_figure(&name, with, &expected);
         assert!(with <= without + 0.05, "{name}: {with}, {expected}");
     }
 }
@@ -249,7 +249,7 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
 /// For the changes that are found, which are the larger ones: as soon as they are found, and 15
 /// runs after the change.
 #[test]
-fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
+fn intervals_of_changes_have_about_95_percent_coverage() {
     for (planted, after) in [
         (Planted::new(20, 5.0), 5),
         (Planted::new(20, 5.0), 15),
@@ -264,7 +264,7 @@ fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
         let holding = |change: &&Change| change.low <= truth && truth <= change.high;
         let held = found.iter().filter(holding).count() as f64 / found.len() as f64;
         let name = format!("intervals of changes that hold their size, {after} runs, {planted:?}");
-        tell(&name, held, "95 %, and 90 at least");
+        print_figure(&name, held, "95 %, and 90 at least");
         assert!(held >= 0.90, "{name}: {held}");
     }
 }

@@ -1,4 +1,4 @@
-//! Climbs whose steps say little: failed requests, and results that cannot be read.
+//! Climbs whose steps show little: failed requests, and results that cannot be read.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn is_compared(summary: &Summary) -> bool {
 }
 
 #[test]
-fn climbs_in_which_all_is_well_are_compared_without_a_word() {
+fn climbs_without_problems_are_compared_without_a_doubt_or_note() {
     let summary = with_step(0, &[], |_| ());
     assert!(is_compared(&summary));
     assert_eq!(summary.trustworthy, Some(true));
@@ -107,7 +107,7 @@ fn climbs_in_which_all_is_well_are_compared_without_a_word() {
 }
 
 #[test]
-fn a_variant_whose_first_instance_fails_at_times_is_not_compared() {
+fn a_variant_whose_first_instance_sometimes_fails_is_not_compared() {
     let summary = with_step(2, &[2, 3], |window| window["fortio"] = fortio("errors"));
     let heavy = &summary.density[1];
     assert_eq!(heavy.invalid_because, [Reason::ErrorsInLoad]);
@@ -123,7 +123,7 @@ fn a_variant_whose_first_instance_fails_at_times_is_not_compared() {
 }
 
 #[test]
-fn a_load_that_cannot_be_read_speaks_for_nobody() {
+fn an_unreadable_load_keeps_its_variant_out_of_comparisons() {
     let plants: [fn(&mut Value); 2] = [
         |window| window["fortio"] = json!({}),
         |window| {

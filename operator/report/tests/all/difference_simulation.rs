@@ -2,7 +2,7 @@
 
 use wasmbench_results::statistics::Interval;
 
-use crate::synthetic::{Chance, Noise, every_noise, tell};
+use crate::synthetic::{Chance, Noise, every_noise, print_figure};
 
 /// The interval of the differences of `blocks` blocks.
 fn found(blocks: u32, difference: impl FnMut(u32) -> f64) -> Interval {
@@ -32,14 +32,14 @@ fn coverage(noise: Noise, blocks: u32, start: Start) -> f64 {
 }
 
 #[test]
-fn intervals_of_starts_hold_the_difference_of_typical_pods() {
+fn intervals_of_starts_contain_the_difference_of_typical_pods() {
     let [normal, _, outliers, heavy] = every_noise(0.05);
     for (what, start) in STARTS {
         for noise in [normal, outliers, heavy] {
             for blocks in [5, 10, 20] {
                 let share = coverage(noise, blocks, start);
                 let name = format!("differences that hold {what}, {noise:?}, {blocks} blocks");
-                tell(&name, share, "at least 93 %");
+                print_figure(&name, share, "at least 93 %");
                 assert!(share >= 0.93, "{name}: {share}");
             }
         }
@@ -59,16 +59,15 @@ fn poisson(mean: f64, chance: &mut Chance) -> u32 {
 
 /// Nothing about such counts is normal: most differences are zero or one request in 10,000.
 #[test]
-fn equal_variants_that_seldom_fail_are_seldom_called_different() {
+fn equal_variants_that_rarely_fail_rarely_give_false_positives() {
     const RUNS: u32 = 4000;
     for blocks in [5, 10] {
         let mut chance = Chance::new(47);
         let mut share = || f64::from(10_000 - poisson(1.0, &mut chance)) / 10_000.0;
         let differs = |_: &u32| found(blocks, |_| share() - share()).p_value <= 0.05;
         let alarms = (0..RUNS).filter(differs).count() as f64 / f64::from(RUNS);
-        let name =
-            format!("equals called different by one failed request in 10,000, {blocks} blocks");
-        tell(&name, alarms, "at most 7 %");
+        let name = format!("false positives by one failed request in 10,000, {blocks} blocks");
+        print_figure(&name, alarms, "at most 7 %");
         assert!(alarms <= 0.07, "{name}: {alarms}");
     }
 }

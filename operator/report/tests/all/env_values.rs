@@ -33,7 +33,7 @@ fn with_value(name: &str, value: &str) -> RunInput {
 }
 
 #[test]
-fn no_file_of_a_report_has_the_value_of_a_variable() {
+fn no_file_of_a_report_contains_the_value_of_a_variable() {
     let run = with_value("mine", SECRET);
     let files = report_files_of(&summarize(&run, &all_measured(&run))).unwrap();
     for (name, text) in &files {
@@ -51,8 +51,8 @@ fn no_file_of_a_report_has_the_value_of_a_variable() {
 }
 
 #[test]
-fn two_runs_still_differ_in_a_variable_and_its_values_are_not_told() {
-    let of = |before: &str, after: &str| -> Vec<Difference> {
+fn a_variable_that_differs_between_runs_is_listed_without_its_values() {
+    let compare = |before: &str, after: &str| -> Vec<Difference> {
         let (before, after) = (with_value("before", before), with_value("after", after));
         let [one, other] = [&before, &after].map(|run| summarize(run, &all_measured(run)));
         let (earlier, later) = (
@@ -69,8 +69,8 @@ fn two_runs_still_differ_in_a_variable_and_its_values_are_not_told() {
         assert!(!found.text().contains("hunter2"), "{}", found.text());
         found.differences
     };
-    assert_eq!(of(SECRET, SECRET), []);
-    let differences = of(SECRET, "postgres://bench:hunter2@other");
+    assert_eq!(compare(SECRET, SECRET), []);
+    let differences = compare(SECRET, "postgres://bench:hunter2@other");
     let [difference] = &differences[..] else {
         panic!("{differences:#?}")
     };

@@ -7,7 +7,7 @@ use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Fulfilment, decisions};
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::synthetic::{Chance, Noise, primary, tell};
+use crate::synthetic::{Chance, Noise, primary, print_figure};
 
 const BLOCKS: u32 = 10;
 const VARIANTS: usize = 8;
@@ -83,31 +83,31 @@ fn decides(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> bool {
 }
 
 #[test]
-fn of_32_bounds_at_the_truth_none_is_decided_in_94_of_100_runs() {
+fn none_of_32_bounds_at_the_true_value_is_decided_in_94_of_100_runs() {
     const RUNS: u32 = 1000;
     let together = spec();
     let each = together.expectations.iter();
-    let alone: Vec<BenchmarkRunSpec> = each
+    let single_specs: Vec<BenchmarkRunSpec> = each
         .map(|expectation| BenchmarkRunSpec {
             expectations: vec![expectation.clone()],
             ..together.clone()
         })
         .collect();
-    assert_eq!(alone.len(), 32);
+    assert_eq!(single_specs.len(), 32);
     let mut chance = Chance::new(53);
     let (mut wrong, mut uncorrected) = (0, 0);
     for _ in 0..RUNS {
         let found = measured(&mut chance);
         wrong += u32::from(decides(&together, &found));
-        uncorrected += u32::from(alone.iter().any(|spec| decides(spec, &found)));
+        uncorrected += u32::from(single_specs.iter().any(|spec| decides(spec, &found)));
     }
     let [wrong, uncorrected] = [wrong, uncorrected].map(|runs| f64::from(runs) / f64::from(RUNS));
-    tell(
+    print_figure(
         "runs with 32 bounds at the truth that decide any",
         wrong,
         "at most 6 %",
     );
-    tell(
+    print_figure(
         "the same with bounds that know nothing of each other",
         uncorrected,
         "shown, not judged",

@@ -97,7 +97,7 @@ fn a_run_leaves_its_primary_ratios_and_numbers() {
 }
 
 #[test]
-fn a_variant_that_is_slower_from_the_sixth_night_on_is_found() {
+fn a_variant_that_becomes_slower_on_the_sixth_night_is_found() {
     let (history, found) = nights(&[(5, 1.0), (7, 1.1)], |number, summary| {
         let image = if number < 5 {
             "sha256:aaaa"
@@ -148,7 +148,7 @@ fn equal_nights_change_nothing() {
 }
 
 #[test]
-fn another_kernel_is_an_explanation_and_no_change() {
+fn another_kernel_is_an_explanation_not_a_change() {
     let (history, _) = nights(&[(10, 1.0), (10, 1.2)], |number, summary| {
         let kernel = if number < 10 { "old" } else { "new" };
         summary.environment.fingerprint = Some(kernel.to_owned());
@@ -157,7 +157,7 @@ fn another_kernel_is_an_explanation_and_no_change() {
 }
 
 #[test]
-fn what_is_not_trusted_is_kept_and_looked_for_no_change_in() {
+fn untrusted_ratios_are_kept_but_not_searched_for_changes() {
     let (history, _) = nights(&[(10, 1.0), (10, 1.5)], |number, summary| {
         for compared in &mut summary.comparisons {
             if number >= 10 {
@@ -181,9 +181,9 @@ fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
             compared.untrusted = vec![Reason::TooFewBlocks];
         }
     };
-    let told = |history: &History| history.condition(0.05, None).unwrap();
+    let condition_of = |history: &History| history.condition(0.05, None).unwrap();
     let (untrusted, _) = nights(&[(20, 1.0)], distrust);
-    let condition = told(&untrusted);
+    let condition = condition_of(&untrusted);
     assert_eq!(condition.reason, "TooFewRuns");
     assert_eq!(
         condition.message,
@@ -195,13 +195,13 @@ fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
         }
     });
     assert_eq!(
-        told(&some).message,
+        condition_of(&some).message,
         "no lasting change for the worse in 17 runs (and 3 whose numbers are not trusted)"
     );
 }
 
 #[test]
-fn a_stored_history_is_the_same_again_and_anything_else_is_refused() {
+fn a_stored_history_round_trips_and_anything_else_is_refused() {
     let (mut history, _) = nights(&[(5, 1.0), (7, 1.1)], |_, _| ());
     let bytes = history.pack(MOST_BYTES).unwrap();
     assert_eq!(History::unpack(&bytes).unwrap(), history);
@@ -318,7 +318,7 @@ fn long(runs: usize) -> History {
 }
 
 #[test]
-fn years_of_nights_fit_a_config_map_and_none_is_lost() {
+fn years_of_nightly_runs_fit_a_config_map_and_none_is_lost() {
     let mut history = long(2000);
     let bytes = history.pack(MOST_BYTES).unwrap();
     assert!(bytes.len() <= MOST_BYTES, "{}", bytes.len());
@@ -336,7 +336,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn however_short_a_history_must_be_every_run_is_counted(runs in 0..250_usize, most in 500..30_000_usize) {
+    fn every_run_is_counted_however_short_the_history_must_be(runs in 0..250_usize, most in 500..30_000_usize) {
         let mut history = long(runs);
         let bytes = history.pack(most).unwrap();
         prop_assert_eq!(history.run_count() + history.forgotten, u32::try_from(runs).unwrap());
@@ -345,7 +345,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_history_are_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn bytes_that_are_not_a_history_are_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(History::unpack(&bytes).is_err());
     }
 }

@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::stored::{BOUNDS, MOST_BYTES};
 
-use crate::memory::{shape, taken, taken_alone};
+use crate::memory::{shape, taken, taken_in_own_process};
 
 /// The most memory that unpacking may take, in KiB: with it, the operator stays below 64 MiB.
 const MOST: u64 = 40 << 10;
@@ -90,7 +90,7 @@ fn a_forged_history_of_the_worst_shape_takes_less_than_40_mib() {
         "everything",
         "bomb",
     ] {
-        let taken = taken_alone(test, shape);
+        let taken = taken_in_own_process(test, shape);
         println!("{shape}: {taken} KiB");
         assert!(taken < MOST, "{shape}: {taken} KiB");
     }

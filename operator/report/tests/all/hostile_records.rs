@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wasmbench_model::store;
 use wasmbench_results::summary::collect::Collector;
 
-use crate::memory::{shape, taken, taken_alone};
+use crate::memory::{shape, taken, taken_in_own_process};
 use crate::results_support::{measured, run, trials};
 
 /// The most memory that the operator may use for the largest forgery, in KiB.
@@ -60,7 +60,7 @@ fn forged_records_are_unpacked() {
 #[test]
 fn sixty_forged_records_of_the_worst_shape_take_less_than_64_mib() {
     for shape in ["numbers", "nested", "objects", "text"] {
-        let taken = taken_alone("hostile_records::forged_records_are_unpacked", shape);
+        let taken = taken_in_own_process("hostile_records::forged_records_are_unpacked", shape);
         assert!(taken < MOST, "{shape}: {taken} KiB");
     }
 }

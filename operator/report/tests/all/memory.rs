@@ -6,13 +6,13 @@ use std::process::Command;
 /// Set to the shape of the input in the process that is measured.
 const SHAPE: &str = "WASMBENCH_TEST_SHAPE";
 
-/// The shape that [`taken_alone`] asks for, in the process that it starts.
+/// The shape that [`taken_in_own_process`] asks for, in the process that it starts.
 pub fn shape() -> String {
     std::env::var(SHAPE).expect("the test that measures sets it")
 }
 
 /// Does the work, and returns how much memory it took at most, in KiB. Printed as `taken: 1`, it is
-/// what [`taken_alone`] returns.
+/// what [`taken_in_own_process`] returns.
 pub fn taken(work: impl FnOnce()) -> u64 {
     // Returns the memory used before, as far as the allocator does.
     fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -22,7 +22,7 @@ pub fn taken(work: impl FnOnce()) -> u64 {
 }
 
 /// The memory in KiB that this ignored test takes with input of this shape.
-pub fn taken_alone(name: &str, shape: &str) -> u64 {
+pub fn taken_in_own_process(name: &str, shape: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--ignored", "--nocapture"])
         .env(SHAPE, shape)

@@ -3,7 +3,7 @@
 use wasmbench_results::statistics::Interval;
 use wasmbench_results::statistics::modes::two_modes;
 
-use crate::synthetic::{Chance, every_noise, tell};
+use crate::synthetic::{Chance, every_noise, print_figure};
 
 const RUNS: u32 = 2000;
 
@@ -12,11 +12,11 @@ fn share(mut holds: impl FnMut() -> bool) -> f64 {
 }
 
 #[test]
-fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
+fn at_most_2_in_100_runs_call_one_group_of_pods_two() {
     for noise in every_noise(0.05) {
         for blocks in [8, 10, 20, 50] {
             let mut chance = Chance::new(47);
-            let told = share(|| {
+            let found = share(|| {
                 let trial = |block| {
                     chance.trial(
                         noise,
@@ -27,8 +27,8 @@ fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
                 two_modes(&(0..blocks).map(trial).collect::<Vec<f64>>()).is_some()
             });
             let name = format!("one group of {blocks} pods called two, {noise:?}");
-            tell(&name, told, "at most 2.5 %");
-            assert!(told <= 0.025, "{noise:?}, {blocks}: {told}");
+            print_figure(&name, found, "at most 2.5 %");
+            assert!(found <= 0.025, "{noise:?}, {blocks}: {found}");
         }
     }
 }
@@ -43,24 +43,24 @@ fn of_two_groups(blocks: u32, chance: &mut Chance) -> Vec<f64> {
 }
 
 #[test]
-fn two_groups_a_quarter_apart_are_told_in_most_runs() {
+fn two_groups_a_quarter_apart_are_found_in_most_runs() {
     for (blocks, least) in [(10, 0.60), (20, 0.90)] {
         let mut chance = Chance::new(53);
-        let told = share(|| two_modes(&of_two_groups(blocks, &mut chance)).is_some());
+        let found = share(|| two_modes(&of_two_groups(blocks, &mut chance)).is_some());
         let expected = format!("at least {:.0} %", least * 100.0);
-        tell(
-            &format!("two groups of {blocks} pods told"),
-            told,
+        print_figure(
+            &format!("two groups of {blocks} pods found"),
+            found,
             &expected,
         );
-        assert!(told >= least, "{blocks}: {told}");
+        assert!(found >= least, "{blocks}: {found}");
     }
 }
 
 /// Noise only on the variant's side, which pairing cannot cancel. The estimate is the typical
 /// ratio, that of the geometric means.
 #[test]
-fn an_interval_over_two_groups_holds_the_typical_ratio() {
+fn an_interval_over_two_groups_covers_the_typical_ratio() {
     for blocks in [10, 20] {
         let mut chance = Chance::new(59);
         let held = share(|| {
@@ -73,7 +73,7 @@ fn an_interval_over_two_groups_holds_the_typical_ratio() {
         });
         let name =
             format!("intervals over two groups that hold the typical ratio, {blocks} blocks");
-        tell(&name, held, "at least 90 %");
+        print_figure(&name, held, "at least 90 %");
         assert!(held >= 0.90, "{blocks}: {held}");
     }
 }

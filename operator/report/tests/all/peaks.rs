@@ -80,7 +80,7 @@ fn invalid_because(changed: u32, with: &Value) -> Vec<Reason> {
 }
 
 #[test]
-fn a_peak_that_is_quiet_or_has_only_a_rate_is_no_matter() {
+fn a_quiet_peak_or_one_with_only_a_rate_is_not_doubted() {
     let quiet = with_peak(0, &json!({}));
     assert_eq!(quiet.trustworthy, Some(true), "{:?}", quiet.doubts);
     let old = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND});
@@ -135,7 +135,7 @@ fn trials_with_a_noisy_peak_count_and_many_are_doubted() {
 }
 
 #[test]
-fn a_peak_that_is_the_generators_own_is_no_peak_of_the_subject() {
+fn a_peak_set_by_the_generator_is_not_the_subjects_peak() {
     let used = |tenths: u64| json!({"generatorCpuNanoseconds": tenths * SECOND / 2});
     assert_eq!(
         invalid_because(1, &used(33)),

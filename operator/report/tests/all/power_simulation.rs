@@ -7,7 +7,7 @@ use wasmbench_results::statistics::ratio::smallest_found;
 use wasmbench_results::statistics::{Interval, false_discovery};
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, print_figure, share};
 
 const PLANTED: [Metric; 3] = [
     Metric::ThroughputRps,
@@ -53,7 +53,7 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
         for (metric, found) in PLANTED.into_iter().zip(planted(noise, 10, true)) {
             let name = format!("a slowdown of 10 % found in 10 blocks, {noise:?}, {metric:?}");
             let expected = format!("at least {:.0} %", least * 100.0);
-            tell(&name, found, &expected);
+            print_figure(&name, found, &expected);
             assert!(found >= least, "{noise:?}, {metric:?}: {found}");
         }
     }
@@ -78,37 +78,37 @@ fn found_among(comparisons: usize, blocks: u32) -> f64 {
 
 /// The reason why a run has one primary measure for each sweep, and ten blocks.
 #[test]
-fn the_more_is_compared_the_less_is_found_and_ten_blocks_find_most_of_it() {
+fn more_comparisons_find_less_and_ten_blocks_find_most_of_it() {
     for (comparisons, of_five, of_ten) in [
         (1, 0.96, 1.0),
         (6, 0.62, 0.98),
         (20, 0.34, 0.90),
         (60, 0.16, 0.71),
     ] {
-        for (blocks, said) in [(5, of_five), (10, of_ten)] {
+        for (blocks, stated) in [(5, of_five), (10, of_ten)] {
             let found = found_among(comparisons, blocks);
             let name = format!("10 % found among {comparisons} comparisons in {blocks} blocks");
-            tell(&name, found, &format!("about {:.0} %", said * 100.0));
-            assert!((found - said).abs() < 0.03, "{name}: {found}");
+            print_figure(&name, found, &format!("about {:.0} %", stated * 100.0));
+            assert!((found - stated).abs() < 0.03, "{name}: {found}");
         }
     }
 }
 
 /// Four variants in 10 blocks are 40 trials, and three in 13 blocks are 39.
 #[test]
-fn a_twin_finds_more_than_none_and_about_as_much_as_its_cost_in_blocks() {
+fn a_twin_finds_more_than_none_and_about_as_much_as_extra_blocks_would() {
     let noise = Noise::Normal(0.05);
     let with_twin = planted(noise, 10, true);
-    let [alone, longer] = [10, 13].map(|blocks| planted(noise, blocks, false));
+    let [without_twin, longer] = [10, 13].map(|blocks| planted(noise, blocks, false));
     for (i, metric) in PLANTED.into_iter().enumerate() {
         let name = format!("10 % found in 10 blocks at 5 % noise with a twin, {metric:?}");
-        let (more_than, of_blocks) = (alone[i], longer[i]);
+        let (more_than, of_blocks) = (without_twin[i], longer[i]);
         let expected = format!(
             "at least 90 %; {:.0} % without, and 13 blocks without find {:.0} %",
             more_than * 100.0,
             of_blocks * 100.0
         );
-        tell(&name, with_twin[i], &expected);
+        print_figure(&name, with_twin[i], &expected);
         assert!(with_twin[i] > more_than, "{name}: {expected}");
         assert!(with_twin[i] > of_blocks - 0.05, "{name}: {expected}");
         assert!(with_twin[i] >= 0.90, "{name}: {}", with_twin[i]);
@@ -133,7 +133,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
 }
 
 #[test]
-fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
+fn a_variant_at_the_minimum_effect_is_rarely_called_equivalent() {
     let run = SyntheticRun::new(10, 0.02, 1.05);
     let wrong = share(&run, 500, |comparisons| {
         comparisons.iter().any(|c| {
@@ -150,7 +150,7 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
         })
     });
-    tell(
+    print_figure(
         "5 % found in 10 blocks at 2 % noise",
         found,
         "at least 90 %",
@@ -159,14 +159,14 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 }
 
 #[test]
-fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
+fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
     for (name, blocks, noise, slower) in [
-        // Seldom found: the ones found were the luckiest, and an uncorrected interval overstates
+        // Rarely found: the ones found were the luckiest, and an uncorrected interval overstates
         // them.
-        ("seldom found", 5, 0.03, [1.02, 1.02]),
+        ("rarely found", 5, 0.03, [1.02, 1.02]),
         // Equals whose small differences are certain must not make the claim about the other
         // bolder.
-        ("beside what is equivalent", 20, 0.01, [1.02, 1.04]),
+        ("among equivalent ones", 20, 0.01, [1.02, 1.04]),
     ] {
         let run = SyntheticRun {
             blocks,
@@ -189,14 +189,14 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
             })
             .collect();
         let held = 1.0 - missed.iter().sum::<f64>() / missed.len() as f64;
-        let name = format!("near ends that the truth lies beyond, {name}");
-        tell(&name, held, "at least 95 %");
+        let name = format!("near ends beyond the true value, {name}");
+        print_figure(&name, held, "at least 95 %");
         assert!(held >= 0.95, "{name}: {held}");
     }
 }
 
 #[test]
-fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
+fn the_difference_that_a_run_expects_to_find_is_found_in_80_of_100_runs() {
     let noise = 0.03;
     for blocks in [5, 10, 20] {
         let run = |slower| SyntheticRun::new(blocks, noise, slower);
@@ -213,7 +213,7 @@ fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
             "{:.1} % found with {blocks} blocks",
             (smallest - 1.0) * 100.0
         );
-        tell(&name, found, "at least 80 %");
+        print_figure(&name, found, "at least 80 %");
         assert!(found >= 0.8, "{blocks} blocks: {found}");
     }
 }
@@ -259,7 +259,7 @@ fn many_variants(truth: f64, chance: &mut Chance) -> usize {
 }
 
 #[test]
-fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
+fn most_of_20_variants_are_found_with_at_most_3_false_positives_in_20_equals() {
     let mut chance = Chance::new(37);
     let (mut finds_most, mut few_alarms) = (0, 0);
     for _ in 0..500 {
@@ -268,16 +268,16 @@ fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
     }
     for (name, runs) in [
         ("17 of 20 variants with a tenth more work found", finds_most),
-        ("at most 3 of 20 equals called different", few_alarms),
+        ("at most 3 false positives among 20 equals", few_alarms),
     ] {
         let share = f64::from(runs) / 500.0;
-        tell(name, share, "at least 95 % of runs");
+        print_figure(name, share, "at least 95 % of runs");
         assert!(share >= 0.95, "{name}: {share}");
     }
 }
 
 #[test]
-fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
+fn additional_measures_cost_the_primary_measure_nothing() {
     let found = |primary: &[&str]| {
         let run = SyntheticRun::new(5, 0.03, 1.1);
         let mut chance = Chance::new(41);
@@ -290,15 +290,15 @@ fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
         });
         runs.count() as f64 / 1000.0
     };
-    let alone = found(&["cpuPerRequest"]);
+    let only_one = found(&["cpuPerRequest"]);
     let all = found(&["cpuPerRequest", "throughputRps", "warmP50"]);
     let name = "10 % found in 5 blocks at 3 % noise by the only primary measure";
-    tell(
+    print_figure(
         name,
-        alone,
+        only_one,
         &format!("more than {:.1} % among three", all * 100.0),
     );
-    assert!(alone >= 0.85 && alone > all, "{alone} and {all}");
+    assert!(only_one >= 0.85 && only_one > all, "{only_one} and {all}");
 }
 
 /// The promise of docs/methodology.md, and for 3 % of docs/methodology/statistics.md, for two
@@ -311,7 +311,7 @@ const POWER: [(f64, [f64; 3]); 3] = [
 ];
 
 #[test]
-fn planted_differences_are_found_as_often_as_the_docs_say() {
+fn planted_differences_are_found_as_often_as_the_docs_state() {
     for (slower, promised) in POWER {
         for (blocks, least) in [5, 10, 20].into_iter().zip(promised) {
             let run = SyntheticRun::new(blocks, 0.03, slower);
@@ -325,7 +325,7 @@ fn planted_differences_are_found_as_often_as_the_docs_say() {
                 (slower - 1.0) * 100.0
             );
             let expected = format!("at least {:.0} %", least * 100.0);
-            tell(&name, finds, &expected);
+            print_figure(&name, finds, &expected);
             assert!(finds >= least, "{slower} with {blocks} blocks: {finds}");
         }
     }

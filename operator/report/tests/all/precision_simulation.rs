@@ -1,5 +1,5 @@
 //! Is it honest to continue until the intervals are narrow? Runs with a known truth that end when
-//! `precision` says so. The figures in docs/methodology/statistics.md come from here and from
+//! `precision` allows it. The figures in docs/methodology/statistics.md come from here and from
 //! longer runs of the same simulations.
 
 use wasmbench_results::judge::comparison::Comparison;
@@ -9,7 +9,7 @@ use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{Interval, false_discovery};
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, primary, tell};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, primary, print_figure};
 
 const TARGET: &str = "5%";
 const FEWEST: u32 = 8;
@@ -62,7 +62,7 @@ fn coverage(noise: Noise, runs: u32) -> f64 {
 }
 
 #[test]
-fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
+fn intervals_of_precise_runs_have_95_percent_coverage() {
     for noise in [
         Noise::Normal(0.03),
         Noise::Normal(0.07),
@@ -72,7 +72,7 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
         Noise::HeavyTails(0.03),
     ] {
         let share = coverage(noise, 3000);
-        tell(
+        print_figure(
             &format!("coverage of 95 % intervals of precise runs, {noise:?}"),
             share,
             "93 to 97 %",
@@ -108,7 +108,7 @@ fn decided(target: &str, noise: Noise) -> f64 {
 fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
     for noise in every_noise(0.03) {
         let share = decided("2.5%", noise);
-        tell(
+        print_figure(
             &format!("equals decided at half of the minimum effect, {noise:?}"),
             share,
             "80 % at least",
@@ -116,7 +116,7 @@ fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
         assert!(share >= 0.8, "{noise:?}: {share}");
     }
     let share = decided("5%", Noise::Normal(0.05));
-    tell(
+    print_figure(
         "equals decided at the minimum effect itself",
         share,
         "less than half",
@@ -125,7 +125,7 @@ fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
 }
 
 #[test]
-fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
+fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_recommends() {
     let mut chance = Chance::new(17);
     let (mut advised, mut after) = (0, 0);
     for _ in 0..RUNS {
@@ -139,7 +139,7 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
         }
     }
     let share = f64::from(after) / f64::from(advised);
-    tell(
+    print_figure(
         "equals decided with the blocks that were advised",
         share,
         "about 80 %",
@@ -223,14 +223,14 @@ impl Pairs {
 }
 
 /// A question about what a run found.
-type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
+type Check<'a> = &'a dyn Fn(&[Comparison]) -> bool;
 
-/// The mean number of blocks per run, and for each of `says` the share of runs whose results it
+/// The mean number of blocks per run, and for each of `checks` the share of runs whose results it
 /// holds for.
 fn shares<const N: usize>(
     (noise, slower): (Noise, f64),
     runs: u32,
-    says: [Says<'_>; N],
+    checks: [Check<'_>; N],
 ) -> (f64, [f64; N]) {
     let mut chance = Chance::new(7);
     let (mut spent, mut counts) = (0, [0; N]);
@@ -239,8 +239,8 @@ fn shares<const N: usize>(
         let (blocks, _) = end_of(TARGET, |blocks| pairs.after(blocks));
         spent += blocks;
         let found = pairs.judged(blocks);
-        for (count, says) in counts.iter_mut().zip(says) {
-            *count += u32::from(says(&found));
+        for (count, holds) in counts.iter_mut().zip(checks) {
+            *count += u32::from(holds(&found));
         }
     }
     let share = |count| f64::from(count) / f64::from(runs);
@@ -248,7 +248,7 @@ fn shares<const N: usize>(
 }
 
 #[test]
-fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
+fn at_most_7_in_100_precise_runs_of_equals_have_a_false_positive() {
     // As many as have intervals that miss the truth, because intervals are looked at repeatedly.
     let [_, drift, outliers, heavy] = every_noise(0.06);
     for noise in [
@@ -262,7 +262,7 @@ fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
         let any =
             |comparisons: &[Comparison]| comparisons.iter().any(|c| c.verdict.is_difference());
         let (blocks, [share]) = shares((noise, 1.0), RUNS, [&any]);
-        tell(
+        print_figure(
             &format!("precise runs of equals with a difference, {noise:?}, {blocks} blocks"),
             share,
             "at most 7 %",
@@ -285,7 +285,7 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     for noise in every_noise(0.10) {
         let (blocks, shares) = shares((noise, 1.1), RUNS, [&rate, &time, &cpu]);
         let fewest = shares.iter().copied().fold(1.0, f64::min);
-        tell(
+        print_figure(
             &format!("slower by 10 %, {noise:?}, {blocks} blocks: found in"),
             fewest,
             "at least 95 %",

@@ -34,19 +34,19 @@ fn failing() -> Summary {
 }
 
 #[test]
-fn what_is_invalid_has_no_cost_and_says_why() {
+fn invalid_points_have_a_reason_instead_of_a_cost() {
     let summary = failing();
     let costs = Costs::new(&summary, node());
-    let of = |variant: &str| {
+    let cost_of = |variant: &str| {
         let mut all = costs.million_requests.iter();
         let found = all.find(|cost| cost.variant == variant && cost.workload == "hello");
         found.unwrap()
     };
-    let embedded = of("embedded");
+    let embedded = cost_of("embedded");
     let missing = embedded.missing.as_deref().unwrap();
     assert!(missing.starts_with("invalid: ErrorsInLoad"), "{missing}");
     assert_eq!((embedded.measured, embedded.cost), (None, None));
-    assert!(of("native").cost.is_some());
+    assert!(cost_of("native").cost.is_some());
     let text = cost_text(&summary, &costs);
     assert!(
         text.contains("MISSING") && text.contains("invalid: ErrorsInLoad"),
@@ -55,7 +55,7 @@ fn what_is_invalid_has_no_cost_and_says_why() {
 }
 
 #[test]
-fn requests_cost_what_they_take_where_the_variants_are_compared() {
+fn requests_are_priced_at_the_point_where_the_variants_are_compared() {
     let summary = summarize(&run(), &all_measured(&run()));
     let costs = Costs::new(&summary, node());
     for cost in &costs.million_requests {
@@ -67,7 +67,7 @@ fn requests_cost_what_they_take_where_the_variants_are_compared() {
 }
 
 #[test]
-fn without_a_throughput_sweep_the_warm_pod_tells() {
+fn memory_comes_from_the_warm_pod_without_a_throughput_sweep() {
     let run = run_with(json!({
         "blocks": 5,
         "noiseFloor": false,
@@ -82,7 +82,7 @@ fn without_a_throughput_sweep_the_warm_pod_tells() {
 }
 
 #[test]
-fn a_run_that_is_not_trusted_says_so_before_any_cost() {
+fn an_untrusted_run_is_marked_as_such_before_any_cost() {
     let mut summary = failing();
     summary.trustworthy = Some(false);
     let text = cost_text(&summary, &Costs::new(&summary, node()));
@@ -96,7 +96,7 @@ fn all<'a>(costs: &'a Costs<'_>) -> impl Iterator<Item = &'a Cost<'a>> {
 
 proptest! {
     #[test]
-    fn a_dearer_node_makes_all_dearer_alike_and_moves_no_ratio(factor in 1e-2..1e2) {
+    fn a_more_expensive_node_raises_all_costs_and_changes_no_ratio(factor in 1e-2..1e2) {
         let summary = summarize(&run(), &all_measured(&run()));
         let cheap = Costs::new(&summary, node());
         let dear = Costs::new(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });

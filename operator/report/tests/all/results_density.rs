@@ -68,7 +68,7 @@ fn heavys_ratio(summary: &Summary) -> Option<&Comparison> {
 }
 
 #[test]
-fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
+fn the_slope_is_what_one_more_instance_takes_not_what_all_share() {
     let (run, records) = records();
     let summary = summarize(&run, &records);
     let light = cell_of(&summary, "light")
@@ -136,7 +136,7 @@ fn twice_the_memory_per_instance_is_called_larger() {
 }
 
 #[test]
-fn a_slope_is_judged_with_a_p_value_and_a_noise_floor_as_a_load_is() {
+fn a_slope_is_judged_with_a_p_value_and_a_noise_floor_like_a_load() {
     let (mut run, mut all) = records();
     run.spec.noise_floor = Some(true);
     let mut twins: Vec<Record> = all
@@ -182,7 +182,7 @@ fn the_page_shows_every_climb_as_a_point_and_the_tables_beneath() {
 }
 
 #[test]
-fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
+fn a_climb_that_stopped_counts_up_to_there_and_is_reported() {
     let (run, mut records) = records();
     for record in records
         .iter_mut()
@@ -214,7 +214,7 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
 }
 
 #[test]
-fn without_memory_there_is_no_slope_and_the_rest_stays() {
+fn steps_without_memory_have_no_slope_and_keep_the_rest() {
     let (run, mut records) = records();
     for record in &mut records {
         for step in &mut record.density_mut().unwrap().steps {
@@ -251,7 +251,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
 }
 
 #[test]
-fn nothing_that_a_drift_concerns_is_compared_in_density() {
+fn points_of_density_that_drifted_are_not_compared() {
     let (run, mut changed) = records();
     let document = changed[0].density_mut().unwrap();
     document.environment.before = facts(&[("governor", "powersave")]);
@@ -325,7 +325,7 @@ fn a_step_with_a_saturated_generator_is_noted_and_memory_counts() {
 }
 
 #[test]
-fn a_noisy_node_is_named_at_its_steps_and_memory_is_compared_all_the_same() {
+fn a_noisy_node_is_named_at_its_steps_and_memory_is_still_compared() {
     let (summary, report) = with_third_step(&[1, 2, 3, 4, 5], noisy);
     let ratio = heavys_ratio(&summary).unwrap();
     assert_eq!(
@@ -339,7 +339,7 @@ fn a_noisy_node_is_named_at_its_steps_and_memory_is_compared_all_the_same() {
 }
 
 #[test]
-fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
+fn one_throttled_step_keeps_a_slope_out_of_comparisons_like_a_load() {
     let (summary, report) = with_third_step(&[2], |window| {
         window.subject.as_mut().unwrap().throttled_periods = Some(4);
     });
@@ -358,7 +358,7 @@ fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
 }
 
 #[test]
-fn a_climb_under_a_limit_that_the_run_sets_is_compared_and_says_how_long_it_was_stopped() {
+fn a_climb_under_a_limit_of_the_run_is_compared_and_reports_its_throttled_time() {
     let (mut run, mut records) = records();
     run.spec.resources = serde_json::from_value(json!({"limits": {"cpu": "1"}})).unwrap();
     let of_heavy = |trial: &TrialId| trial.cell.variant == "heavy" && trial.block == 2;

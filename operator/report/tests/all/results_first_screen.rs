@@ -23,7 +23,7 @@ fn changed(which: impl Fn(&TrialId) -> bool, change: impl Fn(&mut Record)) -> Su
 }
 
 #[test]
-fn a_trustworthy_run_says_that_it_decides_and_what() {
+fn a_trustworthy_run_states_that_it_decides_and_what() {
     let run = run();
     let shown = first_screen(&summarize(&run, &all_measured(&run)));
     let banner = "<p class=\"banner better\">This run decides: 4 of 4 primary comparisons";
@@ -50,7 +50,7 @@ fn a_trustworthy_run_says_that_it_decides_and_what() {
 }
 
 #[test]
-fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
+fn a_noisy_run_names_its_doubts_and_then_the_remedy() {
     let summary = changed(
         |_| true,
         |record| {
@@ -62,7 +62,7 @@ fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
     let banner =
         "<p class=\"banner worse\">This run does not decide: none of 4 primary comparisons";
     assert!(shown.contains(banner), "{shown}");
-    assert!(shown.contains("against it: NodeNoisy."), "{shown}");
+    assert!(shown.contains("; doubts: NodeNoisy."), "{shown}");
     assert!(
         shown.contains("<b>Next:</b> move other pods away"),
         "{shown}"
@@ -78,7 +78,7 @@ fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
 }
 
 #[test]
-fn a_variant_without_ratios_says_why_on_the_first_screen_and_below() {
+fn the_reason_for_missing_ratios_is_on_the_first_screen_and_below() {
     let run = run();
     let mut records = all_measured(&run);
     let is_embedded = |trial: &TrialId| trial.cell.variant == "embedded";

@@ -1,4 +1,4 @@
-//! What a run says that no node fits: while it waits, and after it has ended.
+//! What a run reports if no node fits: while it waits, and after it has ended.
 
 use jiff::Timestamp;
 use wasmbench_api::conditions;
@@ -73,7 +73,7 @@ fn a_run_without_a_node_is_stalled_and_has_not_ended() {
 }
 
 #[test]
-fn a_run_that_gave_up_has_ended_with_the_results_of_what_was_recorded() {
+fn a_run_that_gave_up_ends_with_the_results_of_its_records() {
     let message = MESSAGE.to_owned();
     let gave_up = Stage::GaveUp { message };
     let ended = status(gave_up.clone(), 30);
@@ -97,7 +97,7 @@ fn a_run_that_gave_up_has_ended_with_the_results_of_what_was_recorded() {
 }
 
 #[test]
-fn the_time_without_a_node_begins_when_the_run_first_says_so_and_not_when_it_began_to_wait() {
+fn the_time_without_a_node_begins_when_the_run_first_reports_it() {
     let at = |seconds| Timestamp::from_second(seconds).unwrap();
     let message = MESSAGE.to_owned();
     let waiting = status(Stage::Queued { message }, 0);

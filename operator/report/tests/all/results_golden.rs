@@ -12,14 +12,14 @@ use wasmbench_results::summary::failures::skipped_variants;
 use wasmbench_results::summary::trust::{Trust, trust};
 
 use crate::results_support::{
-    all_measured, beside_shim, fortio, record, replace, run, shim_cannot_start,
+    add_shim, all_measured, fortio, record, replace, run, shim_cannot_start,
 };
 
 /// A run in which most went well: one point has errors, and one variant cannot run one workload.
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);
-    beside_shim(&mut run);
+    add_shim(&mut run);
     let mut records = all_measured(&run);
     let errors = |t: &TrialId| {
         t.cell.variant == "embedded"

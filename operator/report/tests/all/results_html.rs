@@ -11,7 +11,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
-    self, all_measured, beside_shim, failed, fortio, measured, record, replace, run, run_with,
+    self, add_shim, all_measured, failed, fortio, measured, record, replace, run, run_with,
     shim_cannot_start, trials,
 };
 
@@ -41,7 +41,7 @@ fn with_class<'a, 'i>(
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);
-    beside_shim(&mut run);
+    add_shim(&mut run);
     let mut records = all_measured(&run);
     let errors = |t: &TrialId| {
         t.cell.variant == "embedded"
@@ -132,7 +132,7 @@ fn a_trial_that_does_not_count_is_crossed_and_names_its_reason() {
 }
 
 #[test]
-fn the_page_holds_nothing_that_runs_or_loads() {
+fn the_page_contains_no_scripts_and_no_external_resources() {
     let html = report_html(&mixed_summary(), ROOM);
     let document = parsed(&html);
     for node in document.descendants().filter(Node::is_element) {
@@ -271,10 +271,10 @@ fn large() -> Summary {
 }
 
 #[test]
-fn a_page_keeps_within_its_room_and_says_what_it_leaves_out() {
+fn a_page_stays_within_its_size_limit_and_names_what_it_leaves_out() {
     let summary = large();
     let mut lengths = vec![];
-    for (room, said) in [
+    for (room, expected) in [
         (5_000_000, "<h2>"),
         (300_000, "points have no labels"),
         (210_000, "too large for a point per trial"),
@@ -284,7 +284,7 @@ fn a_page_keeps_within_its_room_and_says_what_it_leaves_out() {
         let html = report_html(&summary, room);
         lengths.push(html.len());
         assert!(html.len() <= room, "{lengths:?} of {room} bytes");
-        assert!(html.contains(said), "{lengths:?}, {room}: {said}");
+        assert!(html.contains(expected), "{lengths:?}, {room}: {expected}");
         assert_eq!(outside(&html), Vec::<String>::new());
     }
     assert!(

@@ -1,4 +1,4 @@
-//! Loads on a schedule, from records to what people see: what is void, what is compared, and where
+//! Loads on a schedule, from records to what people see: what is invalid, what is compared, and where
 //! the numbers appear.
 
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ fn run() -> RunInput {
     }))
 }
 
-fn change(records: &mut [Record], of: (&str, u32), change: impl Fn(&mut OpenLoopWindow)) {
-    let (variant, percent) = of;
+fn change(records: &mut [Record], place: (&str, u32), change: impl Fn(&mut OpenLoopWindow)) {
+    let (variant, percent) = place;
     let point = Point::OpenLoop {
         percent_of_peak: percent,
     };
@@ -84,7 +84,7 @@ fn points_have_service_times_and_latencies_from_the_schedule_side_by_side() {
 }
 
 #[test]
-fn every_rate_is_compared_by_p50_and_p99_in_the_runs_one_family() {
+fn every_rate_is_compared_by_p50_and_p99_in_one_family_per_run() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let found: Vec<(Metric, Point)> = summary
@@ -121,7 +121,7 @@ fn every_rate_is_compared_by_p50_and_p99_in_the_runs_one_family() {
 }
 
 #[test]
-fn one_trial_below_98_percent_voids_its_point_and_no_other() {
+fn one_trial_below_98_percent_invalidates_its_point_and_no_other() {
     let run = run();
     let mut records = all_measured(&run);
     let mine = |record: &&mut Record| {
@@ -166,7 +166,7 @@ fn a_trial_at_a_rate_is_named_and_read_back() {
 }
 
 #[test]
-fn a_rate_just_kept_is_no_doubt() {
+fn a_rate_that_is_just_achieved_is_not_doubted() {
     let run = run();
     let mut records = all_measured(&run);
     change(&mut records, ("embedded", 90), |window| {
@@ -176,7 +176,7 @@ fn a_rate_just_kept_is_no_doubt() {
 }
 
 #[test]
-fn a_generator_later_than_the_latency_is_a_note_and_no_doubt() {
+fn a_generator_later_than_the_latency_is_a_note_not_a_doubt() {
     let run = run();
     let mut records = all_measured(&run);
     change(&mut records, ("native", 50), |window| {

@@ -38,7 +38,7 @@ fn the_order_of_records_does_not_matter() {
 }
 
 #[test]
-fn a_run_without_a_window_lasts_from_record_to_record() {
+fn a_run_without_a_window_lasts_from_its_first_record_to_its_last() {
     let period = summary(|records| {
         replace(
             records,
@@ -54,7 +54,7 @@ fn a_run_without_a_window_lasts_from_record_to_record() {
 }
 
 #[test]
-fn a_clock_that_is_ahead_makes_no_negative_duration() {
+fn a_clock_that_is_ahead_does_not_make_a_duration_negative() {
     let period = summary(|records| {
         for record in records {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
@@ -67,7 +67,7 @@ fn a_clock_that_is_ahead_makes_no_negative_duration() {
 }
 
 #[test]
-fn both_reports_tell_start_end_and_duration_in_utc() {
+fn both_reports_show_start_end_and_duration_in_utc() {
     let files = report_files_of(&summary(|_| ())).unwrap();
     let words = "Measured from 2026-01-05 10:00:18 to 2026-01-05 10:30:00 UTC (29 min).";
     for name in ["report.md", "report.html"] {

@@ -1,4 +1,4 @@
-//! What a run says about the differences that it can detect, before it begins and after it has
+//! What a run reports about the differences that it can detect, before it begins and after it has
 //! ended.
 
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ fn expected(more: &Value) -> Option<Power> {
 }
 
 #[test]
-fn a_run_says_before_it_begins_what_it_is_expected_to_find() {
+fn a_run_reports_what_it_is_expected_to_find_before_it_begins() {
     let power = expected(&json!({"blocks": 30})).unwrap();
     assert_eq!(power.assumed_scatter, Some(0.04));
     let smallest = power.smallest_difference.unwrap();
@@ -62,7 +62,7 @@ fn a_run_says_before_it_begins_what_it_is_expected_to_find() {
 }
 
 #[test]
-fn a_run_whose_equals_stay_undecided_says_so_before_it_begins() {
+fn a_run_too_short_to_decide_equals_reports_it_before_it_begins() {
     for (more, remedy) in [
         (json!({"blocks": 10}), "raise spec.blocks or "),
         (
@@ -80,19 +80,22 @@ fn a_run_whose_equals_stay_undecided_says_so_before_it_begins() {
         "{enough:?}"
     );
     assert!(!enough.message.contains("undecided"), "{enough:?}");
-    let alone = expected(&json!({"blocks": 1})).unwrap();
-    assert_eq!(alone.smallest_difference, None);
-    assert!(alone.message.contains("raise spec.blocks"), "{alone:?}");
+    let one_block = expected(&json!({"blocks": 1})).unwrap();
+    assert_eq!(one_block.smallest_difference, None);
+    assert!(
+        one_block.message.contains("raise spec.blocks"),
+        "{one_block:?}"
+    );
 }
 
 #[test]
-fn a_run_that_compares_nothing_finds_nothing() {
-    let alone = json!({"variants": [{"name": "native", "preset": "native"}]});
-    assert_eq!(expected(&alone), None);
+fn a_run_without_comparisons_finds_nothing() {
+    let one_variant = json!({"variants": [{"name": "native", "preset": "native"}]});
+    assert_eq!(expected(&one_variant), None);
 }
 
 #[test]
-fn a_finished_run_tells_what_its_own_scatter_lets_it_find() {
+fn a_finished_run_reports_what_its_own_scatter_lets_it_find() {
     let input = run_with(json!({
         "blocks": 6,
         "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],

@@ -1,4 +1,4 @@
-//! From records to the decision whether another block is needed, and what reports say about it.
+//! From records to the decision whether another block is needed, and what reports show of it.
 
 use serde_json::json;
 use wasmbench_model::wire::density::DensityMemory;
@@ -31,7 +31,7 @@ fn outcome(summary: &Summary) -> Ending {
 }
 
 #[test]
-fn a_run_ends_when_all_intervals_are_narrow_and_says_so() {
+fn a_run_ends_when_all_intervals_are_narrow_and_reports_it() {
     let (input, records) = precise("5%", 8);
     let summary = summarize(&input, &records);
     assert_eq!(outcome(&summary), Ending::PreciseEnough);
@@ -61,7 +61,7 @@ fn a_run_goes_on_until_its_budget_is_spent() {
 }
 
 #[test]
-fn a_block_that_is_not_complete_decides_nothing() {
+fn an_incomplete_block_decides_nothing() {
     let (input, mut records) = precise("5%", 9);
     records.pop();
     let summary = summarize(&input, &records);
@@ -90,7 +90,7 @@ fn give_up(records: &mut [Record]) {
 }
 
 #[test]
-fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
+fn a_run_ends_when_no_remaining_ratio_can_be_measured() {
     let (input, mut records) = precise("0.1%", 8);
     give_up(&mut records);
     let summary = summarize(&input, &records);
@@ -160,7 +160,7 @@ fn scattered(trial: &TrialId, instances: u32, scatter: u64) -> DensityMemory {
 }
 
 #[test]
-fn a_run_without_precision_says_nothing_of_it() {
+fn a_run_without_precision_does_not_mention_it() {
     let input = run();
     let summary = summarize(&input, &all_measured(&input));
     assert_eq!(summary.precision, None);

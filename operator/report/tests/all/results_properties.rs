@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn rates_are_told_of_open_loops_only(fates in fates()) {
+    fn only_open_loops_report_rates(fates in fates()) {
         let summary = summarize(&loads(), &records(&fates));
         prop_assert!(!summary.cells.is_empty());
         let mut trials_at_rates = 0;
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_on_a_schedule_survives_storing(
+    fn a_window_on_a_schedule_survives_being_stored(
         numbers in prop::collection::vec(1u32..1_000_000_000, 12),
         percent_of_peak in 1u32..=99, requests in any::<u64>(),
     ) {
@@ -241,7 +241,7 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
 }
 
 #[test]
-fn fields_that_may_change_after_creation_do_not_change_the_report() {
+fn mutable_fields_of_the_spec_do_not_change_the_report() {
     let input = run();
     let mut run = wasmbench_api::BenchmarkRun::new(&input.name, input.spec.clone());
     let before = RunInput::new(&run, 42);

@@ -30,7 +30,7 @@ fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
             cell.detail.p99_microseconds.unwrap().median
         );
     }
-    let told: Vec<f64> = rows
+    let shown: Vec<f64> = rows
         .iter()
         .flat_map(|row| &row.versus_baseline)
         .map(|r| r.judged.ratio)
@@ -41,10 +41,10 @@ fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
             .map(|c| c.estimate.ratio)
             .collect::<Vec<f64>>()
     };
-    assert_eq!(told, found("embedded"));
+    assert_eq!(shown, found("embedded"));
     // Four digits would not do: they would be rounded again.
     assert!(
-        told.iter().any(|ratio| ratio.to_string().len() > 5),
-        "{told:?}"
+        shown.iter().any(|ratio| ratio.to_string().len() > 5),
+        "{shown:?}"
     );
 }

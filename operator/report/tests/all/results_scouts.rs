@@ -69,7 +69,7 @@ fn section(summary: &Summary) -> Option<String> {
 }
 
 #[test]
-fn a_scout_that_saw_nothing_unusual_changes_no_number_and_no_word() {
+fn a_scout_that_saw_nothing_unusual_does_not_change_the_report() {
     let run = run();
     let mut records = all_measured(&run);
     let without = summarize(&run, &records);
@@ -92,27 +92,27 @@ fn the_records_of_scouts_are_read() {
 }
 
 #[test]
-fn an_answer_that_arrives_otherwise_than_most_and_a_busy_node_are_listed() {
+fn an_answer_unlike_most_and_a_busy_node_are_listed() {
     let run = run();
     let mut records = all_measured(&run);
     records.push(scout("native", ("chunked", "kept"), 5, &Value::Null));
     let late = ("untilClose", "closed");
     records.push(scout("embedded", late, 31, &Value::Null));
-    let told = section(&summarize(&run, &records)).expect("a section");
-    let row = told
+    let text = section(&summarize(&run, &records)).expect("a section");
+    let row = text
         .lines()
         .find(|line| line.starts_with("| embedded"))
-        .unwrap_or_else(|| panic!("{told}"));
+        .unwrap_or_else(|| panic!("{text}"));
     for word in ["200", "5 B", "end of the connection", "closed, unannounced"] {
         assert!(row.contains(word), "{row}");
     }
-    assert!(!told.contains("native"), "{told}");
+    assert!(!text.contains("native"), "{text}");
     let busy = "before embedded: 31 % used by others";
-    assert!(told.contains(busy), "{told}");
+    assert!(text.contains(busy), "{text}");
 }
 
 #[test]
-fn what_a_scout_found_wrong_is_doubted_as_if_each_trial_had_failed() {
+fn a_scouts_failure_is_doubted_as_if_each_trial_had_failed() {
     let run = run();
     let mut records = all_measured(&run);
     let why = "expected the body 'hello', but the answer was 'goodbye'";
@@ -131,12 +131,12 @@ fn what_a_scout_found_wrong_is_doubted_as_if_each_trial_had_failed() {
     let mut doubts = summary.doubts.iter();
     assert!(doubts.any(|doubt| doubt.reason == Reason::ResponseMismatch));
     assert_eq!(summary.failures[0].message, why);
-    let told = section(&summary).expect("a section");
-    assert!(told.contains("but the answer was"), "{told}");
+    let text = section(&summary).expect("a section");
+    assert!(text.contains("but the answer was"), "{text}");
 }
 
 #[test]
-fn the_reason_of_a_scout_that_failed_is_that_of_the_trials_it_saved() {
+fn trials_that_a_failed_scout_saved_have_its_reason() {
     let run = run();
     let mut records = all_measured(&run);
     let of_embedded = |trial: &TrialId| trial.cell.variant == "embedded";
@@ -157,7 +157,7 @@ fn the_reason_of_a_scout_that_failed_is_that_of_the_trials_it_saved() {
 }
 
 #[test]
-fn a_run_is_complete_when_all_was_measured_that_is_not_a_scout() {
+fn a_run_is_complete_when_everything_but_scouts_was_measured() {
     let run: BenchmarkRun = serde_yaml::from_str(RUN).unwrap();
     let valid = validate(&run, &config()).unwrap();
     let any = crate::results_support::run();

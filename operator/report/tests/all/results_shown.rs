@@ -48,7 +48,7 @@ fn throttled(input: &RunInput, points: &[Point]) -> Vec<Record> {
 }
 
 #[test]
-fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
+fn the_terminal_shows_the_reason_next_to_the_numbers_of_invalid_points() {
     let input = run();
     let points = [
         Point::WarmLatency,
@@ -84,7 +84,7 @@ fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
 }
 
 #[test]
-fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
+fn every_trial_of_an_invalid_point_is_crossed_and_its_median_marked_invalid() {
     let input = run();
     let crossed = "point invalid: Throttled: ";
     let clean = report_html(&summarize(&input, &all_measured(&input)), usize::MAX);
@@ -173,8 +173,8 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
             !report.contains("## Loads"),
             "no table would follow: {report}"
         );
-        let said = without_comparison(&summary.cells[0].detail).unwrap();
-        assert_eq!(said.contains(" ~"), marks > 0, "{said}");
+        let statement = without_comparison(&summary.cells[0].detail).unwrap();
+        assert_eq!(statement.contains(" ~"), marks > 0, "{statement}");
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
         assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");
     }
@@ -190,7 +190,7 @@ fn field(csv: &str, row: &str, name: &str) -> String {
 }
 
 #[test]
-fn what_nobody_counted_is_absent_and_never_zero() {
+fn a_count_that_was_never_taken_is_absent_not_zero() {
     let input = run();
     let mut records = all_measured(&input);
     for record in &mut records {
@@ -239,7 +239,7 @@ fn what_nobody_counted_is_absent_and_never_zero() {
 }
 
 #[test]
-fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
+fn ranges_exclude_what_pods_and_shims_used_in_invalid_points() {
     let input = run();
     let mut records = throttled(&input, &[Point::Throughput { connections: 10 }]);
     for (record, trial) in records.iter_mut().zip(1_u64..) {

@@ -5,7 +5,7 @@
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, print_figure, share};
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
@@ -23,8 +23,8 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
 fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
-        let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
-        tell(&name, share, "93 to 97 %");
+        let name = format!("coverage of intervals, {noise:?}, {blocks} blocks");
+        print_figure(&name, share, "93 to 97 %");
         assert!(
             (0.93..=0.97).contains(&share),
             "{noise:?}, {blocks} blocks: {share}"
@@ -33,26 +33,26 @@ fn assert_coverage(noise: Noise) {
 }
 
 #[test]
-fn intervals_hold_the_truth_in_95_of_100_runs_with_normal_noise() {
+fn intervals_have_95_percent_coverage_under_normal_noise() {
     assert_coverage(Noise::Normal(0.05));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_the_node_drifts_over_the_run() {
+fn intervals_keep_their_coverage_if_the_node_drifts_over_the_run() {
     assert_coverage(Noise::Drift(0.05));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_single_trials_are_outliers() {
+fn intervals_keep_their_coverage_if_single_trials_are_outliers() {
     assert_coverage(Noise::Outliers(0.03));
 }
 
 #[test]
-fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
+fn intervals_keep_their_coverage_under_heavy_tailed_noise() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
-/// The share of intervals of equals that contain 1 if one trial in ten on one side alone is 35 %
+/// The share of intervals of equals that contain 1 if one trial in ten on only one side is 35 %
 /// slower. It shows whether they cover the ratio of typical pods.
 fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(blocks));
@@ -72,13 +72,12 @@ fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
 
 /// One hit is trimmed; several widen the interval more than they shift it.
 #[test]
-fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
+fn intervals_keep_their_coverage_if_only_one_side_has_outliers() {
     for blocks in [10, 20] {
         let share = coverage_hit_on_one_side(blocks, 3000);
-        let name = format!(
-            "intervals that hold the truth, one in ten of one side 35 % slower, {blocks} blocks"
-        );
-        tell(&name, share, "at least 93 %");
+        let name =
+            format!("coverage of intervals, one in ten of one side 35 % slower, {blocks} blocks");
+        print_figure(&name, share, "at least 93 %");
         assert!(share >= 0.93, "{blocks} blocks: {share}");
     }
 }
@@ -114,19 +113,19 @@ fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
         }
         let least = shares.iter().copied().fold(1.0, f64::min);
         let most = shares.iter().copied().fold(0.0, f64::max);
-        let name = format!("intervals of medians that hold the truth, {noise:?}, 6 to 20 trials");
-        tell(&format!("{name}, least"), least, "93 to 97 %");
-        tell(&format!("{name}, most"), most, "93 to 97 %");
+        let name = format!("coverage of intervals of medians, {noise:?}, 6 to 20 trials");
+        print_figure(&format!("{name}, least"), least, "93 to 97 %");
+        print_figure(&format!("{name}, most"), most, "93 to 97 %");
     }
 }
 
 #[test]
-fn fewer_than_six_trials_hold_the_median_as_often_as_reports_say() {
+fn intervals_of_fewer_than_six_trials_have_the_coverage_that_reports_state() {
     for noise in noise_without_drift() {
-        for (trials, said) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
+        for (trials, stated) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
             let share = median_coverage(noise, trials, 4000);
             assert!(
-                (share - said).abs() < 0.02,
+                (share - stated).abs() < 0.02,
                 "{noise:?}, {trials} trials: {share}"
             );
         }
@@ -155,7 +154,7 @@ fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
 }
 
 #[test]
-fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
+fn intervals_across_runs_keep_their_coverage_for_any_sizes_and_noise() {
     let noises = [
         [Noise::Normal(0.05), Noise::Normal(0.05)],
         [Noise::Normal(0.10), Noise::Normal(0.02)],
@@ -182,7 +181,7 @@ fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
 
 /// How often two runs of equals with 20 numbers each find any difference.
 #[test]
-fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
+fn at_most_1_in_20_comparisons_of_equal_runs_is_a_false_positive() {
     for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
         let mut chance = Chance::new(11);
         let found = (0..1000)
@@ -218,7 +217,7 @@ fn any_difference(comparisons: &[Comparison]) -> bool {
 }
 
 #[test]
-fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
+fn at_most_1_in_20_runs_of_equals_has_a_false_positive() {
     for (blocks, noise) in [(5, 0.03), (5, 0.10), (10, 0.10), (20, 0.20)] {
         let run = SyntheticRun {
             blocks,
@@ -229,13 +228,13 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
         };
         let differ = share(&run, 2000, any_difference);
         let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
-        tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
+        print_figure(&name, differ, "5 % at most, which 2000 runs may show as 6");
         assert!(differ <= 0.06, "{blocks} blocks, noise {noise}: {differ}");
     }
 }
 
 #[test]
-fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
+fn at_most_1_in_20_runs_of_equals_has_a_false_positive_under_any_noise() {
     for (blocks, deviation) in [(5, 0.05), (10, 0.10)] {
         for noise in &every_noise(deviation)[1..] {
             let run = SyntheticRun {
@@ -247,14 +246,14 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
             };
             let differ = share(&run, 2000, any_difference);
             let name = format!("runs of equals with a difference, {blocks} blocks, {noise:?}");
-            tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
+            print_figure(&name, differ, "5 % at most, which 2000 runs may show as 6");
             assert!(differ <= 0.06, "{blocks} blocks, {noise:?}: {differ}");
         }
     }
 }
 
 #[test]
-fn with_a_twin_at_most_one_run_of_equals_in_twenty_differs() {
+fn at_most_1_in_20_runs_of_equals_with_a_twin_has_a_false_positive() {
     let run = SyntheticRun {
         blocks: 10,
         noise: Noise::Normal(0.10),
@@ -267,7 +266,7 @@ fn with_a_twin_at_most_one_run_of_equals_in_twenty_differs() {
 }
 
 #[test]
-fn intervals_of_equals_hold_one_in_95_of_100_comparisons() {
+fn intervals_of_equals_contain_one_in_95_of_100_comparisons() {
     for noise in every_noise(0.05) {
         let run = SyntheticRun {
             blocks: 6,
@@ -284,7 +283,7 @@ fn intervals_of_equals_hold_one_in_95_of_100_comparisons() {
             .collect();
         let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
         let name = format!("intervals of equals that hold 1, {noise:?}");
-        tell(&name, share, "95 %, and 93 at least");
+        print_figure(&name, share, "95 %, and 93 at least");
         // If 90 in 100 intervals held 1, then 93 in 100 of 2,400 would hold it once in a million
         // times.
         assert!(share >= 0.93, "{noise:?}: {share}");

@@ -3,7 +3,7 @@
 use wasmbench_results::cells::steady::{moves, trend};
 use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 
-use crate::synthetic::{Chance, tell};
+use crate::synthetic::{Chance, print_figure};
 
 const RUNS: u32 = 2000;
 const BLOCKS: u32 = 10;
@@ -29,35 +29,35 @@ fn trial(block: u32, shape: [f64; 4], chance: &mut Chance) -> Trial {
 /// The share of runs in which windows of this shape are called unsteady.
 fn share_called_unsteady(shape: [f64; 4]) -> f64 {
     let mut chance = Chance::new(71);
-    let mut is_told = || {
+    let mut is_found = || {
         let trials: Vec<Trial> = (1..=BLOCKS).map(|b| trial(b, shape, &mut chance)).collect();
         moves(&trend(&trials).expect("a trend"), EFFECT)
     };
-    let told: u32 = (0..RUNS).map(|_| u32::from(is_told())).sum();
-    f64::from(told) / f64::from(RUNS)
+    let found: u32 = (0..RUNS).map(|_| u32::from(is_found())).sum();
+    f64::from(found) / f64::from(RUNS)
 }
 
 #[test]
-fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
+fn windows_that_only_scatter_are_rarely_called_unsteady() {
     // The second shape is off by half of what matters, which is the limit.
     let limit = libm::exp(-EFFECT / 2.0);
     for (shape, at_most) in [([1.0; 4], 0.01), ([limit, limit, 1.0, 1.0], 0.04)] {
-        let told = share_called_unsteady(shape);
+        let found = share_called_unsteady(shape);
         let name = format!("windows of rates {shape:.3?} called unsteady");
-        tell(&name, told, &format!("at most {:.0} %", at_most * 100.0));
-        assert!(told <= at_most, "{shape:?}: {told}");
+        print_figure(&name, found, &format!("at most {:.0} %", at_most * 100.0));
+        assert!(found <= at_most, "{shape:?}: {found}");
     }
 }
 
 #[test]
-fn a_start_that_is_a_third_slower_is_told_in_nearly_all_runs() {
+fn a_start_that_is_a_third_slower_is_found_in_nearly_all_runs() {
     let slow = 1.0 / 1.3;
     // The mean of the window is 6 and 12 % too low.
     for shape in [[slow, 1.0, 1.0, 1.0], [slow, slow, 1.0, 1.0]] {
         let bias = 100.0 * (1.0 - shape.iter().sum::<f64>() / 4.0);
-        let told = share_called_unsteady(shape);
+        let found = share_called_unsteady(shape);
         let name = format!("windows off by {bias:.1} % called unsteady");
-        tell(&name, told, "at least 99 %");
-        assert!(told >= 0.99, "{shape:?}: {told}");
+        print_figure(&name, found, "at least 99 %");
+        assert!(found >= 0.99, "{shape:?}: {found}");
     }
 }

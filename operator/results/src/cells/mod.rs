@@ -1,6 +1,6 @@
 //! The cells of all sweeps of a run: one variant under one workload at one point, over all blocks.
 //!
-//! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks validity
+//! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks against
 //! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`coldstart`] and
 //! [`density`], [`any`] (a cell of any of them).
 

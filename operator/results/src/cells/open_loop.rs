@@ -39,7 +39,7 @@ pub struct OpenLoopSummary {
 }
 
 impl OpenLoopSummary {
-    /// Whether a trial lost the rate: it then measured another load than its point says.
+    /// Whether a trial lost the rate: it then measured another load than its point requests.
     pub fn lost_the_rate(&self) -> bool {
         self.achieved_share_min < LEAST_ACHIEVED
     }
@@ -58,8 +58,8 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
         .filter(|trial| trial.state == shown)
         .filter_map(|trial| trial.metrics.open_loop)
         .collect();
-    let spread = |of: fn(&OpenLoopTrial) -> f64| {
-        let found = Spread::from_values(trials.iter().map(of))?;
+    let spread = |number: fn(&OpenLoopTrial) -> f64| {
+        let found = Spread::from_values(trials.iter().map(number))?;
         Some(found.map(round_number))
     };
     let p999: Option<Vec<f64>> = trials.iter().map(|trial| trial.p999_microseconds).collect();

@@ -50,8 +50,11 @@ pub fn recorded<'a>(
 impl<'a> Recorded<'a> {
     /// The measured trials by block, if they have the requested `numbers`.
     pub fn measured<T>(&self, numbers: fn(&Observation) -> Option<&T>) -> BTreeMap<u32, &'a T> {
-        let measured = self.trials.iter().filter(|(_, seen)| seen.is_measured());
-        let found = measured.filter_map(|(block, seen)| Some((*block, numbers(seen)?)));
+        let measured = self
+            .trials
+            .iter()
+            .filter(|(_, observed)| observed.is_measured());
+        let found = measured.filter_map(|(block, observed)| Some((*block, numbers(observed)?)));
         found.collect()
     }
 
@@ -78,11 +81,11 @@ impl<'a> Recorded<'a> {
             missing: self.planned,
             ..TrialCounts::default()
         };
-        for (block, seen) in &self.trials {
+        for (block, observed) in &self.trials {
             counts.missing -= 1;
-            let was_repeated = seen.load().is_some_and(|load| load.discarded.is_some());
+            let was_repeated = observed.load().is_some_and(|load| load.discarded.is_some());
             counts.repeated += u32::from(was_repeated);
-            match &seen.ended {
+            match &observed.ended {
                 Outcome::Measured if is_valid(*block) => counts.valid += 1,
                 Outcome::Measured => counts.invalid += 1,
                 Outcome::Failed { .. } => counts.failed += 1,

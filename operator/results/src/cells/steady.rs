@@ -28,8 +28,8 @@ pub fn moves(trend: &Interval, minimum_effect: f64) -> bool {
 /// The second half as a multiple of the first; `None` for a window in one part.
 fn halves(rates: &[f64]) -> Option<f64> {
     let (first, second) = rates.split_at(rates.len() / 2);
-    let is_told = !first.is_empty() && rates.iter().all(|rate| *rate > 0.0);
-    is_told.then(|| mean(second) / mean(first))
+    let is_known = !first.is_empty() && rates.iter().all(|rate| *rate > 0.0);
+    is_known.then(|| mean(second) / mean(first))
 }
 
 /// Standard deviations of rates, as logarithms.
@@ -47,8 +47,8 @@ pub struct Scatter {
 pub fn scatter(trials: &[Trial]) -> Option<Scatter> {
     let logs = |trial: &Trial| -> Option<Vec<f64>> {
         let rates = &trial.metrics.rates;
-        let is_told = rates.len() > 1 && rates.iter().all(|rate| *rate > 0.0);
-        is_told.then(|| rates.iter().copied().map(libm::log).collect())
+        let is_known = rates.len() > 1 && rates.iter().all(|rate| *rate > 0.0);
+        is_known.then(|| rates.iter().copied().map(libm::log).collect())
     };
     let pods: Vec<Vec<f64>> = valid(trials).filter_map(logs).collect();
     let means: Vec<f64> = pods.iter().map(|parts| mean(parts)).collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_in_one_part_and_too_few_of_them_tell_nothing() {
+    fn windows_in_one_part_or_too_few_windows_are_not_judged() {
         let steady = [100.0; 4];
         assert_eq!(trend(&trials(&[steady, steady])), None);
         let mut whole = trials(&[steady, steady, steady]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_between_pods_is_told_from_scatter_within_them() {
+    fn scatter_between_pods_is_distinguished_from_scatter_within_them() {
         let flat = |rate: f64| [rate; 4];
         let found = scatter(&trials(&[flat(90.0), flat(100.0), flat(110.0)])).unwrap();
         assert!(

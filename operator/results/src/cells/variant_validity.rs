@@ -15,8 +15,8 @@ pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The variants in a wrong mode. One trial is enough: the others ran the same pod.
 pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
-    let wrong = observations.iter().filter_map(|(trial, seen)| {
-        let contradiction = seen.engine_contradiction.as_deref()?;
+    let wrong = observations.iter().filter_map(|(trial, observed)| {
+        let contradiction = observed.engine_contradiction.as_deref()?;
         Some((trial.cell.variant.as_str(), contradiction))
     });
     let mut found = WrongEngines::new();

@@ -36,7 +36,7 @@ fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
     Some(doubt(
         Reason::CacheClassViolated,
         format!(
-            "pods found something else on the node than spec.sweeps.coldStart.class says: {places}"
+            "pods found something else on the node than spec.sweeps.coldStart.class requires: {places}"
         ),
         "these points are not compared; see whether something pulls images onto the node or removes them while the run \
          measures (the kubelet does when its disk is full)",
@@ -52,7 +52,7 @@ fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
         Reason::CacheClassViolated,
         format!("what pods found on the node could not be verified: {places}"),
         "the kubelet drops events under load, and the probe needs the right to list them: run again, \
-         or look at the discarded sample beside the others",
+         or compare the discarded sample with the others",
     ))
 }
 
@@ -66,7 +66,7 @@ fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
             "whether the runtime compiled the image in these starts, or had kept a compiled form of an earlier one, as \
              shims for Wasm may, is not known: {OF}{unknown}"
         ),
-        "meter.level: node in the chart's values tells which they were; without, compare them only with starts under \
+        "meter.level: node in the chart's values shows which they were; without, compare them only with starts under \
          the same runtime",
     ))
 }
@@ -90,7 +90,7 @@ fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
 fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let samples = cell.detail.pods / cell.detail.concurrency.max(1);
-        // The node's CPU time says nothing about samples whose pods did not come up.
+        // The node's CPU time shows nothing about samples whose pods did not come up.
         let late = cell.detail.late.as_ref().map_or(0, |late| late.samples);
         let unknown = samples.saturating_sub(late + cell.detail.judged_samples);
         (unknown > 0).then(|| format!("{unknown} of {samples} samples"))
@@ -132,7 +132,7 @@ fn late(cells: &[ColdStartCell]) -> Option<Doubt> {
     Some(note(
         Reason::LateStarts,
         places,
-        "they count as longer than all others: medians and verdicts stand. The record says what was seen of each; \
+        "they count as longer than all others: medians and verdicts stand. The record has what was seen of each; \
          raise spec.sweeps.coldStart.timeoutSeconds to see how long they take",
     ))
 }

@@ -33,7 +33,8 @@ pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
     let is_lost =
         |counts: &TrialCounts| !counts.is_measured() && counts.failed + counts.skipped > 0;
     let none = all.into_iter().filter(|(_, counts)| is_lost(counts));
-    let places = none.map(|((of, variant, workload), _)| format!("{of}{variant} on {workload}"));
+    let places =
+        none.map(|((sweep, variant, workload), _)| format!("{sweep}{variant} on {workload}"));
     Some(note(
         Reason::TrialsFailed,
         format!("not measured at all: {}", listed(places, MAX_PLACES, ", ")?),

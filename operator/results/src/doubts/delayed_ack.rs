@@ -17,7 +17,7 @@ const BUSY_SHARE: f64 = 0.25;
 /// a request also waits for others, and under a CPU limit for the next scheduler period.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
-        let (name, latency) = delayed(&cell.detail).filter(|_| is_alone(&cell.detail))?;
+        let (name, latency) = delayed(&cell.detail).filter(|_| is_undisturbed(&cell.detail))?;
         let latency = units::micros(latency);
         Some(format!("{} ({name} {latency})", cell.place()))
     })?;
@@ -32,7 +32,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 /// Whether a request waits for nothing but its own answer.
-fn is_alone(load: &LoadDetail) -> bool {
+fn is_undisturbed(load: &LoadDetail) -> bool {
     load.connections == 1 && !load.is_throttled()
 }
 

@@ -32,7 +32,7 @@ fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
     Some(note(
         reason,
         places(cells, reason, |_| true)?,
-        "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
+        "what the first instance took is the load generator's own time, and memory is still compared: look for \
          a CPU limit of the probe's pods (a LimitRange)",
     ))
 }

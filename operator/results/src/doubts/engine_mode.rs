@@ -1,4 +1,4 @@
-//! Variants that ran in another mode than their name says.
+//! Variants that ran in another mode than their name implies.
 
 use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed};
 

@@ -67,7 +67,7 @@ fn words(cell: &LoadCell) -> String {
         match (*status == NO_ANSWER, kinds.is_empty()) {
             (false, _) => Some(format!("{count} with {status}")),
             (true, true) => Some(format!("{count} without an answer")),
-            // The kinds say it better.
+            // The kinds are more precise.
             (true, false) => None,
         }
     });

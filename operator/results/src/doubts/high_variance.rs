@@ -14,7 +14,7 @@ use crate::vocabulary::measure::Sweep;
 use crate::vocabulary::minimum::minimum_effect;
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note:
-/// an inconclusive verdict already says that the data do not decide, and numbers that claim nothing
+/// an inconclusive verdict already shows that the data do not decide, and numbers that claim nothing
 /// cannot mislead.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);

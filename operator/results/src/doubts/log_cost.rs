@@ -13,7 +13,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let own = cell.detail.cpu_microseconds_per_request?.median;
         let (log, own) = (units::micros(log), units::micros(own));
         Some(format!(
-            "{} ({log} a request, beside {own} of its own)",
+            "{} ({log} a request, in addition to {own} of its own)",
             cell.place()
         ))
     })?;
@@ -23,7 +23,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
             "what containerd, kubelet and journald used under load beyond what they use without it, as when a service logs \
              each request: {places}"
         ),
-        "add it to CPU per request, which is the pod's alone, or have the service log less; it does not count as noise of \
+        "add it to CPU per request, which is only the pod's, or have the service log less; it does not count as noise of \
          the node",
     ))
 }

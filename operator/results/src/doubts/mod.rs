@@ -1,4 +1,4 @@
-//! The rules that raise doubts. Each examines the results and says what is wrong, where, and what
+//! The rules that raise doubts. Each examines the results and reports what is wrong, where, and what
 //! to do about it, in a file named after what is wrong. Thresholds are named constants with their
 //! reasons.
 

@@ -1,4 +1,4 @@
-//! Windows that lasted much longer than they were asked to.
+//! Windows that lasted much longer than requested.
 
 use crate::doubts::{self, Doubt, Evidence, Reason, places};
 
@@ -10,7 +10,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     })?;
     Some(doubts::doubt(
         Reason::WindowOverran,
-        format!("windows lasted longer than asked for: {places}"),
+        format!("windows lasted longer than requested: {places}"),
         "a window ends with the last answer, so some answers took seconds: raise durationSeconds to many times the \
          time of an answer, use fewer connections, or look for what the service waits for",
     ))

@@ -25,7 +25,7 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Says that answers under load had another size than the right one; `None` where they may.
+/// The message that answers under load had another size than the right one; `None` where they may.
 fn other_sizes(cell: &LoadCell) -> Option<String> {
     let mut trials = cell.detail.trials.iter();
     let before = trials.find_map(|trial| {

@@ -4,7 +4,7 @@ use crate::doubts::{Doubt, Evidence, Reason, note};
 use crate::read::cpu_limit::CpuLimit;
 
 /// Starts that are timed under a CPU limit. The periods in which the limit throttles a starting
-/// pod are not counted, because its cgroup comes and goes with the sample. So the doubt only says
+/// pod are not counted, because its cgroup comes and goes with the sample. So the doubt only reports
 /// that there is a limit.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let (limit, remedy) = match evidence.cpu_limit {

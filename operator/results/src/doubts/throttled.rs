@@ -1,5 +1,5 @@
 //! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
-//! stand, and how much of the time it stopped the subject is noted. Any other makes points void.
+//! stand, and how much of the time it stopped the subject is noted. Any other makes points invalid.
 
 use crate::doubts::{self, Doubt, Evidence, Reason, note, places};
 use crate::read::cpu_limit::CpuLimit;

@@ -2,18 +2,18 @@
 
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 
-/// Answers that contain a name, a time or a counter differ by some tens of bytes, whose cost nobody
-/// can measure.
+/// Answers that contain a name, a time or a counter differ by some tens of bytes, whose cost cannot
+/// be measured.
 const LEAST_BYTES: f64 = 100.0;
 /// A cost that grows with the answer grows by no more than the answer does: below this factor, the
 /// sizes explain next to nothing.
 const LEAST_FACTOR: f64 = 1.1;
 
 /// Variants whose answers are not as large as those of the baseline, whether or not the node was
-/// quiet enough to compare them. Answers that should have been the same are told as wrong ones.
+/// quiet enough to compare them. Answers that should have been the same are reported as wrong ones.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let baseline = evidence.spec.baseline_name();
-    let is_told = |workload: &str, variant: &str| {
+    let is_wrong = |workload: &str, variant: &str| {
         let mut wrong = evidence.mismatches.iter();
         wrong.any(|one| one.workload == workload && one.variant == variant)
     };
@@ -21,7 +21,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let (workload, variant) = place;
         let of_baseline = (workload.clone(), baseline.to_owned());
         let base = evidence.answer_sizes.get(&of_baseline)?;
-        let is_new = differ(*base, *other) && !is_told(workload, variant);
+        let is_new = differ(*base, *other) && !is_wrong(workload, variant);
         is_new.then(|| {
             format!(
                 "{baseline} answers {workload} with {base:.0} bytes and {variant} with {other:.0}"
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_or_a_time_in_an_answer_makes_no_difference_and_a_tenth_more_bytes_neither() {
+    fn a_name_a_time_or_a_tenth_more_bytes_in_an_answer_makes_no_difference() {
         for (one, other) in [(5.0, 105.0), (0.0, 100.0), (2000.0, 2200.0), (50.0, 50.0)] {
             assert!(!differ(one, other) && !differ(other, one), "{one} {other}");
         }

@@ -1,4 +1,4 @@
-//! Rates of services that do not use equally many CPUs, such as one with a single thread beside one
+//! Rates of services that do not use equally many CPUs, such as one with a single thread and one
 //! with a thread per CPU.
 
 use crate::cells::load::LoadCell;

@@ -43,8 +43,8 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
     let primary = primary::places(spec, found.iter().map(Ratio::place));
     let judged = judged(spec, &found, |one| primary.contains(&one.place()));
     let floors = floors(&twins);
-    let beside_floor = |mut comparison: Comparison| {
-        let floor = floors.iter().find(|floor| floor.is_beside(&comparison));
+    let with_floor = |mut comparison: Comparison| {
+        let floor = floors.iter().find(|floor| floor.is_of(&comparison));
         comparison.noise_floor = floor.and_then(|floor| floor.factor);
         if floor.is_some_and(|floor| floor.differs) {
             comparison.untrusted.push(Reason::NodeNoisy);
@@ -53,7 +53,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         comparison
     };
     Comparisons {
-        with_baseline: judged.into_iter().map(beside_floor).collect(),
+        with_baseline: judged.into_iter().map(with_floor).collect(),
         noise_floors: floors,
     }
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Interval, LEVEL};
-use crate::vocabulary::measure::{Better, Measure, Measured as _, Metric, Says};
+use crate::vocabulary::measure::{Aspect, Better, Measure, Measured as _, Metric};
 
 /// The verdict on a comparison with the baseline.
 #[derive(
@@ -71,10 +71,10 @@ impl Verdict {
     pub fn words_by(self, metric: Metric, by: Option<&str>) -> String {
         let Measure { better, words, .. } = metric.measure();
         match self {
-            Self::Faster => words.said(better == Better::More, by),
-            Self::Slower => words.said(better == Better::Less, by),
-            Self::Smaller => words.said(false, by),
-            Self::Larger => words.said(true, by),
+            Self::Faster => words.phrase(better == Better::More, by),
+            Self::Slower => words.phrase(better == Better::Less, by),
+            Self::Smaller => words.phrase(false, by),
+            Self::Larger => words.phrase(true, by),
             Self::Equivalent => "equivalent".to_owned(),
             Self::Inconclusive => "undecided".to_owned(),
         }
@@ -93,7 +93,7 @@ pub struct Thresholds {
 
 /// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the
 /// minimum effect. A difference needs a p-value that is significant among the run's other
-/// comparisons (`adjusted_p`). It may be smaller than the minimum effect, and its near end says by
+/// comparisons (`adjusted_p`). It may be smaller than the minimum effect, and its near end shows by
 /// how much it differs from 0 at least. Requiring in addition that the estimate reach the minimum
 /// effect would miss half of the differences of exactly that size, and report the others as larger
 /// than they are.
@@ -119,13 +119,13 @@ pub fn judge(
 }
 
 fn direction(metric: Metric, is_more: bool) -> Verdict {
-    let Measure { says, better, .. } = metric.measure();
+    let Measure { aspect, better, .. } = metric.measure();
     let is_better = is_more == (better == Better::More);
-    match says {
-        Says::HowMuch if is_more => Verdict::Larger,
-        Says::HowMuch => Verdict::Smaller,
-        Says::HowFast if is_better => Verdict::Faster,
-        Says::HowFast => Verdict::Slower,
+    match aspect {
+        Aspect::HowMuch if is_more => Verdict::Larger,
+        Aspect::HowMuch => Verdict::Smaller,
+        Aspect::HowFast if is_better => Verdict::Faster,
+        Aspect::HowFast => Verdict::Slower,
     }
 }
 
@@ -165,16 +165,16 @@ mod tests {
     #[test]
     fn more_is_slower_for_time_and_larger_for_cpu_and_memory() {
         let found = interval(0.2, 0.1);
-        let of = |metric| judge(metric, &found, 0.01, NO_TWIN);
-        assert_eq!(of(Metric::WarmP50), Verdict::Slower);
-        assert_eq!(of(Metric::CpuPerRequest), Verdict::Larger);
-        assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
-        assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
-        assert_eq!(of(Metric::Memory), Verdict::Larger);
+        let verdict_on = |metric| judge(metric, &found, 0.01, NO_TWIN);
+        assert_eq!(verdict_on(Metric::WarmP50), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::CpuPerRequest), Verdict::Larger);
+        assert_eq!(verdict_on(Metric::ColdStartListening), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::ColdStartAnswer), Verdict::Slower);
+        assert_eq!(verdict_on(Metric::Memory), Verdict::Larger);
     }
 
     #[test]
-    fn a_verdict_names_what_there_is_more_or_less_of() {
+    fn a_verdict_names_the_quantity_that_is_more_or_less() {
         for (verdict, metric, words) in [
             (Verdict::Larger, Metric::CpuPerRequest, "more CPU"),
             (Verdict::Smaller, Metric::Memory, "less memory"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_around_one_shows_neither_difference_nor_equality() {
+    fn a_wide_interval_around_one_is_inconclusive() {
         assert_eq!(verdict(0.0, 0.1), Verdict::Inconclusive);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_is_one_of_many_by_chance_is_inconclusive() {
+    fn a_chance_difference_among_many_comparisons_is_inconclusive() {
         let found = interval(0.2, 0.1);
         assert_eq!(
             judge(Metric::WarmP50, &found, 0.06, NO_TWIN),

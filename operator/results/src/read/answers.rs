@@ -65,12 +65,14 @@ fn answers_of(
     workload: &str,
     observations: &BTreeMap<TrialId, Observation>,
 ) -> Bodies {
-    let of_both = |(trial, seen): &(&TrialId, &Observation)| {
+    let of_both = |(trial, observed): &(&TrialId, &Observation)| {
         let cell = &trial.cell;
-        cell.variant == variant && cell.workload == workload && seen.is_measured()
+        cell.variant == variant && cell.workload == workload && observed.is_measured()
     };
     let measured = observations.iter().filter(of_both);
-    measured.flat_map(|(_, seen)| seen.bodies.clone()).collect()
+    measured
+        .flat_map(|(_, observed)| observed.bodies.clone())
+        .collect()
 }
 
 fn contradiction(

@@ -1,5 +1,5 @@
 //! How many requests per second the load generator would reach if answers cost nothing. What the
-//! probe measured with a responder beside the generator in, the generator's own ceiling out. Pure.
+//! probe measured with a responder next to the generator in, the generator's own ceiling out. Pure.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub type Ceilings<'a> = BTreeMap<(&'a str, u32), f64>;
 /// responder's part too, so the measured rate is scaled up accordingly; otherwise a subject as
 /// cheap as the responder would always seem to be at the ceiling. If CPUs were idle, something else
 /// limits the generator, and the measured rate is its ceiling.
-pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
+pub fn own_ceiling(measured: &GeneratorCeiling) -> Option<f64> {
     let own = measured.generator_cpu_nanoseconds as f64;
     let both = own + measured.responder_cpu_nanoseconds as f64;
     let available = measured.duration_nanoseconds as f64 * measured.cpus;
@@ -71,21 +71,21 @@ mod tests {
     }
 
     #[test]
-    fn on_busy_cpus_what_the_responder_used_would_have_been_the_generators() {
-        assert_eq!(alone(&measured(1500, 500)), Some(80_000.0));
-        assert_eq!(alone(&measured(1000, 1000)), Some(120_000.0));
+    fn on_busy_cpus_the_responders_share_counts_as_the_generators() {
+        assert_eq!(own_ceiling(&measured(1500, 500)), Some(80_000.0));
+        assert_eq!(own_ceiling(&measured(1000, 1000)), Some(120_000.0));
     }
 
     #[test]
-    fn with_idle_cpus_the_rate_is_the_ceiling_as_it_stands() {
-        assert_eq!(alone(&measured(800, 400)), Some(60_000.0));
+    fn with_idle_cpus_the_measured_rate_is_the_ceiling() {
+        assert_eq!(own_ceiling(&measured(800, 400)), Some(60_000.0));
     }
 
     #[test]
-    fn nothing_follows_from_nothing() {
-        assert_eq!(alone(&measured(0, 0)), None);
+    fn a_measurement_without_cpu_time_has_no_ceiling() {
+        assert_eq!(own_ceiling(&measured(0, 0)), None);
         assert_eq!(
-            alone(&GeneratorCeiling {
+            own_ceiling(&GeneratorCeiling {
                 cpus: 0.0,
                 ..measured(1000, 200)
             }),
@@ -99,7 +99,7 @@ mod tests {
             generator in 800u64..1900,
         ) {
             let pair = measured(generator, 2000 - generator);
-            let near = pair.rps / alone(&pair).unwrap();
+            let near = pair.rps / own_ceiling(&pair).unwrap();
             prop_assert!((near - generator as f64 / 2000.0).abs() < 1e-3, "{near}");
         }
     }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_in_a_bucket_of_its_own_size_is_a_guess() {
+    fn a_median_in_a_bucket_of_its_own_size_is_too_coarse() {
         assert!(!is_too_coarse(Some(&latency(100.0, 125.0)), &node("tsc")));
         assert!(is_too_coarse(Some(&latency(0.0, 1000.0)), &node("tsc")));
         assert!(is_too_coarse(Some(&latency(1000.0, 2000.0)), &node("tsc")));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn without_requests_there_is_nothing_to_time() {
+    fn a_window_without_requests_has_no_times() {
         assert!(!is_too_coarse(
             Some(&Histogram::default()),
             &node("kvm-clock")

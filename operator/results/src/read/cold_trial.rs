@@ -61,8 +61,8 @@ impl ColdTrial {
     }
 
     /// Whether the trial has fewer samples than requested because others were of the wrong class.
-    pub const fn lost_its_class(&self, asked: u32) -> bool {
-        self.samples < asked && self.wrong_class_samples > 0
+    pub const fn lost_its_class(&self, requested: u32) -> bool {
+        self.samples < requested && self.wrong_class_samples > 0
     }
 
     /// Median of the pods, from creation to `step`; `None` if pods that were given up before it
@@ -96,7 +96,7 @@ impl ColdTrial {
 }
 
 /// The numbers of a document.
-pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
+pub fn from_document(document: &ColdStartDocument) -> ColdTrial {
     let mut trial = of_samples(&document.samples);
     trial.node = node_use::uses(document);
     for sample in &document.samples {

@@ -10,7 +10,7 @@ use crate::read::observation::Observation;
 /// A CPU limit, by whoever set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuLimit {
-    /// The run asks for it.
+    /// The run sets it.
     Run(String),
     /// The default of a `LimitRange`, according to the records.
     LimitRange(String),

@@ -82,7 +82,8 @@ impl Reached {
 fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let points: Vec<(f64, f64)> = points.collect();
     let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let mean =
+        |coordinate: fn(&(f64, f64)) -> f64| points.iter().map(coordinate).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
     let square: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
     let product: f64 = points
@@ -93,7 +94,7 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 }
 
 /// The numbers of a document. `expected_status` is that of a correct answer.
-pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
+pub fn from_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
     let list = document.environment.facts.get("cpus");
     let cpus = list.and_then(|list| noise::cpus(list));
     DensityTrial {
@@ -107,7 +108,7 @@ pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityT
 }
 
 fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
-    let load = fortio::of_window(&step.first, expected_status)
+    let load = fortio::from_window(&step.first, expected_status)
         .ok()
         .map(|(load, _)| load)
         .filter(|load| load.succeeded + load.failed > 0);
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slope_needs_two_places() {
+    fn a_slope_needs_two_distinct_points() {
         assert_eq!(slope([].into_iter()), None);
         assert_eq!(slope([(1.0, 5.0)].into_iter()), None);
         assert_eq!(slope([(1.0, 5.0), (1.0, 9.0)].into_iter()), None);
@@ -152,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_slope_of_a_line_is_found_again(per in 0.1f64..1e8, base in 0.0f64..1e9) {
+        fn the_slope_of_a_line_is_recovered(per in 0.1f64..1e8, base in 0.0f64..1e9) {
             let line = [1.0, 2.0, 5.0, 10.0, 20.0].map(|n| (n, base + per * n));
             let found = slope(line.into_iter()).unwrap();
             prop_assert!((found / per - 1.0).abs() < 1e-6);

@@ -33,7 +33,7 @@ const MAX_FACT_CHARS: usize = 512;
 /// fit into a `ConfigMap`.
 const MAX_SPEC_BYTES: usize = 32 * 1024;
 
-/// What one record says about node and subject.
+/// What one record reports about node and subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     node: Option<String>,
@@ -57,12 +57,16 @@ impl Facts {
         let subject = record.subject.as_ref();
         let evidence = record.evidence.as_ref();
         let load = record.load();
-        let seen = evidence.map(Evidence::environment);
+        let observed = evidence.map(Evidence::environment);
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             node: subject.and_then(|s| text(&s.node)),
-            probe: seen.map(|seen| seen.facts.clone()).unwrap_or_default(),
-            before: seen.map(|seen| seen.before.clone()).unwrap_or_default(),
+            probe: observed
+                .map(|observed| observed.facts.clone())
+                .unwrap_or_default(),
+            before: observed
+                .map(|observed| observed.before.clone())
+                .unwrap_or_default(),
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
             image_id: subject.and_then(|s| s.image_id.clone()),
@@ -90,7 +94,7 @@ pub struct Environment {
     pub fingerprint: Option<String>,
     /// What the probe found out about the node.
     pub facts: BTreeMap<String, String>,
-    /// What the Kubernetes API says about the node.
+    /// What the Kubernetes API reports about the node.
     pub node_facts: BTreeMap<String, String>,
     /// Facts that changed during the run.
     pub drift: Vec<Drift>,
@@ -157,8 +161,8 @@ pub struct VariantImages {
 
 /// What a process reports about its engine, in one line and without values that are measured anew
 /// each time.
-fn engine_text(says: &EngineFacts) -> Option<String> {
-    let facts = says
+fn engine_text(reported: &EngineFacts) -> Option<String> {
+    let facts = reported
         .iter()
         .filter(|(name, _)| !MEASURED.contains(&name.as_str()));
     let texts: Vec<String> = facts
@@ -175,46 +179,49 @@ pub fn environment(
     facts: &[Facts],
 ) -> Environment {
     let mut in_order: Vec<_> = observations.iter().collect();
-    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
-    let seen: Vec<(&str, &Facts)> = in_order
+    in_order.sort_by_key(|(trial, observed)| (observed.position, *trial));
+    let observed: Vec<(&str, &Facts)> = in_order
         .iter()
-        .filter_map(|(trial, seen)| Some((trial.cell.variant.as_str(), facts.get(seen.facts)?)))
+        .filter_map(|(trial, observed)| {
+            Some((trial.cell.variant.as_str(), facts.get(observed.facts)?))
+        })
         .collect();
-    let first = |of: fn(&Facts) -> &BTreeMap<String, String>| {
-        let facts = seen
+    let first = |part: fn(&Facts) -> &BTreeMap<String, String>| {
+        let facts = observed
             .iter()
-            .map(|(_, facts)| of(facts))
+            .map(|(_, facts)| part(facts))
             .find(|facts| !facts.is_empty());
         facts.cloned().unwrap_or_default()
     };
     let (probe, api) = (first(|facts| &facts.probe), first(|facts| &facts.api));
-    let versions = |of: fn(&Facts) -> Option<String>| {
-        seen.iter()
-            .filter_map(|(_, facts)| of(facts))
+    let versions = |version: fn(&Facts) -> Option<String>| {
+        observed
+            .iter()
+            .filter_map(|(_, facts)| version(facts))
             .collect::<BTreeSet<_>>()
     };
     let names = spec.variants.iter().map(|variant| variant.name.as_str());
-    let variants: Vec<VariantImages> = names.map(|name| images(name, &seen)).collect();
+    let variants: Vec<VariantImages> = names.map(|name| images(name, &observed)).collect();
     Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
-        node: seen.iter().find_map(|(_, facts)| facts.node.clone()),
+        node: observed.iter().find_map(|(_, facts)| facts.node.clone()),
         fingerprint: fingerprint(&probe, &api),
         facts: shortened(&probe),
         node_facts: shortened(&api),
-        drift: drift(&seen, &variants),
+        drift: drift(&observed, &variants),
         variants,
         operator_versions: versions(|facts| Some(facts.operator_version.clone())),
         probe_versions: versions(|facts| facts.probe_version.clone()),
         fortio_versions: versions(|facts| facts.fortio_version.clone()),
         subject_cpus: versions(|facts| facts.cpus.as_ref()?.subject.clone()),
         generator_cpus: versions(|facts| facts.cpus.as_ref()?.generator.clone()),
-        cpus_disjoint: seen
+        cpus_disjoint: observed
             .iter()
             .filter_map(|(_, facts)| facts.cpus.as_ref()?.cpus_disjoint)
             .reduce(|all, one| all && one),
         memory_sources: observations
             .values()
-            .filter_map(|seen| seen.load()?.memory_source)
+            .filter_map(|observed| observed.load()?.memory_source)
             .collect(),
         seed: order_seed,
     }
@@ -236,12 +243,12 @@ pub fn fingerprint(
     (!lines.is_empty()).then(|| digest.chars().take(FINGERPRINT_DIGITS).collect())
 }
 
-fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
+fn images(variant: &str, observed: &[(&str, &Facts)]) -> VariantImages {
     let mut images = VariantImages {
         variant: variant.to_owned(),
         ..VariantImages::default()
     };
-    for (_, facts) in seen.iter().filter(|(name, _)| *name == variant) {
+    for (_, facts) in observed.iter().filter(|(name, _)| *name == variant) {
         images.images.extend(facts.image.clone());
         images.image_ids.extend(facts.image_id.clone());
         images.runtime_classes.extend(facts.runtime_class.clone());
@@ -251,7 +258,7 @@ fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
 }
 
 /// A fact that is missing from a record is not a change: the probe may have been unable to read it.
-fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
+fn drift(observed: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut put = |fact: String, value: &str| {
         values
@@ -259,7 +266,7 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
             .or_default()
             .insert(truncate(value, MAX_FACT_CHARS));
     };
-    for (_, facts) in seen {
+    for (_, facts) in observed {
         let scopes = [
             ("probe", &facts.probe),
             ("probe", &facts.before),
@@ -318,8 +325,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_guest_measures_anew_each_time_is_no_fact_of_its_engine() {
-        let says = |chain: &str, ratio: &str| {
+    fn a_value_that_a_guest_measures_each_time_is_not_a_fact_of_its_engine() {
+        let text = |chain: &str, ratio: &str| {
             let facts = [
                 ("engine", "wasmedge"),
                 ("chainNanoseconds", chain),
@@ -328,7 +335,7 @@ mod tests {
             let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
             engine_text(&facts.into())
         };
-        assert_eq!(says("324871", "0.97").as_deref(), Some("engine wasmedge"));
-        assert_eq!(says("324871", "0.97"), says("334967", "1.02"));
+        assert_eq!(text("324871", "0.97").as_deref(), Some("engine wasmedge"));
+        assert_eq!(text("324871", "0.97"), text("334967", "1.02"));
     }
 }

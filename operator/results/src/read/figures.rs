@@ -12,19 +12,19 @@ pub enum Use {
 
 use Use::{Read, Unread};
 
-const ASKED: Use = Unread("it repeats what was asked for");
+const REQUESTED: Use = Unread("it repeats what was requested");
 const COMPUTED: Use = Unread("it is computed from the buckets, over all runs of a window");
 const UNUSED: Use = Unread("nothing is put into it");
-const SPREAD: Use = Unread("a mean and a deviation of a skewed distribution say little");
+const SPREAD: Use = Unread("a mean and a deviation of a skewed distribution mean little");
 
 /// All figures, in the order in which they are printed; `[]` stands for each item of a list, `*`
 /// for each key of a map.
 pub const FIGURES: [(&str, Use); 55] = [
-    ("RunType", ASKED),
+    ("RunType", REQUESTED),
     ("Labels", UNUSED),
     ("StartTime", Read),
-    ("RequestedQPS", ASKED),
-    ("RequestedDuration", ASKED),
+    ("RequestedQPS", REQUESTED),
+    ("RequestedDuration", REQUESTED),
     ("ActualQPS", Unread("it counts failed requests, too")),
     ("ActualDuration", Read),
     ("NumThreads", Read),
@@ -62,12 +62,12 @@ pub const FIGURES: [(&str, Use); 55] = [
     ("ErrorsDurationHistogram.Data[].Count", Read),
     ("ErrorsDurationHistogram.Percentiles[].Percentile", COMPUTED),
     ("ErrorsDurationHistogram.Percentiles[].Value", COMPUTED),
-    ("Exactly", ASKED),
-    ("Jitter", ASKED),
-    ("Uniform", ASKED),
-    ("NoCatchUp", ASKED),
+    ("Exactly", REQUESTED),
+    ("Jitter", REQUESTED),
+    ("Uniform", REQUESTED),
+    ("NoCatchUp", REQUESTED),
     ("RunID", UNUSED),
-    ("AccessLoggerInfo", ASKED),
+    ("AccessLoggerInfo", REQUESTED),
     ("ID", Unread("the record has a name of its own")),
     ("RetCodes.*", Read),
     ("Seen.Connections", Read),
@@ -88,7 +88,7 @@ pub const FIGURES: [(&str, Use); 55] = [
     ("Seen.Bytes.Max", Read),
     (
         "Seen.Bytes.Sum",
-        Unread("sizes are told by the smallest and the largest"),
+        Unread("the smallest and the largest size are reported"),
     ),
 ];
 

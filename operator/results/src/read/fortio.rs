@@ -82,7 +82,7 @@ struct BucketData {
 
 /// The combined result of the runs of a window, and the rate of each run, in successful
 /// requests per second.
-pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
+pub fn from_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
     let all = window
         .runs()
         .map(|json| parse(json, expected_status))
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn each_missing_part_is_named() {
+    fn every_missing_part_is_named() {
         for part in ["ActualDuration", "DurationHistogram"] {
             let mut json = golden("ok");
             json.as_object_mut().unwrap().remove(part);

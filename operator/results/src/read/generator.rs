@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generators_share_is_of_what_it_may_use() {
+    fn the_generators_share_is_relative_to_the_cpus_that_it_may_use() {
         let mut window = TimedWindow {
             duration_nanoseconds: 1000,
             generator_cpu_nanoseconds: Some(90),

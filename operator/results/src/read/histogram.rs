@@ -141,8 +141,8 @@ impl Merged<'_> {
             let buckets = self.0.iter().flat_map(|histogram| &histogram.buckets);
             buckets.filter(|bucket| bucket.count > 0)
         };
-        let below = |of: fn(&Bucket, f64) -> f64, at: f64| -> f64 {
-            occupied().map(|bucket| of(bucket, at)).sum()
+        let below = |requests: fn(&Bucket, f64) -> f64, at: f64| -> f64 {
+            occupied().map(|bucket| requests(bucket, at)).sum()
         };
         let mut edges: Vec<f64> = occupied().flat_map(|b| [b.start, b.end]).collect();
         edges.sort_by(f64::total_cmp);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_with_cut_edges_are_joined_bucket_by_bucket() {
+    fn parts_with_narrower_edges_are_merged_bucket_by_bucket() {
         let one = histogram(&[(0.0, 10.0, 5), (10.0, 17.0, 2)]);
         let other = histogram(&[(3.0, 10.0, 1), (10.0, 20.0, 4), (20.0, 21.0, 1)]);
         let expected = histogram(&[(0.0, 10.0, 6), (10.0, 20.0, 6), (20.0, 21.0, 1)]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_with_cut_edges_is_taken_out_of_its_bucket() {
+    fn a_part_with_narrower_edges_is_subtracted_from_its_bucket() {
         let all = histogram(&[(0.0, 10.0, 5), (10.0, 30.0, 5)]);
         let part = histogram(&[(12.0, 17.0, 2)]);
         assert_eq!(
@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_cannot_be_taken_out() {
+    fn subtracting_more_than_a_histogram_holds_fails() {
         let all = histogram(&[(0.0, 10.0, 5)]);
         assert!(all.without(&histogram(&[(0.0, 10.0, 6)])).is_err());
         assert!(all.without(&histogram(&[(50.0, 60.0, 1)])).is_err());
     }
 
     #[test]
-    fn edges_must_be_latencies_in_order() {
+    fn bucket_edges_must_be_latencies_in_order() {
         let bucket = |start, end| Bucket {
             start,
             end,
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_tenth_of_all_trials_is_seen_in_the_tail_of_all_requests() {
+    fn a_slow_tenth_of_trials_shows_in_the_tail_of_all_requests() {
         let quick = histogram(&[(90.0, 100.0, 1000)]);
         let slow = histogram(&[(90.0, 100.0, 500), (900.0, 1000.0, 500)]);
         let trials = [&quick, &quick, &quick, &quick, &slow];
@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_histogram_however_often_has_its_own_percentiles(
+        fn copies_of_a_histogram_merge_to_the_same_percentiles(
             histogram in any_histogram(), share in 0.0..=1.0f64, times in 1usize..4
         ) {
             let again = vec![&histogram; times];
@@ -320,7 +320,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_is_left_without_itself(histogram in any_histogram()) {
+        fn a_histogram_minus_itself_is_empty(histogram in any_histogram()) {
             prop_assert_eq!(histogram.without(&histogram).map(|rest| rest.count()), Ok(0));
         }
     }

@@ -1,4 +1,4 @@
-//! Records as numbers: what one record says of its trial, and what all of them together say of the
+//! Records as numbers: what one record shows of its trial, and what all of them together show of the
 //! run. Nothing is compared and nothing is judged here.
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`],

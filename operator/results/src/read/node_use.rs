@@ -54,8 +54,8 @@ pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
         return vec![];
     };
     let counted = document.samples.iter().filter(|sample| sample.counts());
-    let of = |sample: &ColdSample| NodeUse::from_span(sample.node.as_ref()?, cpus);
-    counted.filter_map(of).collect()
+    let node_use = |sample: &ColdSample| NodeUse::from_span(sample.node.as_ref()?, cpus);
+    counted.filter_map(node_use).collect()
 }
 
 /// How many samples of a point were noisy, and how many were judged.
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_that_all_burn_cpu_are_no_noise_and_one_that_burns_more_is() {
+    fn starts_that_all_burn_cpu_are_not_noise_but_one_that_burns_more_is() {
         assert_eq!(found(&[[500, 900, 0]; 5]), (0, 5));
         let usual = [500, 500, 0];
         let limit = [500, 650, 0];
@@ -101,19 +101,22 @@ mod tests {
     }
 
     #[test]
-    fn on_a_full_node_a_neighbour_shows_in_the_time_that_a_start_takes() {
-        let alone = [500, 1000, 0];
-        assert_eq!(found(&[alone, alone, alone, [1000, 2000, 0]]), (1, 4));
+    fn a_neighbour_on_a_full_node_shows_in_the_time_that_a_start_takes() {
+        let undisturbed = [500, 1000, 0];
+        assert_eq!(
+            found(&[undisturbed, undisturbed, undisturbed, [1000, 2000, 0]]),
+            (1, 4)
+        );
     }
 
     #[test]
-    fn stolen_time_is_noise_by_itself_be_it_usual_or_not() {
+    fn stolen_time_is_noise_by_itself_even_if_it_is_usual() {
         assert_eq!(found(&[[500, 500, 50]; 5]), (0, 5), "5 % is the limit");
         assert_eq!(found(&[[500, 500, 60]; 5]), (5, 5));
     }
 
     #[test]
-    fn a_sample_that_is_too_short_for_the_kernels_ticks_is_not_judged() {
+    fn a_sample_too_short_for_the_kernels_ticks_is_not_judged() {
         assert_eq!(found(&[[199, 10, 90], [200, 10, 90]]), (1, 1));
         assert_eq!(found(&[]), (0, 0));
     }

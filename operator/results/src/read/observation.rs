@@ -101,7 +101,7 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
         numbers: read.numbers,
         generator_ceiling: record
             .load()
-            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
+            .and_then(|document| ceiling::own_ceiling(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
         limit_range_cpu: record
             .subject
@@ -119,29 +119,29 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
 /// What was read of a record.
 struct Read {
     numbers: Option<Numbers>,
-    /// How the trial really ended if its record says that it was measured.
+    /// How the trial really ended if its record claims that it was measured.
     unusable: Option<Outcome>,
 }
 
 impl Read {
-    /// Numbers that can be used unless they are `lacking` something.
-    fn new(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
-        let why = |lacking| format!("the record says Measured but holds no {lacking}");
+    /// Numbers that can be used unless something is `missing`.
+    fn new(numbers: Option<Numbers>, missing: Option<&str>) -> Self {
+        let why = |missing| format!("the record's outcome is Measured, but it has no {missing}");
         Self {
             numbers,
-            unusable: lacking.map(|lacking| failed(FailureReason::UnreadableResult, &why(lacking))),
+            unusable: missing.map(|missing| failed(FailureReason::UnreadableResult, &why(missing))),
         }
     }
 }
 
 fn of_load(record: &Record, expected_status: u16) -> Read {
-    const LACKING: Option<&str> = Some("timed window");
+    const MISSING: Option<&str> = Some("timed window");
     let Some(document) = record.load() else {
-        return Read::new(None, LACKING);
+        return Read::new(None, MISSING);
     };
     match trial::metrics(document, expected_status) {
         Ok(Some(found)) => Read::new(Some(Numbers::Load(Box::new(found))), None),
-        Ok(None) => Read::new(None, LACKING),
+        Ok(None) => Read::new(None, MISSING),
         Err(error) => Read {
             numbers: None,
             unusable: Some(failed(FailureReason::UnreadableResult, &error.to_string())),
@@ -150,7 +150,7 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
 }
 
 fn of_cold_start(record: &Record) -> Read {
-    let found = record.cold_start().map(coldstart::of_document);
+    let found = record.cold_start().map(coldstart::from_document);
     let is_usable = found.as_ref().is_some_and(ColdTrial::is_measured);
     let numbers = found.map(|found| Numbers::ColdStart(Box::new(found)));
     Read::new(numbers, (!is_usable).then_some("sample that counts"))
@@ -158,7 +158,7 @@ fn of_cold_start(record: &Record) -> Read {
 
 fn of_density(record: &Record, expected_status: u16) -> Read {
     let document = record.density();
-    let found = document.map(|document| density::of_document(document, expected_status));
+    let found = document.map(|document| density::from_document(document, expected_status));
     let is_usable = found.as_ref().is_some_and(|found| !found.steps.is_empty());
     let numbers = found.map(|found| Numbers::Density(Box::new(found)));
     Read::new(numbers, (!is_usable).then_some("step"))

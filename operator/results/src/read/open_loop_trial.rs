@@ -33,7 +33,7 @@ pub struct OpenLoopTrial {
 }
 
 /// The numbers of a window.
-pub fn of_window(window: &OpenLoopWindow) -> OpenLoopTrial {
+pub fn from_window(window: &OpenLoopWindow) -> OpenLoopTrial {
     let scheduled = window.from_schedule;
     OpenLoopTrial {
         peak_rps: round_number(window.peak.rps),

@@ -1,4 +1,4 @@
-//! When a run was measured: determined from its records alone, so that the same report can be
+//! When a run was measured: determined only from its records, so that the same report can be
 //! computed again.
 
 use jiff::Timestamp;
@@ -26,9 +26,9 @@ impl Period {
     ) -> Option<Self> {
         let began = observations
             .clone()
-            .map(|seen| seen.began_at.unwrap_or(seen.recorded_at));
+            .map(|observed| observed.began_at.unwrap_or(observed.recorded_at));
         let started_at = began.min()?;
-        let last = observations.map(|seen| seen.recorded_at).max()?;
+        let last = observations.map(|observed| observed.recorded_at).max()?;
         // The times come from two clocks: the end must not come before the start.
         let ended_at = last.max(started_at);
         let seconds = ended_at.duration_since(started_at).as_secs();

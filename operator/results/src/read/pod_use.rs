@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_is_absent_and_never_zero() {
+    fn a_value_that_was_not_read_is_absent_not_zero() {
         assert_eq!(sandbox_use(&window(None), 5), None);
         let nothing = sandbox_use(&window(Some(Meter::default())), 5).unwrap();
         assert_eq!(nothing, SandboxUse::default());
@@ -144,6 +144,6 @@ mod tests {
         let switches = meter.processes.as_mut().and_then(|p| p.switches.as_mut());
         switches.unwrap().threads_ended = 1;
         let lost = sandbox_use(&window(Some(meter)), 10).unwrap();
-        assert_eq!(lost.voluntary_switches, None, "nobody knows how many");
+        assert_eq!(lost.voluntary_switches, None, "the number is unknown");
     }
 }

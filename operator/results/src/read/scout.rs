@@ -1,4 +1,4 @@
-//! What scouts saw before the first block. It enters no number: it says under what a variant cannot
+//! What scouts saw before the first block. It enters no number: it shows under what a variant cannot
 //! be compared, how its answers arrive, and how quiet the node was.
 
 use serde::{Deserialize, Serialize};
@@ -48,14 +48,14 @@ pub struct Arrived {
     pub status: u16,
     /// Bytes of the body.
     pub body_bytes: u64,
-    /// How its end was told.
+    /// How its end was marked.
     pub framing: BodyFraming,
     /// What became of the connection.
     pub connection: AfterAnswer,
 }
 
 impl Arrived {
-    /// Whether it arrived as most do: the connection stays, and a length or the status told the
+    /// Whether it arrived as most do: the connection stays, and a length or the status marked the
     /// end.
     pub fn is_usual(self) -> bool {
         let ends_by_itself = match self.framing {
@@ -67,14 +67,14 @@ impl Arrived {
 }
 
 impl LookedAt {
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub fn is_usual(&self) -> bool {
         self.message.is_none() && self.answers.iter().all(|answer| answer.is_usual())
     }
 }
 
 /// What the scout in `record` saw; `None` for other records, and for a scout that failed.
-pub fn of_record(record: &Record) -> Option<ScoutSummary> {
+pub fn from_record(record: &Record) -> Option<ScoutSummary> {
     let document = record.scout().filter(|scout| scout.failure.is_none())?;
     let noise = noise(document);
     let words = noise.map(Noise::message).filter(|words| !words.is_empty());

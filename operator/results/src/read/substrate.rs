@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_and_virtual_machines_are_named_and_a_machine_of_ones_own_is_not() {
+    fn kind_and_virtual_machines_are_named_but_bare_metal_is_not() {
         assert_eq!(words(Some("aws"), Some("none")), None);
         assert_eq!(words(None, None), None);
         let machine = "a virtual machine (KVM)";

@@ -16,14 +16,14 @@ pub struct Traffic {
     /// Connections that were opened within it.
     pub opened: u64,
     /// Requests that were sent again, because the service ended their connection before it had
-    /// received them, as far as its kernel said.
+    /// received them, as far as its kernel reported.
     pub resent: u64,
     /// Requests without a complete answer, by kind.
     pub failed_by_kind: BTreeMap<String, u64>,
     /// Sizes of the expected answers; `None` without any.
     pub answer_bytes: Option<AnswerBytes>,
     /// Requests that a connection carried on average; `None` if every connection lasted as long as
-    /// the load, or was not asked to.
+    /// the load, or was not to last.
     pub requests_per_connection: Option<f64>,
 }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_generator_says_is_read() {
+    fn the_generators_output_is_read() {
         let found = traffic(json!({"Connections": 3, "Announced": 1, "Resent": 2,
             "Failures": {"cut": 1, "closed": 0}, "Bytes": {"Count": 9, "Sum": 60, "Min": 5, "Max": 7}}));
         assert_eq!((found.opened, found.resent), (3, 2));
@@ -207,15 +207,21 @@ mod tests {
     #[test]
     fn a_connection_carries_its_share_of_the_requests_unless_all_last() {
         // Four runs of 250 requests, each with one before it on each of four connections.
-        let of = |seen| {
+        let per_connection = |seen| {
             let one = traffic(seen);
             let four = Traffic::joined([&one, &one, &one, &one]);
             four.over(1000).requests_per_connection
         };
-        assert_eq!(of(json!({"Connections": 0})), None);
-        assert_eq!(of(json!({"Connections": 250})), Some(1.0));
-        assert_eq!(of(json!({"Connections": 23})), Some(1016.0 / 108.0));
+        assert_eq!(per_connection(json!({"Connections": 0})), None);
+        assert_eq!(per_connection(json!({"Connections": 250})), Some(1.0));
+        assert_eq!(
+            per_connection(json!({"Connections": 23})),
+            Some(1016.0 / 108.0)
+        );
         // A failure closes its connection; the service kept it.
-        assert_eq!(of(json!({"Connections": 5, "Failures": {"cut": 5}})), None);
+        assert_eq!(
+            per_connection(json!({"Connections": 5, "Failures": {"cut": 5}})),
+            None
+        );
     }
 }

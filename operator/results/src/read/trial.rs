@@ -123,9 +123,9 @@ pub struct Metrics {
     /// The time for which it did, added up over CPUs, as a share of the window's length: above 1
     /// where the limit stopped several threads at once.
     pub throttled_share: Option<f64>,
-    /// Length of the window as a multiple of what was asked for; absent where a number of requests
-    /// was, and if read from a summary.
-    pub length_as_asked: Option<f64>,
+    /// Length of the window as a multiple of the requested length; absent where a number of requests
+    /// was requested, and if read from a summary.
+    pub relative_length: Option<f64>,
     /// What the generator saw; empty if read from a summary.
     pub traffic: Traffic,
     /// Bytes of the answer before the window, if those of the window had another size; absent if
@@ -210,13 +210,13 @@ pub fn metrics(
     let Some(window) = &document.timed else {
         return Ok(None);
     };
-    let (load, rates) = fortio::of_window(window, expected_status)?;
+    let (load, rates) = fortio::from_window(window, expected_status)?;
     let exact = window.open_loop.map(|window| window.service);
     let meter = window.subject.as_ref();
     let (memory, memory_source) = meter.map(memory).unzip();
     let any_success = load.succeeded > 0;
-    let percentile = |share: f64, of: fn(&Quantiles) -> f64| {
-        let exact = exact.as_ref().map(of);
+    let percentile = |share: f64, exact_value: fn(&Quantiles) -> f64| {
+        let exact = exact.as_ref().map(exact_value);
         let found = exact.or_else(|| load.latency.percentile(share));
         found.filter(|_| any_success).map(round_time)
     };
@@ -274,15 +274,15 @@ pub fn metrics(
             .map(|discarded| Discarded::from_window(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         throttled_share: pod_use::throttled_share(window).map(round_number),
-        length_as_asked: window
+        relative_length: window
             .asked_nanoseconds
-            .filter(|asked| *asked > 0)
-            .map(|asked| load.seconds * 1e9 / asked as f64),
+            .filter(|requested| *requested > 0)
+            .map(|requested| load.seconds * 1e9 / requested as f64),
         other_bytes_before: other_bytes_before(document, &load.traffic),
         traffic: load.traffic.clone(),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
-        open_loop: window.open_loop.as_ref().map(scheduled::of_window),
+        open_loop: window.open_loop.as_ref().map(scheduled::from_window),
     }))
 }
 
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_what_the_pod_holds_where_the_kernel_tells_and_never_the_peak() {
+    fn memory_is_what_the_pod_holds_if_the_kernel_reports_it_and_never_the_peak() {
         let mut meter = meter();
         meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (30, MemorySource::Usage));
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn p99_is_carried_from_a_thousand_requests_on() {
+    fn a_p99_needs_a_thousand_requests() {
         assert!(!carries(999, 100));
         assert!(carries(1000, 100));
     }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn four_runs_or_five_of_two_groups_know_too_little() {
+    fn four_runs_or_five_in_two_groups_are_too_few() {
         assert_eq!(
             BetweenRuns::from_groups(&[runs(&[0.0, 0.1, 0.2, 0.3])]),
             None
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_change_between_two_groups_is_no_scatter(
+        fn a_change_between_two_groups_does_not_count_as_scatter(
             estimates in prop::collection::vec(-0.1..0.1, 6..20), change in -1.0..1.0
         ) {
             let (one, other) = estimates.split_at(3);

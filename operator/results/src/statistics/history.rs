@@ -57,8 +57,8 @@ mod tests {
     fn one_more_run_is_expected_where_earlier_ones_were() {
         let earlier = five_runs();
         let runs: Vec<&[f64]> = earlier.iter().map(<[f64; 1]>::as_slice).collect();
-        let (found, told_by) = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
-        assert_eq!(told_by, 5);
+        let (found, earlier_runs) = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
+        assert_eq!(earlier_runs, 5);
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         let half = 2.776_445 * (0.000_25_f64 * 1.2).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");

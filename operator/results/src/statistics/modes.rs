@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_groups_are_told_with_their_means_and_sizes() {
+    fn two_groups_are_found_with_their_means_and_sizes() {
         let numbers = [10.0, 20.2, 10.2, 9.8, 19.8, 10.1, 20.0, 9.9, 20.1, 10.0];
         let modes = two_modes(&numbers).unwrap();
         assert!((modes.low.0 - 10.0).abs() < 1e-9 && (modes.high.0 - 20.025).abs() < 1e-9);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn two_outliers_are_no_group_and_seven_numbers_are_too_few() {
+    fn two_outliers_are_not_a_group_and_seven_numbers_are_too_few() {
         let outliers = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 2.0, 2.1];
         assert_eq!(two_modes(&outliers), None);
         assert_eq!(two_modes(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), None);

@@ -223,7 +223,7 @@ mod tests {
     /// Computed independently of this code: the logarithms have the mean 0.086927 and the standard
     /// deviation 0.145327.
     #[test]
-    fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
+    fn the_interval_below_eight_blocks_is_the_t_interval_of_the_logarithms() {
         let found = Interval::from_ratios(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
         assert!((found.estimate - 0.086_927).abs() < 1e-6, "{found:?}");
         let half = 2.776_445 * 0.145_327 / 5.0_f64.sqrt();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_block_of_eight_moves_nothing() {
+    fn one_outlier_among_eight_blocks_does_not_move_the_estimate() {
         let calm = Interval::from_ratios(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
         let wild = Interval::from_ratios(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
         assert_eq!(calm, wild);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_has_an_estimate_and_decides_nothing() {
+    fn one_block_gives_an_estimate_and_decides_nothing() {
         let one = Interval::from_ratios(&[2.0]).unwrap();
         assert_eq!((one.half_width, one.p_value), (None, 1.0));
         assert_eq!(Interval::from_ratios(&[]), None);

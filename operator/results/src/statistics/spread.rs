@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_only_known_to_be_larger_count_at_the_top_of_a_median() {
+    fn values_known_only_to_be_larger_count_at_the_top_of_a_median() {
         assert_eq!(median_with_larger([3.0, 1.0, 2.0], 0), Some(2.0));
         assert_eq!(median_with_larger([3.0, 1.0, 2.0], 1), Some(2.5));
         assert_eq!(median_with_larger([3.0, 1.0, 2.0], 2), Some(3.0));
@@ -149,19 +149,19 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_five_trials_is_their_whole_range() {
+    fn the_interval_of_five_trials_is_their_full_range() {
         let spread = Spread::from_values([1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!((spread.low, spread.high), (1.0, 5.0));
     }
 
     #[test]
-    fn ten_trials_know_their_median_better_than_their_range() {
+    fn the_interval_of_ten_trials_is_narrower_than_their_range() {
         let spread = Spread::from_values((1..=10).map(f64::from)).unwrap();
         assert!(1.0 < spread.low && spread.high < 10.0, "{spread:?}");
     }
 
     #[test]
-    fn pairs_of_trials_miss_the_median_as_often_as_tossed_coins_say() {
+    fn pairs_of_trials_miss_the_median_as_often_as_tossed_coins_predict() {
         for (n, expected) in [
             (1, vec![1.0]),
             (2, vec![0.5]),
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_median_lies_in_its_interval_and_the_interval_between_the_extremes(
+        fn a_median_lies_in_its_interval_which_lies_between_the_extremes(
             values in prop::collection::vec(-1e9..1e9, 1..50)
         ) {
             let min = values.clone().into_iter().fold(f64::MAX, f64::min);

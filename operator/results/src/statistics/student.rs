@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_one_in_the_middle_and_nothing_far_out() {
+    fn a_tail_is_one_in_the_middle_and_zero_far_out() {
         for freedom in 1..50 {
             assert!((two_sided_tail(0.0, freedom) - 1.0).abs() < 1e-12);
             assert!(two_sided_tail(f64::INFINITY, freedom).abs() < 1e-12);

@@ -62,7 +62,7 @@ mod tests {
     /// 0.086927 and the variance 0.021120, those of 2, 2.1, 1.9 have 0.692311 and 0.002506; 5.27
     /// degrees of freedom.
     #[test]
-    fn below_eight_trials_it_is_the_interval_of_welch() {
+    fn the_interval_below_eight_trials_is_welchs() {
         let found = Interval::unpaired(&[2.0, 2.1, 1.9], &[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
         assert!(
             (found.estimate - (0.692_311 - 0.086_927)).abs() < 1e-5,
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_trial_of_eight_moves_nothing() {
+    fn one_outlier_among_eight_trials_does_not_move_the_estimate() {
         let base = [1.0, 1.02, 0.98];
         let calm = [0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12];
         let wild = [0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0];

@@ -137,9 +137,9 @@ impl Collector {
         let mut observation = observe(record, status, facts);
         let document = record.load();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
-        let scout = scout::of_record(record);
+        let scout = scout::from_record(record);
         self.scouts
-            .extend(scout.map(|seen| (record.trial.clone(), seen)));
+            .extend(scout.map(|observed| (record.trial.clone(), observed)));
         self.observations.insert(record.trial.clone(), observation);
     }
 
@@ -161,7 +161,7 @@ impl Collector {
     pub fn finish(&self) -> Summary {
         let (run, baseline, observations) = (&self.run, self.run.baseline(), &self.observations);
         let blocks = precision::blocks(&self.measured, observations);
-        let [measured, asked] = [&self.measured, &run.spec].map(|spec| BenchmarkRunSpec {
+        let [measured, requested] = [&self.measured, &run.spec].map(|spec| BenchmarkRunSpec {
             blocks,
             ..spec.clone()
         });
@@ -183,7 +183,7 @@ impl Collector {
         let precision = self.precision(&measured, validity);
 
         // Doubts.
-        let mut doubts = self.doubts(&asked, validity, &cells, &compared);
+        let mut doubts = self.doubts(&requested, validity, &cells, &compared);
 
         // Summary.
         trust::weigh(&mut doubts, &compared.with_baseline);
@@ -213,17 +213,17 @@ impl Collector {
         })
     }
 
-    /// What speaks validity the numbers of the run with the spec that was `asked` for.
+    /// What speaks against the numbers of a run with the `requested` spec.
     fn doubts(
         &self,
-        asked: &BenchmarkRunSpec,
+        requested: &BenchmarkRunSpec,
         validity: VariantValidity<'_>,
         cells: &Cells,
         compared: &Comparisons,
     ) -> Vec<Doubt> {
         doubts::doubts(&Evidence {
-            spec: asked,
-            cpu_limit: &CpuLimit::new(asked, &self.observations),
+            spec: requested,
+            cpu_limit: &CpuLimit::new(requested, &self.observations),
             cells,
             mismatches: validity.answers,
             answer_sizes: &answer_sizes(&self.observations),
@@ -296,7 +296,7 @@ fn measured_at(
     observations: &BTreeMap<TrialId, Observation>,
 ) -> impl Iterator<Item = &Observation> + Clone {
     let trials = observations.iter().filter(|(trial, _)| !trial.is_scout());
-    trials.map(|(_, seen)| seen)
+    trials.map(|(_, observed)| observed)
 }
 
 /// The summary of a run's records, in any order.

@@ -116,13 +116,13 @@ impl Cost<'_> {
 }
 
 /// One entry for each workload and variant, in the order of the spec.
-fn each<'a>(summary: &'a Summary, of: impl Fn(&'a str, &'a str) -> Cost<'a>) -> Vec<Cost<'a>> {
+fn each<'a>(summary: &'a Summary, cost: impl Fn(&'a str, &'a str) -> Cost<'a>) -> Vec<Cost<'a>> {
     let Summary { compared, .. } = summary;
     let workloads = compared.workloads.iter();
     workloads
         .flat_map(|workload| {
             let variants = compared.variants.iter();
-            variants.map(|variant| of(&variant.name, &workload.name))
+            variants.map(|variant| cost(&variant.name, &workload.name))
         })
         .collect()
 }
@@ -188,14 +188,14 @@ fn why(cell: AnyCell<'_>) -> String {
 /// variant's own if the baseline has none. Without a throughput sweep it is the warm-latency cell,
 /// or else the open-loop cell with the highest rate.
 fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a LoadCell> {
-    let of = |of: &str| {
+    let cells_of = |name: &str| {
         summary
             .cells
             .iter()
-            .filter(|cell| cell.is_of(of, workload))
+            .filter(|cell| cell.is_of(name, workload))
             .collect::<Vec<&LoadCell>>()
     };
-    let own = of(variant);
+    let own = cells_of(variant);
     let at = |sweep: Sweep| {
         own.iter()
             .filter(move |cell| cell.detail.sweep == sweep)

@@ -26,10 +26,10 @@ pub fn failures(
         .iter()
         .filter(|(t, _)| names.contains(t.cell.variant.as_str()))
         .collect();
-    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
+    in_order.sort_by_key(|(trial, observed)| (observed.position, *trial));
     let mut groups: BTreeMap<(&str, &str), FailureGroup> = BTreeMap::new();
-    for (trial, seen) in in_order {
-        let (reason, message, tried) = match &seen.ended {
+    for (trial, observed) in in_order {
+        let (reason, message, tried) = match &observed.ended {
             Outcome::Measured => continue,
             Outcome::Failed { reason, message } => (reason, message, 1),
             Outcome::Skipped { reason, message } => (reason, message, 0),
@@ -60,7 +60,7 @@ pub fn failures(
 /// of 10 trials failed (CrashLoop)`. This is a finding, and would look like a failure of the
 /// harness if it were not reported.
 pub fn flaky_variants(summary: &Summary) -> Vec<String> {
-    let told = |variant: &Named| {
+    let flaky = |variant: &Named| {
         let (failed, tried) = flaky_trials(summary, &variant.name);
         let mut groups = summary.failures.iter();
         let group = groups.find(|group| group.variant == variant.name && group.failed > 0);
@@ -68,7 +68,7 @@ pub fn flaky_variants(summary: &Summary) -> Vec<String> {
         let name = &variant.name;
         (failed > 0).then(|| format!("{name} is flaky: {failed} of {tried} trials failed{reason}"))
     };
-    summary.compared.variants.iter().filter_map(told).collect()
+    summary.compared.variants.iter().filter_map(flaky).collect()
 }
 
 /// How many trials failed and how many were tried, over the workloads in which only some failed.

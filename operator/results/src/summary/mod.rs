@@ -1,4 +1,4 @@
-//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them.
+//! `summary.json`: everything a run found, as numbers. Units are in the names or next to them.
 //! Measured fractions have at most five significant digits. A number that could not be measured is
 //! absent.
 //!
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_of_another_schema_is_refused_with_both_schemas_and_what_to_do() {
+    fn a_summary_of_another_schema_is_refused_with_both_schemas_and_a_remedy() {
         let other = r#"{"schema": "wasmbench.dev/summary/v0", "cells": "elsewhere"}"#;
         let error = Summary::read(other).unwrap_err().to_string();
         for expected in ["summary/v0", SUMMARY_SCHEMA, "measure again"] {

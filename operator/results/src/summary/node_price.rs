@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn costs_grow_with_the_price_as_it_does(
+        fn costs_are_proportional_to_the_price(
             node in prices(), factor in 1e-3..1e3, measured in 0.0..1e9
         ) {
             let dearer = NodePrice { per_hour: node.per_hour * factor, ..node };
@@ -109,7 +109,7 @@ mod tests {
         }
 
         #[test]
-        fn half_the_utilisation_doubles_a_request_and_leaves_an_instance(
+        fn half_the_utilisation_doubles_the_cost_of_a_request_not_of_an_instance(
             node in prices(), measured in 1e-3..1e9
         ) {
             let idler = NodePrice { cpu_utilisation: node.cpu_utilisation / 2.0, ..node };

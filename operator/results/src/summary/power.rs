@@ -56,7 +56,8 @@ impl Expected {
     /// The expectation in a sentence, with a remedy if equals would stay undecided.
     pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64) -> String {
         let Some(smallest) = self.smallest else {
-            return "one block tells no difference from chance: raise spec.blocks".to_owned();
+            return "one block cannot distinguish a difference from chance: raise spec.blocks"
+                .to_owned();
         };
         let (least, most) = (self.blocks, spec.most_blocks());
         let blocks = if most > least {
@@ -124,7 +125,7 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
 
 /// What a run with the scatter of this one finds, by workload, in a sentence; `None` if nothing was
 /// compared.
-pub fn said(summary: &Summary) -> Option<String> {
+pub fn found_message(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
     let words: Vec<String> = workloads
         .filter_map(|one| {

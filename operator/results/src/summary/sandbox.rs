@@ -40,8 +40,8 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<SandboxSumm
     variants
         .map(|variant| {
             let used = of_variant(cells, variant, |trial| trial.metrics.sandbox);
-            let range = |of: fn(&SandboxUse) -> Option<f64>| {
-                let range = Range::from_values(used.iter().filter_map(of))?;
+            let range = |number: fn(&SandboxUse) -> Option<f64>| {
+                let range = Range::from_values(used.iter().filter_map(number))?;
                 Some(range.map(round_number))
             };
             SandboxSummary {

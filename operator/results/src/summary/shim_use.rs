@@ -22,7 +22,7 @@ pub struct ShimSummary {
     pub cpu_microseconds_per_second: Range,
     /// Resident memory, in bytes. Its file pages are shared with the shims of other pods.
     pub resident_bytes: Range,
-    /// The part of it that belongs to this pod's shim alone, in bytes.
+    /// The part of it that belongs only to this pod's shim, in bytes.
     pub anonymous_bytes: Range,
 }
 
@@ -32,8 +32,8 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<ShimSummary> {
     variants
         .filter_map(|variant| {
             let used = of_variant(cells, variant, |trial| trial.metrics.shim);
-            let range = |of: fn(&ShimUse) -> f64| {
-                let range = Range::from_values(used.iter().map(of))?;
+            let range = |number: fn(&ShimUse) -> f64| {
+                let range = Range::from_values(used.iter().map(number))?;
                 Some(range.map(round_number))
             };
             Some(ShimSummary {
@@ -47,10 +47,10 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[LoadCell]) -> Vec<ShimSummary> {
 }
 
 /// What was read in the valid trials of all ranked points of a variant.
-pub fn of_variant<T>(cells: &[LoadCell], variant: &str, of: fn(&Trial) -> Option<T>) -> Vec<T> {
+pub fn of_variant<T>(cells: &[LoadCell], variant: &str, read: fn(&Trial) -> Option<T>) -> Vec<T> {
     let cells = cells
         .iter()
         .filter(|cell| cell.variant == variant && cell.ranked);
     let trials = cells.flat_map(|cell| valid(&cell.detail.trials));
-    trials.filter_map(of).collect()
+    trials.filter_map(read).collect()
 }

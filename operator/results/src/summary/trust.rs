@@ -41,7 +41,7 @@ pub enum Trust {
     },
 }
 
-/// What the condition `Trustworthy` says about a summary: how many comparisons were decided, one
+/// The condition `Trustworthy` of a summary: how many comparisons were decided, one
 /// line per reason, then the notes.
 pub fn trust(summary: &Summary) -> Trust {
     let lines = |breaks_trust: bool, kind: &'static str| {

@@ -34,7 +34,7 @@ pub enum Reason {
     TooFewBlocks,
     /// Too few requests for a percentile.
     TooFewSamples,
-    /// A CPU limit throttled the subject: one that the run does not set makes points void, one that
+    /// A CPU limit throttled the subject: one that the run does not set makes points invalid, one that
     /// it sets is noted.
     Throttled,
     /// Something other than the subject and the load generator used the node's CPUs, or tasks
@@ -42,7 +42,7 @@ pub enum Reason {
     NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,
-    /// The subject received less load than the point says, because it could not keep up.
+    /// The subject received less load than the point requests, because it could not keep up.
     RateNotAchieved,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
@@ -60,7 +60,7 @@ pub enum Reason {
     NoiseUnknown,
     /// The rate still changed within the timed windows.
     NotSteady,
-    /// A timed window lasted much longer than it was asked to.
+    /// A timed window lasted much longer than requested.
     WindowOverran,
     /// Connections of variants that are compared carry different numbers of requests.
     ConnectionsEnd,

@@ -30,8 +30,8 @@ pub struct Measure {
     pub unit: Unit,
     /// Which of two numbers is better.
     pub better: Better,
-    /// What the measure says about a variant.
-    pub says: Says,
+    /// What the measure shows of a variant.
+    pub aspect: Aspect,
     /// How a difference is worded for people.
     pub words: Words,
     /// Whether its ratio or its difference is judged.
@@ -66,9 +66,9 @@ pub enum Judged {
     RatioOrDifference,
 }
 
-/// What a measure says about a variant; this determines the words of its verdicts.
+/// What a measure shows of a variant; this determines the words of its verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum Aspect {
     /// How fast the variant is.
     HowFast,
     /// How much the variant uses.
@@ -96,9 +96,9 @@ impl Words {
         Self { verb, less, more }
     }
 
-    /// Says that there is more or less, and by how much if `by` is given: `at least 44 % slower`,
+    /// More or less in words, with the size of the difference if `by` is given: `at least 44 % slower`,
     /// `starts at least 150 ms later`.
-    pub fn said(self, is_more: bool, by: Option<&str>) -> String {
+    pub fn phrase(self, is_more: bool, by: Option<&str>) -> String {
         let word = if is_more { self.more } else { self.less };
         let parts: Vec<&str> = [self.verb, by.unwrap_or_default(), word]
             .into_iter()
@@ -148,9 +148,9 @@ const fn measure(noun: &'static str, unit: Unit) -> Measure {
         noun,
         unit,
         better: Better::Less,
-        says: match unit {
-            Unit::Bytes | Unit::Share => Says::HowMuch,
-            Unit::PerSecond | Unit::Microseconds => Says::HowFast,
+        aspect: match unit {
+            Unit::Bytes | Unit::Share => Aspect::HowMuch,
+            Unit::PerSecond | Unit::Microseconds => Aspect::HowFast,
         },
         words: match unit {
             Unit::PerSecond => Words::RATE,
@@ -206,7 +206,7 @@ impl Measured for Metric {
             },
             Self::WarmP50 => measure("warm p50 latency", Unit::Microseconds),
             Self::CpuPerRequest => Measure {
-                says: Says::HowMuch,
+                aspect: Aspect::HowMuch,
                 words: Words::CPU,
                 ..measure("CPU per request", Unit::Microseconds)
             },

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_of_a_start_is_milliseconds_and_of_small_memory_kilobytes() {
+    fn starts_are_judged_by_milliseconds_and_small_memory_by_kilobytes() {
         let spec: BenchmarkRunSpec = serde_json::from_value(serde_json::json!({
             "variants": [{"name": "native", "preset": "native"}],
             "workloads": [{"name": "hello", "path": "/"}],

@@ -1,4 +1,4 @@
-//! What is measured, and the words in which results are told apart. No number is computed here.
+//! What is measured, and the terms that distinguish results. No number is computed here.
 
 pub mod cell;
 pub mod counts;

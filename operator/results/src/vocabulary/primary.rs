@@ -24,7 +24,7 @@ pub fn places<'a>(
             (other.0, other.1, other.3) == (place.0, place.1, place.3)
                 && other.2.sweep() == place.2.sweep()
         });
-        of_same.map(|other| tells(other.2)).max() == Some(tells(place.2))
+        of_same.map(|other| rank(other.2)).max() == Some(rank(place.2))
     };
     let all: BTreeSet<Place<'_>> = places.iter().copied().filter(is_main).collect();
     let chosen = &spec.primary_measures;
@@ -58,9 +58,9 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     variants * spec.workloads.len() * of_pair
 }
 
-/// The rank of a point among those of its sweep: the highest rate or the fewest pods at once tell
-/// the most. `None` for sweeps in which measures are compared at one point only.
-const fn tells(point: Point) -> Option<i64> {
+/// The rank of a point among those of its sweep: the highest rate or the fewest pods at once rank
+/// highest. `None` for sweeps in which measures are compared at one point only.
+const fn rank(point: Point) -> Option<i64> {
     match point {
         Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
         Point::ColdStart { concurrency } => Some(-(concurrency as i64)),
@@ -72,7 +72,8 @@ const fn tells(point: Point) -> Option<i64> {
 /// are compared at one point only.
 pub fn most_telling(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
     let points = points_of(spec).into_iter();
-    let told = points.filter(|point| measured_at(*point).contains(&metric));
-    told.filter(|point| tells(*point).is_some())
-        .max_by_key(|point| tells(*point))
+    let compared = points.filter(|point| measured_at(*point).contains(&metric));
+    compared
+        .filter(|point| rank(*point).is_some())
+        .max_by_key(|point| rank(*point))
 }

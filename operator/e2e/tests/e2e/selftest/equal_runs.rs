@@ -77,7 +77,7 @@ fn warm_windows(records: &[Record]) -> (f64, u64, usize) {
         .map(|record| {
             let document = record.load().expect("measured");
             let window = document.timed.as_ref().expect("a window");
-            let (load, _) = fortio::of_window(window, 200).expect("fortio's result");
+            let (load, _) = fortio::from_window(window, 200).expect("fortio's result");
             (window.duration_nanoseconds as f64 / 1e9, load.succeeded)
         })
         .collect();

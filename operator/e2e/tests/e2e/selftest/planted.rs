@@ -315,7 +315,7 @@ async fn a_neighbour_that_leaves_costs_a_repeat_and_its_window_does_not_count() 
         let environment = &records[0].load().expect("measured").environment;
         let cpus = noise::cpus(&environment.facts["cpus"]).expect("a number of CPUs");
         let kept = Noise::from_window(timed, cpus).others.expect("known");
-        let (load, _) = fortio::of_window(timed, 200).expect("fortio's result");
+        let (load, _) = fortio::from_window(timed, 200).expect("fortio's result");
         let rps = load.succeeded as f64 / load.seconds;
         let noisy = thrown.others_cpu_share.expect("known");
         let figure = format!(

@@ -14,7 +14,7 @@ use wasmbench_results::vocabulary::measure::Metric;
 
 use super::support::{compared, named};
 use crate::results_support::{all_measured, run, slower};
-use crate::synthetic::{Chance, tell};
+use crate::synthetic::{Chance, print_figure};
 
 /// The records of a run on a node that is `factor` times as slow on that day.
 fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
@@ -35,7 +35,7 @@ fn verdicts(found: &Across, variant: &str, metric: Metric) -> Vec<Option<Verdict
 }
 
 #[test]
-fn a_run_on_a_slower_day_finds_no_variant_slower() {
+fn a_run_on_a_slower_day_calls_no_variant_slower() {
     let (before, after) = (named("before"), named("after"));
     let found = compared(
         (&before, &all_measured(&before)),
@@ -55,7 +55,7 @@ fn a_run_on_a_slower_day_finds_no_variant_slower() {
 }
 
 #[test]
-fn nothing_is_judged_against_another_baseline() {
+fn runs_are_not_judged_if_the_baseline_changed() {
     let (before, after) = (named("before"), named("after"));
     let mut records = all_measured(&after);
     for record in &mut records {
@@ -79,12 +79,12 @@ fn nothing_is_judged_against_another_baseline() {
 
 #[test]
 fn a_run_of_one_variant_is_not_judged_by_a_single_earlier_run() {
-    let alone = |name: &str| {
+    let of_one_variant = |name: &str| {
         let mut input = named(name);
         input.spec.variants.truncate(1);
         input
     };
-    let (before, after) = (alone("before"), alone("after"));
+    let (before, after) = (of_one_variant("before"), of_one_variant("after"));
     let found = compared(
         (&before, &all_measured(&before)),
         (&after, &shifted(&after, 2.0)),
@@ -108,7 +108,7 @@ fn among(days: &[f64], after: f64) -> Across {
 }
 
 #[test]
-fn five_earlier_runs_judge_what_the_baseline_itself_does() {
+fn five_earlier_runs_also_judge_the_baselines_own_numbers() {
     let days = [1.0, 1.02, 0.98, 1.01, 0.99];
     let slow = among(&days, 1.3);
     let of_native = |metric| verdicts(&slow, "native", metric);
@@ -131,7 +131,7 @@ struct Scatter {
     trial: f64,
     /// Between runs, of all variants together.
     day: f64,
-    /// Between runs, of `embedded` alone.
+    /// Between runs, of only `embedded`.
     own: f64,
 }
 
@@ -198,23 +198,23 @@ fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
 }
 
 #[test]
-fn two_runs_of_the_same_thing_are_seldom_called_different() {
+fn two_runs_of_the_same_thing_rarely_give_false_positives() {
     for deviation in [0.01, 0.02, 0.03, 0.05] {
         for runs in [1, 5] {
             let share = called_worse(Scatter::of_days(deviation), 1.0, runs);
             let percent = deviation * 100.0;
             let name =
                 format!("equal runs called worse, {percent:.0} % between runs, {runs} before");
-            tell(&name, share, "at most 5 %");
+            print_figure(&name, share, "at most 5 %");
             assert!(share <= 0.05, "{deviation}, {runs} earlier runs: {share}");
         }
     }
 }
 
-/// A shift of one variant alone from run to run does not cancel: only earlier runs show how large
+/// A shift of only one variant from run to run does not cancel: only earlier runs show how large
 /// it can be.
 #[test]
-fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
+fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
     let share = |own: f64, runs: usize, expected: &str| {
         let scatter = Scatter {
             own,
@@ -224,7 +224,7 @@ fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
         let percent = own * 100.0;
         let name =
             format!("equal runs called worse, a variant's own {percent:.0} %, {runs} before");
-        tell(&name, share, expected);
+        print_figure(&name, share, expected);
         share
     };
     for own in [0.02, 0.05] {
@@ -232,8 +232,8 @@ fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
         assert!(among_five <= 0.07, "{own}: {among_five}");
     }
     share(0.02, 1, "shown, not judged");
-    let against_one = share(0.05, 1, "more than 10 %: hence five");
-    assert!(against_one >= 0.10, "{against_one}");
+    let with_one_run = share(0.05, 1, "more than 10 %: hence five");
+    assert!(with_one_run >= 0.10, "{with_one_run}");
 }
 
 /// The share of pairs of runs of a schedule in which the later one is called worse, if the history
@@ -253,8 +253,8 @@ fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 
         let mut of_two = |factor| simulated(&like, &mut chance, scatter, factor);
         let (before, after) = (of_two(1.0), of_two(factor));
         let found = by_history(&input, &before, &after, &history);
-        let told: Vec<u32> = found.ratios.iter().filter_map(|ratio| ratio.runs).collect();
-        assert!(told.iter().all(|runs| *runs as usize == others) && !told.is_empty());
+        let run_counts: Vec<u32> = found.ratios.iter().filter_map(|ratio| ratio.runs).collect();
+        assert!(run_counts.iter().all(|runs| *runs as usize == others) && !run_counts.is_empty());
         found.worse() > 0
     };
     f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
@@ -290,22 +290,22 @@ fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &His
     across(&[side(before)], side(after), Some(schedule), false)
 }
 
-/// Two runs alone call such a shift different in more than a tenth of pairs.
+/// Just two runs call such a shift different in more than a tenth of pairs.
 #[test]
-fn what_shifts_one_variant_is_known_from_the_history_of_its_schedule() {
+fn the_history_of_a_schedule_shows_how_far_one_variant_shifts() {
     let scatter = Scatter {
         own: 0.05,
         ..Scatter::of_days(0.02)
     };
     let share = called_worse_by_history(scatter, 1.0, 8);
-    tell(
+    print_figure(
         "equal runs called worse, a variant's own 5 %, history of 8",
         share,
         "at most 5 %",
     );
     assert!(share <= 0.05, "{share}");
     let found = called_worse_by_history(scatter, 1.5, 8);
-    tell(
+    print_figure(
         "half slower found, a variant's own 5 %, history of 8",
         found,
         "at least 90 %",
@@ -327,7 +327,7 @@ fn nights(input: &RunInput, count: usize) -> (Vec<Summary>, History) {
 }
 
 #[test]
-fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
+fn a_history_of_many_runs_also_judges_the_baselines_own_numbers() {
     let input = run();
     let (nights, history) = nights(&input, 12);
     let mut slow = summarize(&input, &shifted(&input, 1.5));
@@ -349,16 +349,16 @@ fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
     let others = of_native.iter().filter(|ratio| ratio.verdict.is_none());
     assert!(others.into_iter().all(|ratio| ratio.unjudged.is_some()));
     let text = found.text();
-    for said in [
+    for expected in [
         "by how far 11 other runs of the schedule nightly scatter",
         "Not followed",
     ] {
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
     }
 }
 
 #[test]
-fn a_schedule_of_few_or_other_runs_judges_as_if_there_were_none() {
+fn a_history_of_too_few_or_other_runs_is_ignored() {
     let input = run();
     let (few, history) = nights(&input, 5);
     let without = compared(
@@ -387,8 +387,9 @@ fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
     for deviation in [0.01, 0.05] {
         let share = called_worse(Scatter::of_days(deviation), 1.2, 1);
         let percent = deviation * 100.0;
-        let name = format!("a fifth slower found against one run, {percent:.0} % between runs");
-        tell(&name, share, "at least 95 %");
+        let name =
+            format!("a fifth slower found with one earlier run, {percent:.0} % between runs");
+        print_figure(&name, share, "at least 95 %");
         assert!(share >= 0.95, "{deviation}: {share}");
     }
 }

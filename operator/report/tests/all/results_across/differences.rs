@@ -43,7 +43,7 @@ fn another_node_forbids_the_comparison_unless_it_is_forced() {
 }
 
 #[test]
-fn what_is_measured_must_be_the_same_and_how_often_need_not() {
+fn runs_must_measure_the_same_but_not_equally_often() {
     let before = named("before");
     let mut after = named("after");
     after.spec.blocks = 6;

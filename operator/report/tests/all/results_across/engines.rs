@@ -52,10 +52,10 @@ fn another_engine_behind_the_same_image_is_listed_with_what_differs() {
 }
 
 #[test]
-fn an_engine_that_only_one_run_told_of_is_unknown_in_the_other() {
+fn an_engine_that_only_one_run_recorded_is_unknown_in_the_other() {
     let run = run();
-    let told = with(&run, "30.0.2", None);
-    let found = listed(&all_measured(&run), &told);
+    let reported = with(&run, "30.0.2", None);
+    let found = listed(&all_measured(&run), &reported);
     let begins = "engine of embedded: unknown -> allocator Pooling, ";
     assert!(
         found.len() == 1 && found.iter().all(|(_, line)| line.starts_with(begins)),

@@ -66,7 +66,7 @@ fn an_invalid_density_of_either_run_is_not_compared() {
 }
 
 #[test]
-fn an_invalid_density_is_not_worse_than_that_of_a_named_run() {
+fn an_invalid_density_is_never_worse_than_that_of_a_named_run() {
     let sweep = json!({"density": {"instances": [1, 2, 5]}});
     let (before, after) = (of_sweep("before", sweep.clone()), of_sweep("after", sweep));
     let one = summarize(&before, &climbing(&before, 20));

@@ -33,7 +33,7 @@ fn lost(found: &Across) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn a_variant_that_crashes_is_lost_and_named_wherever_people_look() {
+fn a_variant_that_crashes_is_lost_and_named_in_every_output() {
     let after = run();
     let is_lost = |t: &TrialId| t.cell.variant == "embedded" && t.cell.workload == "hello";
     let found = compared(&after, &crashed(&after, is_lost));
@@ -63,7 +63,7 @@ fn a_single_point_that_crashes_under_load_is_lost() {
 }
 
 #[test]
-fn what_the_later_run_does_not_ask_for_is_not_lost() {
+fn points_that_the_later_run_does_not_request_are_not_lost() {
     let mut after = run();
     after.spec.variants.truncate(1);
     if let Some(throughput) = &mut after.spec.sweeps.throughput {

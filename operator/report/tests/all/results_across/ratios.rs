@@ -14,7 +14,7 @@ use super::support::{changed, climbing, compared, named, of_sweep};
 use crate::results_support::{all_measured, fortio, slow};
 
 #[test]
-fn a_run_compared_with_its_like_differs_in_nothing() {
+fn a_run_compared_with_an_identical_one_differs_in_nothing() {
     let (before, after) = (named("before"), named("after"));
     let records = all_measured(&before);
     let found = compared((&before, &records), (&after, &records), false);

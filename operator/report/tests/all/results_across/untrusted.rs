@@ -102,8 +102,8 @@ fn a_slower_point_on_a_noisy_node_is_shown_and_not_judged() {
             assert_eq!(counts(&found), (0, 15, 36), "{variant}");
             let rate = rate(&found);
             assert!(rate.ratio < 0.8, "{rate:?}");
-            let told = (rate.verdict, rate.p_value, rate.unjudged);
-            assert_eq!(told, (None, None, Some(Unjudged::Untrusted)));
+            let outcome = (rate.verdict, rate.p_value, rate.unjudged);
+            assert_eq!(outcome, (None, None, Some(Unjudged::Untrusted)));
             let text = found.text();
             assert!(text.contains("), untrusted "), "{text}");
             assert!(text.contains("\nUntrusted: "), "{text}");
@@ -126,7 +126,7 @@ fn an_untrusted_slower_point_is_not_worse_than_in_a_named_run() {
 }
 
 #[test]
-fn whatever_a_run_does_not_trust_is_not_judged_across_runs() {
+fn untrusted_results_are_not_judged_across_runs() {
     let (before, after) = (named("before"), named("after"));
     let mut crashed = slow(&after);
     let is_one = |trial: &TrialId| is_meant(trial, "embedded") && trial.block == 2;
@@ -145,7 +145,7 @@ fn whatever_a_run_does_not_trust_is_not_judged_across_runs() {
 }
 
 #[test]
-fn runs_of_few_blocks_are_judged_across_all_the_same() {
+fn runs_of_few_blocks_are_still_compared_with_each_other() {
     let short = |name: &str| {
         let mut input = named(name);
         input.spec.blocks = 3;

@@ -22,7 +22,7 @@ fn finished(input: &RunInput) -> BenchmarkRun {
 }
 
 #[test]
-fn a_named_run_that_cannot_be_compared_with_is_a_reason() {
+fn a_named_run_that_cannot_be_compared_is_reported_as_the_reason() {
     let reason = |run: Option<&BenchmarkRun>| earlier("before", run).err().unwrap_or_default();
     assert!(reason(None).contains("there is no BenchmarkRun 'before'"));
     let mut run = finished(&named("before"));
@@ -46,7 +46,7 @@ fn a_named_run_that_cannot_be_compared_with_is_a_reason() {
 }
 
 #[test]
-fn a_named_run_is_compared_with_and_the_status_counts_what_is_worse() {
+fn a_comparison_with_a_named_run_counts_what_is_worse_in_the_status() {
     let (before, after) = (named("before"), named("after"));
     let input = earlier("before", Some(&finished(&before)));
     assert_eq!(

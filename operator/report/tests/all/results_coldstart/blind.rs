@@ -35,7 +35,7 @@ fn noted(blind: usize, milliseconds: u64) -> Vec<(bool, String)> {
 }
 
 #[test]
-fn samples_whose_noise_nobody_knows_are_counted_in_a_note() {
+fn samples_of_unknown_noise_are_counted_in_a_note() {
     assert_eq!(noted(0, 1000), []);
     let found = noted(2, 1000);
     assert!(!found[0].0, "{found:?}");

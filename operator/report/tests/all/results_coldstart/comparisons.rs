@@ -79,7 +79,7 @@ fn verdicts(summary: &Summary, variant: &str) -> Vec<Verdict> {
 }
 
 #[test]
-fn a_cold_start_half_as_long_again_is_slower() {
+fn a_cold_start_that_takes_half_as_long_again_is_slower() {
     let summary = summary_of(&records());
     assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
     assert!(summary.verdict.contains(" later"), "{}", summary.verdict);
@@ -92,7 +92,7 @@ fn a_cold_start_half_as_long_again_is_slower() {
 }
 
 #[test]
-fn a_baseline_that_differs_from_itself_is_doubted_and_holds_its_twin() {
+fn a_baseline_that_differs_from_itself_is_doubted_and_names_its_twin() {
     let (input, records) = records_with_twin(1.6);
     let summary = summarize(&input, &records);
     // Half as long again as the baseline, and shorter than its twin.
@@ -112,7 +112,7 @@ fn a_baseline_that_differs_from_itself_is_doubted_and_holds_its_twin() {
 }
 
 #[test]
-fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
+fn a_wide_interval_is_inconclusive_and_noted_with_what_would_decide_it() {
     let mut records = records();
     for record in &mut records {
         let is_hare = record.trial.cell.variant == "hare";
@@ -290,7 +290,7 @@ fn starts_are_judged_by_their_difference_in_milliseconds() {
 
 #[test]
 fn a_slower_cluster_changes_the_ratio_of_starts_and_no_verdict() {
-    let of = |later| {
+    let compared = |later| {
         let summary = with_smallest(10, later);
         let found = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
         (
@@ -299,7 +299,7 @@ fn a_slower_cluster_changes_the_ratio_of_starts_and_no_verdict() {
             found.verdict,
         )
     };
-    let (near, far) = (of(0), of(5000));
+    let (near, far) = (compared(0), compared(5000));
     assert!(near.0 > 1.4 && far.0 < 1.05, "{} {}", near.0, far.0);
     assert!(
         (near.1.value - far.1.value).abs() < 1.0,

@@ -45,14 +45,14 @@ fn a_late_start_is_counted_and_costs_neither_its_trial_nor_the_others() {
     let late = cell.detail.late.as_ref().expect("a late start");
     assert_eq!((late.starts, late.samples, cell.detail.pods), (1, 1, 15));
     assert_eq!(hare(&whole).detail.late, None);
-    let said = "cold starts of hare on greet (1 of 15 starts took longer than 30 s)";
-    assert_eq!(doubts_of(&summary, Reason::LateStarts), [(false, said)]);
+    let message = "cold starts of hare on greet (1 of 15 starts took longer than 30 s)";
+    assert_eq!(doubts_of(&summary, Reason::LateStarts), [(false, message)]);
     assert_eq!(summary.trustworthy, Some(true));
     assert!(hares_ratio(&summary, Metric::ColdStartListening).is_some());
 }
 
 #[test]
-fn a_late_start_counts_as_longer_than_every_other() {
+fn a_late_start_counts_as_longer_than_any_other() {
     let summary = summary_of(&with_late(1));
     let medians = |trials: usize| {
         let summary = summary_of(&with_late(trials));
@@ -82,7 +82,7 @@ fn a_late_start_counts_as_longer_than_every_other() {
 }
 
 #[test]
-fn a_late_pod_that_listened_is_late_for_its_answer_only() {
+fn a_late_pod_that_listened_is_only_late_with_its_answer() {
     let mut all = with_late(2);
     for document in hares(&mut all).take(2) {
         let (seen, late) = (
@@ -104,7 +104,7 @@ fn a_late_pod_that_listened_is_late_for_its_answer_only() {
 }
 
 #[test]
-fn a_median_that_late_starts_would_decide_is_no_number() {
+fn a_median_that_late_starts_would_decide_is_absent() {
     let mut all = records();
     for document in hares(&mut all) {
         for sample in &mut document.samples[2..] {
@@ -122,7 +122,7 @@ fn a_median_that_late_starts_would_decide_is_no_number() {
 }
 
 #[test]
-fn late_starts_are_shown_where_there_are_any_and_nowhere_else() {
+fn late_starts_are_shown_only_where_there_are_any() {
     let summary = summary_of(&with_late(2));
     let text = shown(&summary);
     let row = |text: &str| {
@@ -157,16 +157,16 @@ fn late_starts_are_shown_where_there_are_any_and_nowhere_else() {
 }
 
 #[test]
-fn the_noise_of_late_samples_is_not_judged_and_not_missed() {
+fn the_noise_of_late_samples_is_neither_judged_nor_missing() {
     let unknown = |records: &[Record]| {
         let summary = summary_of(records);
         let found = doubts_of(&summary, Reason::NoiseUnknown);
         found
             .iter()
-            .map(|(_, said)| (*said).to_owned())
+            .map(|(_, message)| (*message).to_owned())
             .collect::<Vec<_>>()
     };
     assert!(unknown(&records())[0].contains("(15 of 15 samples)"));
-    let said = &unknown(&with_late(1))[0];
-    assert!(said.contains("(14 of 15 samples)"), "{said}");
+    let message = &unknown(&with_late(1))[0];
+    assert!(message.contains("(14 of 15 samples)"), "{message}");
 }

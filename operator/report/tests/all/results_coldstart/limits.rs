@@ -36,7 +36,7 @@ fn a_cpu_limit_on_pods_whose_start_is_timed_is_noted_and_breaks_no_trust() {
 }
 
 #[test]
-fn a_limit_of_a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_runs() {
+fn a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_runs_limit() {
     let mut all = records();
     for subject in all.iter_mut().filter_map(|record| record.subject.as_mut()) {
         subject.added = vec![Addition {
@@ -48,8 +48,8 @@ fn a_limit_of_a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_ru
     let summary = summary_of(&all);
     let mut doubts = summary.doubts.iter();
     let found = doubts.find(|one| one.reason == Reason::Throttled).unwrap();
-    let said = "the CPU limit of 500m, which a LimitRange sets and the run does not,";
-    assert!(found.message.contains(said), "{}", found.message);
+    let expected = "the CPU limit of 500m, which a LimitRange sets and the run does not,";
+    assert!(found.message.contains(expected), "{}", found.message);
     assert!(
         !found.breaks_trust
             && found
@@ -59,7 +59,7 @@ fn a_limit_of_a_limit_range_on_pods_whose_start_is_timed_is_named_and_not_the_ru
 }
 
 #[test]
-fn a_variant_of_which_no_cold_start_was_measured_is_named() {
+fn a_variant_without_a_measured_cold_start_is_named() {
     let mut all = records();
     let hares = all.iter_mut().filter(|r| r.trial.cell.variant == "hare");
     for record in hares {

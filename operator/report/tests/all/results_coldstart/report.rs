@@ -11,7 +11,7 @@ use super::support::{shown, summary_of};
 use crate::results_support::cold_starts::{input, records, run};
 
 #[test]
-fn a_report_of_cold_starts_whole() {
+fn the_whole_report_of_a_cold_start_run() {
     let files = report_files(&input(), &records()).unwrap();
     insta::assert_snapshot!("cold-start-report", files["report.md"]);
     insta::assert_snapshot!("cold-start-summary", files["summary.json"]);
@@ -126,7 +126,7 @@ fn failed_and_missing_trials_are_doubted_and_counted() {
 }
 
 #[test]
-fn a_run_without_cold_starts_says_nothing_of_them() {
+fn a_run_without_cold_starts_does_not_mention_them() {
     let mut run = run();
     run.spec.sweeps = serde_yaml::from_str("warmLatency: {}").unwrap();
     let files = report_files(&RunInput::new(&run, 7), &records()).unwrap();

@@ -59,7 +59,7 @@ fn a_p90_of_fewer_than_100_pods_is_marked_in_terminal_and_report() {
 }
 
 #[test]
-fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
+fn numbers_of_only_invalid_trials_are_kept_but_not_in_any_table() {
     let mut all = records();
     for document in hares(&mut all) {
         document.samples[3].wrong_class = true;
@@ -104,7 +104,7 @@ fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
 }
 
 #[test]
-fn trials_without_a_measurement_are_counted_apart_from_invalid_ones() {
+fn trials_without_a_measurement_are_counted_separately_from_invalid_ones() {
     let mut all = records();
     hares(&mut all).next().unwrap().samples[3].wrong_class = true;
     let last = trials_of_hare(&mut all).last().unwrap();
@@ -113,12 +113,12 @@ fn trials_without_a_measurement_are_counted_apart_from_invalid_ones() {
         message: "the container ended".into(),
     };
     let html = report_html(&summary_of(&all), usize::MAX);
-    let said = "hare: 1 trial without a measurement, 1 invalid trial";
-    assert_eq!(html.matches(said).count(), 2);
+    let expected = "hare: 1 trial without a measurement, 1 invalid trial";
+    assert_eq!(html.matches(expected).count(), 2);
 }
 
 #[test]
-fn wrong_answers_are_no_wrong_class() {
+fn wrong_answers_do_not_count_as_the_wrong_class() {
     let mut all = records();
     for document in hares(&mut all) {
         document.answer.as_mut().unwrap().body_sha256 = "bb".repeat(32);
@@ -137,7 +137,7 @@ fn wrong_answers_are_no_wrong_class() {
 }
 
 #[test]
-fn beside_a_median_over_blocks_stands_its_interval() {
+fn a_median_over_blocks_is_shown_with_its_interval() {
     let report = &report_files(&input(), &records()).unwrap()["report.md"];
     let mut lines = report.lines();
     let header = lines

@@ -43,7 +43,7 @@ fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {
 }
 
 #[test]
-fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
+fn a_point_of_the_wrong_cache_class_is_shown_and_never_compared() {
     let mut all = records();
     let document = hares(&mut all).next().unwrap();
     document.samples[3].wrong_class = true;
@@ -89,7 +89,7 @@ fn a_trial_without_a_sample_of_the_right_class_is_invalid_not_failed() {
 }
 
 #[test]
-fn without_anything_to_compile_a_present_image_is_compile_cached() {
+fn a_present_image_without_anything_to_compile_is_compile_cached() {
     let mut sample = floor(false, 1);
     assert!(
         sample.violates(ColdStartClass::CompileCached),
@@ -105,7 +105,7 @@ fn without_anything_to_compile_a_present_image_is_compile_cached() {
 }
 
 #[test]
-fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
+fn starts_under_a_shim_report_whether_they_compiled_if_it_is_known() {
     let mut input = input();
     input.spec.variants[1].preset = Some(Preset::WasmtimeShim);
     let mut all = records();
@@ -167,7 +167,7 @@ fn with_uncertainty(nanoseconds: u64) -> Summary {
 }
 
 #[test]
-fn answers_less_sure_than_half_of_what_matters_are_not_compared() {
+fn answers_less_certain_than_half_the_minimum_effect_are_not_compared() {
     // Half of 10 ms.
     let fine = with_uncertainty(5_000_000);
     assert_eq!(
@@ -225,13 +225,13 @@ fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Re
         facts.insert("cpus".into(), "0-1".into());
     }
     let mut left = samples;
-    let mut told = 0;
+    let mut with_node_use = 0;
     for document in hares(&mut all) {
         for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
-            if told == judged {
+            if with_node_use == judged {
                 break;
             }
-            told += 1;
+            with_node_use += 1;
             let (busy, stolen) = if left > 0 { (busy, stolen) } else { (800, 0) };
             left = left.saturating_sub(1);
             sample.node = Some(NodeSpan {
@@ -271,7 +271,7 @@ fn untrusted_in_status(summary: &Summary) -> Option<String> {
 }
 
 #[test]
-fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
+fn starts_with_a_neighbour_are_compared_but_untrusted_from_a_fifth_on() {
     let few = with_busy(3, 1200, 0);
     assert_eq!(
         (
@@ -292,7 +292,7 @@ fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
 }
 
 #[test]
-fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
+fn a_single_noisy_sample_among_a_few_is_not_a_neighbour() {
     let single = with_judged(4, 1, 1200, 0);
     assert_eq!(
         (
@@ -306,13 +306,13 @@ fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
 }
 
 #[test]
-fn a_busy_system_is_no_noise_and_a_withholding_hypervisor_is() {
+fn a_busy_system_is_not_noise_but_a_stealing_hypervisor_is() {
     assert!(!hare(&with_busy(15, 1900, 0)).detail.is_noisy());
     assert!(hare(&with_busy(15, 800, 110)).detail.is_noisy());
 }
 
 #[test]
-fn records_that_do_not_say_what_the_node_did_are_not_judged() {
+fn records_without_the_nodes_use_of_cpu_are_not_judged() {
     let summary = summary_of(&records());
     assert_eq!(hare(&summary).detail.judged_samples, 0);
     assert!(hare(&summary).ranked);

@@ -37,7 +37,7 @@ fn github_of_a_run_that_is_compared_with_an_earlier_one() {
 }
 
 #[test]
-fn a_run_that_could_not_be_compared_says_why() {
+fn a_run_that_could_not_be_compared_reports_why() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let versus = Versus::new(
@@ -53,7 +53,7 @@ fn a_run_that_could_not_be_compared_says_why() {
 }
 
 #[test]
-fn nobody_is_mentioned_and_no_issue_is_referred_to() {
+fn names_with_at_and_hash_signs_mention_nobody_and_link_no_issue() {
     let text = github(&mixed(), None);
     assert!(
         text.contains("ask @<!-- -->admins, see #<!-- -->1"),

@@ -31,10 +31,10 @@ fn outcomes(summary: &Summary, class: &str) -> Vec<(String, String)> {
         its.ends_with(&format!(".{class}"))
     });
     let outcome = |case: Node<'_, '_>| {
-        let told = case.first_element_child().unwrap();
+        let element = case.first_element_child().unwrap();
         (
             case.attribute("name").unwrap().to_owned(),
-            told.tag_name().name().to_owned(),
+            element.tag_name().name().to_owned(),
         )
     };
     cases.map(outcome).collect()
@@ -86,7 +86,7 @@ fn a_run_without_expectations_has_cases() {
 }
 
 #[test]
-fn an_expectation_that_is_not_met_fails_also_where_nothing_is_trusted() {
+fn an_expectation_that_is_not_met_fails_even_where_nothing_is_trusted() {
     for summary in [mixed(), untrusted()] {
         let found = outcomes(&summary, "expectations");
         let failed: Vec<&str> = found

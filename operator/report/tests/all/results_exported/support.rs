@@ -6,19 +6,19 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use crate::results_support::{
-    all_measured, beside_shim, failed, fortio, record, replace, run, shim_cannot_start,
+    add_shim, all_measured, failed, fortio, record, replace, run, shim_cannot_start,
 };
 
 /// The usual run with `blocks` blocks, plus a variant that cannot be started.
 pub fn with_blocks(blocks: u32) -> RunInput {
     let mut run = run();
     run.spec.blocks = blocks;
-    beside_shim(&mut run);
+    add_shim(&mut run);
     run
 }
 
 /// The run's records: one trial of one point has errors, and the variant that cannot be started
-/// says why.
+/// has a reason.
 pub fn records(run: &RunInput) -> Vec<Record> {
     let mut records = all_measured(run);
     let errors = |trial: &TrialId| {
@@ -43,15 +43,15 @@ pub fn expecting(run: &mut RunInput, expectations: &Value) {
 
 /// One expectation that is met, one that is not, and one that remains undecided.
 pub fn of_every_outcome() -> Value {
-    let of = |name: &str, variant: &str, most: &str| {
+    let expectation = |name: &str, variant: &str, most: &str| {
         json!({
             "name": name, "metric": "cpuPerRequest", "variant": variant, "workload": "hello", "atMost": most,
         })
     };
     json!([
-        of("at-most-triple", "embedded", "3"),
-        of("at-most-a-half-more", "embedded", "1.5"),
-        of("shim-at-most-double", "shim", "2"),
+        expectation("at-most-triple", "embedded", "3"),
+        expectation("at-most-a-half-more", "embedded", "1.5"),
+        expectation("shim-at-most-double", "shim", "2"),
     ])
 }
 

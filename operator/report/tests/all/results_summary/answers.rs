@@ -32,9 +32,9 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
         (cell.counts.valid, cell.counts.invalid, cell.detail.errors),
         (4, 1, 1176)
     );
-    let said = doubt(&summary, Reason::ErrorsInLoad).message.clone();
-    assert!(said.contains("1176 of"), "{said}");
-    assert!(said.contains("failed: 1176 with 500"), "{said}");
+    let message = doubt(&summary, Reason::ErrorsInLoad).message.clone();
+    assert!(message.contains("1176 of"), "{message}");
+    assert!(message.contains("failed: 1176 with 500"), "{message}");
     let hello = summary
         .comparisons
         .iter()
@@ -92,7 +92,7 @@ fn failures_within_the_limit_are_compared_and_noted() {
 }
 
 #[test]
-fn failures_beyond_the_limit_or_without_one_leave_the_point_out() {
+fn failures_without_a_limit_or_beyond_it_leave_the_point_out() {
     for share in [Some("5%"), None] {
         let summary = failing_run(share);
         let mut cells = summary.cells.iter();
@@ -125,7 +125,7 @@ fn variants_that_answer_differently_are_not_compared() {
     }
     let summary = summarize(&run, &records);
     let doubt = doubt(&summary, Reason::ResponseMismatch);
-    assert!(!doubt.breaks_trust, "hello is compared all the same");
+    assert!(!doubt.breaks_trust, "hello is still compared");
     assert!(
         doubt.message.contains(
             "on compute, embedded answers '4711' (sha256 efefefefefef), but \
@@ -202,24 +202,27 @@ fn a_window_without_a_single_success_is_invalid() {
 }
 
 #[test]
-fn answers_of_other_sizes_are_told_with_both_sizes() {
+fn answers_of_different_sizes_are_noted_with_both_sizes() {
     let note = noted_with_answers(all_measured(&run()), 50_000);
-    let said = "native answers hello with 30 bytes and embedded with 50000";
-    assert_eq!((note.breaks_trust, note.message.as_str()), (false, said));
+    let expected = "native answers hello with 30 bytes and embedded with 50000";
+    assert_eq!(
+        (note.breaks_trust, note.message.as_str()),
+        (false, expected)
+    );
     let note = noted_with_answers(all_measured(&run()), 60);
     assert_eq!(note.message, "missing", "a name in the answer");
 }
 
 #[test]
-fn what_keeps_variants_from_being_compared_does_not_hide_the_sizes_of_their_answers() {
+fn sizes_of_answers_are_noted_even_if_variants_are_not_compared() {
     let mut records = all_measured(&run());
     let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
     replace(&mut records, is_embedded_hello, with_errors);
-    let said = "native answers hello with 30 bytes and embedded with 50000";
-    assert_eq!(noted_with_answers(records, 50_000).message, said);
+    let expected = "native answers hello with 30 bytes and embedded with 50000";
+    assert_eq!(noted_with_answers(records, 50_000).message, expected);
 }
 
-/// What is said when `embedded` answers with so many bytes, and all others with 30.
+/// The note when `embedded` answers with so many bytes, and all others with 30.
 fn noted_with_answers(mut records: Vec<Record>, bytes: u64) -> Doubt {
     for record in &mut records {
         let is_embedded = is_embedded_hello(&record.trial);

@@ -17,7 +17,7 @@ use super::support::{doubt, verdict_on, with_twin, with_window};
 use crate::results_support::{all_measured, fortio, record, replace, run, run_with, slow, slower};
 
 #[test]
-fn a_clean_run_is_trustworthy_and_says_a_number() {
+fn a_clean_run_is_trustworthy_and_states_a_number() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
@@ -258,7 +258,7 @@ fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
 }
 
 #[test]
-fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
+fn a_single_variant_that_scatters_is_noted_although_nothing_is_compared() {
     let mut run = run();
     run.spec.variants.truncate(1);
     let summary = scattered(&run, "native", [0.6, 1.0, 0.6, 1.0, 0.6]);
@@ -270,7 +270,7 @@ fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
 }
 
 #[test]
-fn trials_that_scatter_too_much_say_how_many_blocks_it_would_take() {
+fn trials_that_scatter_too_much_are_noted_with_the_blocks_needed() {
     let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
     let doubt = doubt(&summary, Reason::HighVariance);
     assert!(!doubt.breaks_trust);
@@ -284,14 +284,14 @@ fn trials_that_scatter_too_much_say_how_many_blocks_it_would_take() {
 }
 
 #[test]
-fn the_line_is_about_what_was_decided_and_not_about_a_rate_that_scatters() {
+fn the_verdict_states_what_was_decided_rather_than_a_rate_that_scatters() {
     let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
     let line = "embedded: 1.92x native's CPU per request on hello (";
     assert!(summary.verdict.starts_with(line), "{}", summary.verdict);
 }
 
 #[test]
-fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_not_trusted() {
+fn a_ratio_from_fewer_than_five_blocks_of_a_longer_run_is_not_trusted() {
     let summary = with_window(|record| {
         let is_warm = record.trial.cell.point == Point::WarmLatency;
         if !is_warm && record.trial.block <= 2 {
@@ -310,7 +310,7 @@ fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_not_trusted() {
 }
 
 #[test]
-fn pods_of_a_single_variant_in_two_groups_are_told_with_both_values() {
+fn two_groups_of_pods_of_one_variant_are_noted_with_both_values() {
     let run = run_with(json!({
         "blocks": 10,
         "variants": [{"name": "native", "preset": "native"}],

@@ -1,4 +1,4 @@
-//! CPU limits: one that the run sets is part of its question, any other makes points void.
+//! CPU limits: one that the run sets is part of its question, any other makes points invalid.
 
 use serde_json::json;
 use wasmbench_model::wire::addition::{AddedBy, Addition, CPU_LIMIT};
@@ -29,7 +29,7 @@ fn limited(cpu: &str) -> RunInput {
 const STOPPED: &str = "embedded on hello at 10 connections (15 periods, for 31 % of the window)";
 
 #[test]
-fn a_limit_that_the_run_does_not_set_makes_its_points_void() {
+fn a_limit_that_the_run_does_not_set_makes_its_points_invalid() {
     let summary = with_window(throttle);
     assert_eq!(reasons(&summary), [Reason::Throttled]);
     let found = doubt(&summary, Reason::Throttled);
@@ -55,15 +55,15 @@ fn a_limit_that_a_limit_range_sets_is_named_with_its_amount() {
     });
     assert_eq!(reasons(&summary), [Reason::Throttled]);
     let message = doubt(&summary, Reason::Throttled).message;
-    let said = "the CPU limit of 300m, which a LimitRange sets and the run does not, stopped the subject: ";
+    let expected = "the CPU limit of 300m, which a LimitRange sets and the run does not, stopped the subject: ";
     assert!(
-        message.starts_with(said) && message.contains(STOPPED),
+        message.starts_with(expected) && message.contains(STOPPED),
         "{message}"
     );
 }
 
 #[test]
-fn numbers_under_a_limit_that_the_run_sets_are_compared_and_the_stops_stand_beside_them() {
+fn numbers_under_a_limit_of_the_run_are_compared_and_shown_with_the_throttling() {
     let run = limited("500m");
     let mut records = all_measured(&run);
     let slowed = records.iter_mut();
@@ -77,9 +77,9 @@ fn numbers_under_a_limit_that_the_run_sets_are_compared_and_the_stops_stand_besi
         [["hello"; 4], ["compute"; 4]].concat()
     );
     let note = doubt(&summary, Reason::Throttled);
-    let said = "the CPU limit of 500m, which the run sets, stopped the subject";
+    let expected = "the CPU limit of 500m, which the run sets, stopped the subject";
     assert!(
-        !note.breaks_trust && note.message.starts_with(said) && note.message.contains(STOPPED),
+        !note.breaks_trust && note.message.starts_with(expected) && note.message.contains(STOPPED),
         "{note:?}"
     );
     let shares: Vec<Option<f64>> = summary
@@ -103,7 +103,7 @@ fn warm_p50(summary: &Summary) -> f64 {
 }
 
 #[test]
-fn waits_and_rates_under_a_limit_are_blamed_on_neither_sockets_nor_generator() {
+fn waits_and_rates_under_a_cpu_limit_do_not_blame_sockets_or_the_generator() {
     let run = limited("100m");
     let factor = 42_000.0 / warm_p50(&summarize(&run, &all_measured(&run)));
     let noted = |change: fn(&mut Record)| {

@@ -32,24 +32,26 @@ fn with_cpus(native: u64, embedded: u64) -> Summary {
 }
 
 #[test]
-fn a_service_with_one_thread_beside_one_with_two_is_told_with_the_cpus_of_both() {
+fn services_that_use_one_and_two_cpus_are_noted_with_the_cpus_of_both() {
     let summary = with_cpus(190, 100);
     let note = doubt(&summary, Reason::UnequalCpus);
-    let said = "throughput: native used 1.90 CPUs and embedded 1.00 on hello at ";
+    let expected = "throughput: native used 1.90 CPUs and embedded 1.00 on hello at ";
     assert!(
-        !note.breaks_trust && note.message.starts_with(said) && !note.message.contains("compute"),
+        !note.breaks_trust
+            && note.message.starts_with(expected)
+            && !note.message.contains("compute"),
         "{note:?}"
     );
     let report = report_md(&summary, usize::MAX);
     assert!(report.contains(" CPUs |"), "{report}");
     // The other way round it is as true.
     let note = doubt(&with_cpus(100, 190), Reason::UnequalCpus);
-    let said = "throughput: native used 1.00 CPUs and embedded 1.90 on hello at ";
-    assert!(note.message.starts_with(said), "{note:?}");
+    let expected = "throughput: native used 1.00 CPUs and embedded 1.90 on hello at ";
+    assert!(note.message.starts_with(expected), "{note:?}");
 }
 
 #[test]
-fn services_that_use_about_as_many_cpus_or_hardly_any_have_neither_note_nor_column() {
+fn services_that_use_similar_or_hardly_any_cpus_have_neither_note_nor_column() {
     for (native, embedded) in [(150, 100), (100, 150), (10, 49)] {
         let summary = with_cpus(native, embedded);
         assert_eq!(doubt(&summary, Reason::UnequalCpus).message, "missing");

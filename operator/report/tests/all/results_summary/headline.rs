@@ -1,4 +1,4 @@
-//! What a run's one-line verdict says if its first choice has no comparison.
+//! The one-line verdict of a run if its first choice has no comparison.
 
 use serde_json::json;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
@@ -20,7 +20,7 @@ fn summary_with(
 }
 
 #[test]
-fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
+fn the_verdict_uses_warm_latency_if_all_rates_are_the_generators() {
     let is_throughput = |trial: &TrialId| trial.cell.point != Point::WarmLatency;
     let summary = summary_with(&run(), is_throughput, |record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();
@@ -33,7 +33,7 @@ fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
 }
 
 #[test]
-fn a_rate_of_less_than_half_is_said_as_how_many_times_fewer_it_is() {
+fn a_rate_below_half_is_stated_as_how_many_times_fewer_requests() {
     let mut run = run();
     run.spec.primary_measures = vec![Metric::ThroughputRps];
     let of_embedded = |trial: &TrialId| trial.cell.variant == "embedded";
@@ -72,7 +72,7 @@ fn on_schedule() -> RunInput {
 }
 
 #[test]
-fn where_no_p99_is_carried_the_line_tells_of_p50_from_the_schedule() {
+fn the_verdict_uses_the_p50_from_the_schedule_if_there_is_no_p99() {
     let summary = summary_with(
         &on_schedule(),
         |_| true,
@@ -87,7 +87,7 @@ fn where_no_p99_is_carried_the_line_tells_of_p50_from_the_schedule() {
 }
 
 #[test]
-fn where_the_highest_rate_is_void_the_line_has_the_highest_compared() {
+fn the_verdict_uses_the_highest_compared_rate_if_the_highest_is_invalid() {
     let is_highest = |trial: &TrialId| {
         let percent_of_peak = 90;
         trial.cell.point == Point::OpenLoop { percent_of_peak }

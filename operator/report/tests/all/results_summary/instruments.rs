@@ -21,7 +21,7 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
 }
 
 #[test]
-fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
+fn a_generator_at_its_own_limit_is_doubted_even_on_an_idle_node() {
     let summary = with_window(|record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.generator_cpu_limit = Some(0.1);
@@ -79,12 +79,12 @@ fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
     assert_eq!(reasons(&with_ceiling(2.0 * native)), []);
 }
 
-fn with_engine(says: &[(&str, &str)]) -> Summary {
-    with_window(|record| record.load_mut().unwrap().engine = Some(facts(says)))
+fn with_engine(reported: &[(&str, &str)]) -> Summary {
+    with_window(|record| record.load_mut().unwrap().engine = Some(facts(reported)))
 }
 
 #[test]
-fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
+fn a_variant_in_another_mode_than_it_claims_is_detected_and_never_ranked() {
     let pooling = [
         ("engine", "wasmtime"),
         ("compileMode", "Aot"),

@@ -28,7 +28,7 @@ fn with_services(idle: Option<f64>) -> Summary {
 }
 
 #[test]
-fn a_log_that_keeps_containerd_busy_is_a_cost_of_its_variant_and_no_noise() {
+fn a_log_that_keeps_containerd_busy_is_a_cost_of_its_variant_not_noise() {
     let summary = with_services(Some(0.05));
     assert_eq!(summary.trustworthy, Some(true));
     assert_eq!(doubt(&summary, Reason::NodeNoisy).message, "missing");
@@ -37,7 +37,7 @@ fn a_log_that_keeps_containerd_busy_is_a_cost_of_its_variant_and_no_noise() {
     assert!(
         !note.breaks_trust
             && note.message.contains(place)
-            && note.message.contains("us a request, beside ")
+            && note.message.contains("us a request, in addition to ")
             && !note.message.contains("native"),
         "{note:?}"
     );
@@ -46,7 +46,7 @@ fn a_log_that_keeps_containerd_busy_is_a_cost_of_its_variant_and_no_noise() {
 }
 
 #[test]
-fn services_that_are_as_busy_without_the_load_work_for_a_neighbour() {
+fn services_as_busy_without_the_load_are_noise_not_a_cost_of_the_log() {
     for idle in [Some(1.0), Some(1.5), None] {
         let summary = with_services(idle);
         assert_eq!(doubt(&summary, Reason::LogCost).message, "missing");

@@ -56,7 +56,7 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
 }
 
 #[test]
-fn nothing_measured_is_said_with_the_main_reason() {
+fn a_run_that_measured_nothing_states_the_main_reason() {
     let run = run();
     let mut records = all_measured(&run);
     replace(
@@ -106,7 +106,7 @@ fn one_block_has_no_range_and_is_doubted() {
         summary.verdict
     );
     assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
-    // Said once for everything that the run decides.
+    // Reported once for everything that the run decides.
     let line = &summary.verdict;
     assert!(line.starts_with("untrusted: embedded: "), "{line}");
     assert!(!line.contains(", untrusted"), "{line}");
@@ -125,7 +125,7 @@ fn one_variant_is_described_by_itself() {
 }
 
 #[test]
-fn a_variant_that_failed_now_and_then_is_named_as_flaky() {
+fn a_variant_that_failed_occasionally_is_called_flaky() {
     let run = run();
     let mut records = all_measured(&run);
     let fails = |t: &TrialId| is_embedded_hello(t) && t.block == 2;
@@ -190,7 +190,7 @@ fn a_verdict_never_exceeds_220_characters() {
 }
 
 #[test]
-fn trials_that_failed_beside_valid_ones_break_trust() {
+fn failed_trials_among_valid_ones_break_trust() {
     let run = run();
     let mut records = all_measured(&run);
     let last = |trial: &TrialId| is_embedded_hello(trial) && trial.block == 5;
@@ -244,7 +244,7 @@ fn missing_records_are_counted() {
 }
 
 #[test]
-fn records_of_other_runs_and_unknown_trials_are_passed_over() {
+fn records_of_other_runs_and_unknown_trials_are_ignored() {
     let run = run();
     let records = all_measured(&run);
     let mut with_others = records.clone();
@@ -259,7 +259,7 @@ fn records_of_other_runs_and_unknown_trials_are_passed_over() {
 }
 
 #[test]
-fn too_few_requests_for_a_median_void_a_point_and_for_a_p90_are_noted() {
+fn too_few_requests_for_a_median_invalidate_a_point_and_for_a_p90_are_noted() {
     let run = run();
     let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
     let with_requests = |count: u32| {

@@ -1,4 +1,4 @@
-//! What a summary says about a run: numbers, ratios, doubts and the verdict, for the good case and
+//! What a summary reports about a run: numbers, ratios, doubts and the verdict, for the good case and
 //! for everything that can go wrong.
 
 mod answers;

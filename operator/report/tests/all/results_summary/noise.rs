@@ -15,7 +15,7 @@ use super::support::{doubt, noisy_in, noisy_records, reasons, with_window};
 use crate::results_support::{all_measured, run, run_with};
 
 #[test]
-fn a_neighbour_on_a_core_and_a_withholding_hypervisor_are_doubted() {
+fn a_neighbour_on_a_core_and_a_stealing_hypervisor_are_doubted() {
     let used = |busy_tenths: u64, steal_tenths: u64| {
         with_window(move |record| {
             if record.trial.cell.point == Point::WarmLatency {
@@ -44,7 +44,7 @@ fn a_neighbour_on_a_core_and_a_withholding_hypervisor_are_doubted() {
 }
 
 #[test]
-fn a_noisy_trial_in_five_counts_and_is_noted() {
+fn one_noisy_trial_in_five_counts_and_is_noted() {
     let summary = noisy_in(&[2]);
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
     assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
@@ -55,7 +55,7 @@ fn a_noisy_trial_in_five_counts_and_is_noted() {
 }
 
 #[test]
-fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
+fn two_noisy_trials_in_five_widen_a_comparison_and_make_it_untrusted() {
     let summary = noisy_in(&[2, 4]);
     assert_eq!(summary.trustworthy, Some(false));
     assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
@@ -85,7 +85,7 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
 }
 
 #[test]
-fn a_line_of_which_nothing_can_be_believed_begins_with_that() {
+fn a_verdict_without_a_trusted_number_begins_with_untrusted() {
     let mut run = run();
     run.spec.workloads.truncate(1);
     run.spec.primary_measures = vec![Metric::ThroughputRps, Metric::Memory];
@@ -97,7 +97,7 @@ fn a_line_of_which_nothing_can_be_believed_begins_with_that() {
 }
 
 #[test]
-fn the_line_begins_with_what_can_be_believed_and_marks_the_rest() {
+fn the_verdict_begins_with_trusted_results_and_marks_the_rest() {
     let mut run = run();
     run.spec.primary_measures = vec![Metric::CpuPerRequest];
     let line = summarize(&run, &noisy_records(&[2, 4])).verdict;
@@ -142,7 +142,7 @@ fn a_point_without_a_valid_trial_shows_its_numbers_and_has_no_peak() {
 
 /// Every reason that excludes a point, planted in all trials of one variant under one workload.
 #[test]
-fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
+fn an_invalid_point_is_never_compared_whatever_the_reason() {
     type Plant = fn(&mut Record);
     fn window(record: &mut Record) -> &mut TimedWindow {
         record.load_mut().unwrap().timed.as_mut().unwrap()
@@ -220,7 +220,7 @@ fn a_node_that_changed_leaves_nothing_to_compare() {
 }
 
 #[test]
-fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
+fn a_trial_that_was_measured_again_is_counted_and_shown_in_its_row() {
     let run = run();
     let mut records = all_measured(&run);
     let one = records
@@ -258,11 +258,13 @@ fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
 }
 
 #[test]
-fn windows_in_which_noise_cannot_be_judged_withhold_trust() {
-    let told = |summary: &Summary| {
+fn windows_whose_noise_cannot_be_judged_break_trust() {
+    let messages = |summary: &Summary| {
         let doubts = summary.doubts.iter();
-        let told = doubts.filter(|d| d.reason == Reason::NoiseUnknown && d.breaks_trust);
-        told.map(|doubt| doubt.message.clone()).collect::<Vec<_>>()
+        let breaking = doubts.filter(|d| d.reason == Reason::NoiseUnknown && d.breaks_trust);
+        breaking
+            .map(|doubt| doubt.message.clone())
+            .collect::<Vec<_>>()
     };
     let short = with_window(|record| {
         if record.trial.cell.point == Point::WarmLatency {
@@ -288,7 +290,7 @@ fn windows_in_which_noise_cannot_be_judged_withhold_trust() {
     let cases = blind.iter().map(|summary| (summary, at));
     for (summary, place) in cases.chain([(&short, warm)]) {
         assert_eq!(summary.trustworthy, Some(false), "{:?}", summary.doubts);
-        let found = told(summary);
+        let found = messages(summary);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].ends_with(place), "{found:?}");
     }

@@ -11,7 +11,7 @@ use super::support::doubt;
 use crate::results_support::climbs::climbs;
 use crate::results_support::{failed, record, replace, run_with};
 
-/// A run of density alone.
+/// A run of only density.
 fn run(blocks: u32) -> RunInput {
     run_with(json!({
         "blocks": blocks,
@@ -52,7 +52,7 @@ fn memory(instances: u32, mebibytes: u64) -> DensityMemory {
 }
 
 #[test]
-fn an_undecided_density_is_noted_with_the_blocks_that_it_would_take() {
+fn an_undecided_density_is_noted_with_the_blocks_needed_to_decide_it() {
     let summary = density([6, 19, 8, 17, 11].map(Some));
     let note = doubt(&summary, Reason::HighVariance);
     assert!(!note.breaks_trust);
@@ -67,7 +67,7 @@ fn an_undecided_density_is_noted_with_the_blocks_that_it_would_take() {
 }
 
 #[test]
-fn a_variant_of_which_no_climb_was_measured_is_named() {
+fn a_variant_without_a_measured_climb_is_named() {
     let note = doubt(&density([None; 5]), Reason::TrialsFailed);
     assert!(!note.breaks_trust, "{note:?}");
     assert_eq!(

@@ -1,5 +1,5 @@
-//! A generator beside a subject that has CPUs to itself: the generator's ceiling is set by the
-//! remaining CPUs.
+//! A generator together with a subject that has CPUs to itself: the generator's ceiling is set by
+//! the remaining CPUs.
 
 use wasmbench_model::wire::instrument::CpuLists;
 use wasmbench_model::wire::record::Record;
@@ -44,13 +44,13 @@ fn a_generator_that_fills_its_two_of_eight_cpus_is_doubted() {
 }
 
 #[test]
-fn a_generator_with_the_whole_node_is_not_at_its_end_on_two_cpus() {
+fn a_generator_that_may_use_the_whole_node_is_not_saturated_by_two_cpus() {
     assert!(!saturated(&with_generator("0-7", 20)));
 }
 
 /// Generator and subject on the same CPUs, where the generator uses `tenths` tenths of the
 /// subject's CPU time.
-fn beside(tenths: u64) -> Summary {
+fn on_same_cpus(tenths: u64) -> Summary {
     with_window(move |record: &mut Record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         let used = window.subject.as_ref().unwrap().cpu_nanoseconds;
@@ -60,8 +60,8 @@ fn beside(tenths: u64) -> Summary {
 }
 
 #[test]
-fn a_rate_of_which_the_generator_had_most_of_the_cpu_time_is_noted() {
-    let summary = beside(15);
+fn a_rate_is_noted_if_the_generator_used_most_of_the_cpu_time() {
+    let summary = on_same_cpus(15);
     let note = doubt(&summary, Reason::GeneratorShare);
     assert!(!note.breaks_trust);
     assert!(
@@ -69,7 +69,7 @@ fn a_rate_of_which_the_generator_had_most_of_the_cpu_time_is_noted() {
         "{note:?}"
     );
     let apart = with_generator("0-1", 15);
-    for other in [&beside(0), &apart] {
+    for other in [&on_same_cpus(0), &apart] {
         assert!(!reasons(other).contains(&Reason::GeneratorShare));
     }
 }

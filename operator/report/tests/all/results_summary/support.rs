@@ -83,6 +83,6 @@ pub fn compared_on(summary: &Summary) -> Vec<&str> {
 }
 
 pub fn verdict_on(summary: &Summary, workload: &str) -> Verdict {
-    let of = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
-    summary.comparisons.iter().find(of).unwrap().verdict
+    let is_meant = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
+    summary.comparisons.iter().find(is_meant).unwrap().verdict
 }

@@ -19,7 +19,7 @@ fn loaded(summary: &Summary) -> &LoadCell {
 }
 
 #[test]
-fn a_tail_of_one_trial_in_five_is_in_the_p999_and_in_no_median() {
+fn a_tail_in_one_trial_of_five_shows_in_the_p999_and_in_no_median() {
     let run = run();
     let usual = summarize(&run, &all_measured(&run));
     let mut records = all_measured(&run);
@@ -39,7 +39,7 @@ fn a_tail_of_one_trial_in_five_is_in_the_p999_and_in_no_median() {
 }
 
 #[test]
-fn a_tail_that_all_trials_together_cannot_carry_is_left_out() {
+fn a_tail_with_too_few_requests_in_all_trials_is_left_out() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let mut cells = summary.cells.iter();

@@ -1,5 +1,5 @@
 //! What the load generator saw: connections that end, requests without an answer, sizes, windows that
-//! last longer than asked for.
+//! last longer than requested.
 
 use serde_json::{Value, json};
 use wasmbench_controller::status::rows::status_rows;
@@ -29,41 +29,41 @@ fn met(variant: &str, change: impl Fn(&mut Record), spec: impl Fn(&mut Value)) -
     summarize(&run, &records)
 }
 
-/// The same where the generator says `seen`.
-fn seen(variant: &str, seen: &Value) -> Summary {
-    let says = |record: &mut Record| {
+/// The same where the generator reports `seen`.
+fn with_seen(variant: &str, seen: &Value) -> Summary {
+    let change = |record: &mut Record| {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.fortio["Seen"] = seen.clone();
     };
-    met(variant, says, |_| {})
+    met(variant, change, |_| {})
 }
 
-fn is_said(summary: &Summary, reason: Reason) -> bool {
+fn is_raised(summary: &Summary, reason: Reason) -> bool {
     summary.doubts.iter().any(|doubt| doubt.reason == reason)
 }
 
 #[test]
-fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_differ() {
-    let kept = seen("embedded", &json!({"Connections": 0}));
-    assert!(!is_said(&kept, Reason::ConnectionsEnd));
+fn requests_per_connection_are_shown_and_noted_where_variants_differ() {
+    let kept = with_seen("embedded", &json!({"Connections": 0}));
+    assert!(!is_raised(&kept, Reason::ConnectionsEnd));
     let table = |summary: &Summary| format!("{:?}", tables::points(summary, "hello"));
     assert!(!table(&kept).contains("Requests per connection"));
 
-    // As many connections as requests, beside those with which the load began.
+    // As many connections as requests, in addition to those with which the load began.
     let each = |record: &mut Record| {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let requests = timed.fortio["RetCodes"]["200"].clone();
         timed.fortio["Seen"] = json!({"Connections": requests});
     };
     let ends = met("embedded", each, |_| {});
-    let said = &doubt(&ends, Reason::ConnectionsEnd).message;
+    let message = &doubt(&ends, Reason::ConnectionsEnd).message;
     assert!(
-        said.contains("embedded on hello at 50 connections"),
-        "{said}"
+        message.contains("embedded on hello at 50 connections"),
+        "{message}"
     );
     assert!(
-        said.contains("requests per connection") && !said.contains("native"),
-        "{said}"
+        message.contains("requests per connection") && !message.contains("native"),
+        "{message}"
     );
     assert!(!doubt(&ends, Reason::ConnectionsEnd).breaks_trust);
     assert!(table(&ends).contains("Requests per connection"));
@@ -77,7 +77,7 @@ fn requests_of_a_connection_stand_in_the_row_and_in_a_sentence_where_variants_di
 }
 
 #[test]
-fn where_all_variants_end_their_connections_alike_nothing_is_said() {
+fn variants_that_end_connections_alike_get_no_note() {
     let each = json!({"Connections": 1_000_000_000u64});
     let mut run = run();
     run.spec.noise_floor = Some(false);
@@ -87,41 +87,41 @@ fn where_all_variants_end_their_connections_alike_nothing_is_said() {
         timed.unwrap().fortio["Seen"] = each.clone();
     }
     let summary = summarize(&run, &records);
-    assert!(!is_said(&summary, Reason::ConnectionsEnd));
+    assert!(!is_raised(&summary, Reason::ConnectionsEnd));
 }
 
 #[test]
-fn answers_that_grow_are_said_with_both_sizes() {
+fn answers_that_grow_are_noted_with_both_sizes() {
     let bytes = |min: u64, max: u64| json!({"Bytes": {"Count": 9, "Min": min, "Max": max}});
-    let grown = seen("embedded", &bytes(5, 300_000));
-    let said = &doubt(&grown, Reason::AnswersVary).message;
+    let grown = with_seen("embedded", &bytes(5, 300_000));
+    let message = &doubt(&grown, Reason::AnswersVary).message;
     assert!(
-        said.contains("embedded on hello at 50 connections (5 to 300000 bytes)"),
-        "{said}"
+        message.contains("embedded on hello at 50 connections (5 to 300000 bytes)"),
+        "{message}"
     );
     // All of them had grown before the window began.
-    let grown = seen("embedded", &bytes(300_000, 300_000));
-    let said = &doubt(&grown, Reason::AnswersVary).message;
-    assert!(said.contains("to 300000 bytes"), "{said}");
-    let counted = seen("embedded", &bytes(500, 900));
-    assert!(!is_said(&counted, Reason::AnswersVary));
+    let grown = with_seen("embedded", &bytes(300_000, 300_000));
+    let message = &doubt(&grown, Reason::AnswersVary).message;
+    assert!(message.contains("to 300000 bytes"), "{message}");
+    let counted = with_seen("embedded", &bytes(500, 900));
+    assert!(!is_raised(&counted, Reason::AnswersVary));
 }
 
 #[test]
 fn an_answer_of_another_size_is_wrong_where_all_must_be_the_same() {
     let with = |expect: Value| {
-        let says = |record: &mut Record| {
+        let change = |record: &mut Record| {
             let load = record.load_mut().unwrap();
             let before = load.answer_before.as_ref().unwrap().body_bytes;
             load.timed.as_mut().unwrap().fortio["Seen"] =
                 json!({"Bytes": {"Count": 9, "Min": before, "Max": before + 1}});
         };
-        met("embedded", says, |spec| {
+        met("embedded", change, |spec| {
             spec["workloads"][0]["expect"] = expect.clone();
         })
     };
     let free = with(json!({"bodySuffix": "hello"}));
-    assert!(!is_said(&free, Reason::ResponseMismatch));
+    assert!(!is_raised(&free, Reason::ResponseMismatch));
     let fixed = with(json!({"sameAcrossVariants": true}));
     let cell = fixed
         .cells
@@ -130,29 +130,29 @@ fn an_answer_of_another_size_is_wrong_where_all_must_be_the_same() {
         .unwrap();
     assert_eq!(cell.place(), "embedded on hello at 50 connections");
     assert_eq!(cell.invalid_because, [Reason::ResponseMismatch]);
-    let said = &doubt(&fixed, Reason::ResponseMismatch).message;
+    let message = &doubt(&fixed, Reason::ResponseMismatch).message;
     assert!(
-        said.contains("embedded on hello at 50 connections"),
-        "{said}"
+        message.contains("embedded on hello at 50 connections"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust() {
+fn a_window_that_overruns_by_far_makes_its_comparison_untrusted() {
     let lasting = |seconds: u64| {
-        let says = move |record: &mut Record| {
+        let change = move |record: &mut Record| {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
             timed.asked_nanoseconds = Some(3_000_000_000);
             timed.fortio["ActualDuration"] = json!(seconds * 1_000_000_000);
         };
-        met("embedded", says, |_| {})
+        met("embedded", change, |_| {})
     };
-    assert!(!is_said(&lasting(4), Reason::WindowOverran));
+    assert!(!is_raised(&lasting(4), Reason::WindowOverran));
     let stalled = lasting(9);
-    let said = &doubt(&stalled, Reason::WindowOverran).message;
+    let message = &doubt(&stalled, Reason::WindowOverran).message;
     assert!(
-        said.contains("embedded on hello at 50 connections (3.0 times as long)"),
-        "{said}"
+        message.contains("embedded on hello at 50 connections (3.0 times as long)"),
+        "{message}"
     );
     let compared = stalled.comparisons.iter().find(|one| {
         one.variant == "embedded"
@@ -163,19 +163,22 @@ fn a_window_that_lasts_much_longer_than_asked_for_takes_its_comparison_the_trust
 }
 
 #[test]
-fn requests_without_an_answer_are_told_by_kind() {
+fn requests_without_an_answer_are_reported_by_kind() {
     let summary = failing(&json!({"-1": 30}), &json!({"cut": 20, "closed": 10}));
-    let said = &doubt(&summary, Reason::ErrorsInLoad).message;
-    assert!(said.contains("cut off: shorter than announced"), "{said}");
+    let message = &doubt(&summary, Reason::ErrorsInLoad).message;
     assert!(
-        said.contains("closed without an answer") && !said.contains("-1"),
-        "{said}"
+        message.contains("cut off: shorter than announced"),
+        "{message}"
+    );
+    assert!(
+        message.contains("closed without an answer") && !message.contains("-1"),
+        "{message}"
     );
 }
 
 /// A run in which requests of embedded failed with these statuses, and these kinds of failures.
 fn failing(statuses: &Value, kinds: &Value) -> Summary {
-    let says = |record: &mut Record| {
+    let change = |record: &mut Record| {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let fortio = &mut timed.fortio;
         let all = fortio["RetCodes"]["200"].as_u64().unwrap();
@@ -189,11 +192,11 @@ fn failing(statuses: &Value, kinds: &Value) -> Summary {
         fortio["RetCodes"]["200"] = json!(all - failed);
         fortio["Seen"] = json!({"Failures": kinds});
     };
-    met("embedded", says, |_| {})
+    met("embedded", change, |_| {})
 }
 
 #[test]
-fn what_to_do_about_failures_follows_from_the_most_frequent_kind() {
+fn the_advice_about_failures_follows_from_the_most_frequent_kind() {
     for (statuses, kinds, remedy) in [
         (
             json!({"503": 20, "-1": 10}),
@@ -223,16 +226,16 @@ fn what_to_do_about_failures_follows_from_the_most_frequent_kind() {
         ),
     ] {
         let summary = failing(&statuses, &kinds);
-        let said = &doubt(&summary, Reason::ErrorsInLoad).remedy;
-        assert!(said.contains(remedy), "{statuses} {kinds}: {said}");
-        assert!(said.contains("maxErrorShare"), "{said}");
+        let found = &doubt(&summary, Reason::ErrorsInLoad).remedy;
+        assert!(found.contains(remedy), "{statuses} {kinds}: {found}");
+        assert!(found.contains("maxErrorShare"), "{found}");
     }
 }
 
 #[test]
-fn requests_that_were_sent_again_are_noted_from_one_in_a_hundred_on() {
+fn resent_requests_are_noted_from_one_in_a_hundred_on() {
     let with = |resent: u64| {
-        let says = |record: &mut Record| {
+        let change = |record: &mut Record| {
             let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
             timed.fortio["RetCodes"] = json!({"200": 1000});
             timed.fortio["DurationHistogram"] = json!({"Count": 1000, "Sum": 1.0,
@@ -240,15 +243,15 @@ fn requests_that_were_sent_again_are_noted_from_one_in_a_hundred_on() {
             timed.fortio["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
             timed.fortio["Seen"] = json!({"Resent": resent});
         };
-        met("embedded", says, |_| {})
+        met("embedded", change, |_| {})
     };
-    assert!(!is_said(&with(10), Reason::ConnectionsEnd));
+    assert!(!is_raised(&with(10), Reason::ConnectionsEnd));
     let often = with(11);
-    let said = doubt(&often, Reason::ConnectionsEnd);
+    let note = doubt(&often, Reason::ConnectionsEnd);
     assert!(
-        said.message
+        note.message
             .contains("embedded on hello at 50 connections (")
-            && !said.breaks_trust,
-        "{said:?}"
+            && !note.breaks_trust,
+        "{note:?}"
     );
 }

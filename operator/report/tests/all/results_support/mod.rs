@@ -90,7 +90,7 @@ pub fn slow(records: &mut [Record], factor: impl Fn(&TrialId) -> Option<f64>) {
 }
 
 /// Adds the variant `shim` to the run.
-pub fn beside_shim(run: &mut RunInput) {
+pub fn add_shim(run: &mut RunInput) {
     let mut shim = run.spec.variants[0].clone();
     shim.name = "shim".into();
     run.spec.variants.push(shim);

@@ -283,15 +283,15 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Lo
 
 /// Prints a line of `make selftest`.
 #[expect(clippy::print_stdout, reason = "`make selftest` shows the figures")]
-pub fn tell(name: &str, share: f64, expected: &str) {
+pub fn print_figure(name: &str, share: f64, expected: &str) {
     println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
 }
 
-/// The share of runs for whose comparisons `says` holds.
-pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool) -> f64 {
+/// The share of runs for whose comparisons `holds` returns true.
+pub fn share(run: &SyntheticRun, runs: u32, holds: impl Fn(&[Comparison]) -> bool) -> f64 {
     let mut chance = Chance::new(7);
     let count = (0..runs)
-        .filter(|_| says(&run.comparisons(&mut chance)))
+        .filter(|_| holds(&run.comparisons(&mut chance)))
         .count();
     count as f64 / f64::from(runs)
 }

@@ -45,14 +45,14 @@ pub fn cell(
     let lost = all
         .values()
         .filter(|trial| trial.lost_its_class(sweep.samples));
-    let told: u32 = shown.values().map(|trial| with_known_cache(trial)).sum();
+    let known: u32 = shown.values().map(|trial| with_known_cache(trial)).sum();
     let samples: u32 = shown.values().map(|trial| trial.samples).sum();
     // An image that is pulled anew is compiled anew.
     let is_pulled = sweep.class == ColdStartClass::NodeCold;
     let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(recorded.variant);
     let detail = ColdStartDetail {
         compile_cache_unknown: if may_be_compiled {
-            samples.saturating_sub(told)
+            samples.saturating_sub(known)
         } else {
             0
         },

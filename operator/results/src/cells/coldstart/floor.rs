@@ -32,11 +32,11 @@ pub struct HarnessFloor {
 /// The measured floors, one per number of pods created at once.
 pub fn floors(observations: &BTreeMap<TrialId, Observation>) -> Vec<HarnessFloor> {
     let mut by_point: BTreeMap<u32, BTreeMap<u32, Vec<&ColdTrial>>> = BTreeMap::new();
-    for (trial, seen) in observations {
+    for (trial, observed) in observations {
         let Point::ColdStart { concurrency } = trial.cell.point else {
             continue;
         };
-        if let Some(cold) = seen.cold_start().filter(|cold| cold.floor_pods > 0) {
+        if let Some(cold) = observed.cold_start().filter(|cold| cold.floor_pods > 0) {
             let blocks = by_point.entry(concurrency).or_default();
             blocks.entry(trial.block).or_default().push(cold);
         }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_among_those_that_were_given_up_is_unknown() {
+    fn a_percentile_among_requests_that_were_given_up_is_unknown() {
         let values: Vec<f64> = (1..=18).map(f64::from).collect();
         assert_eq!(percentile(&values, 20, 90), Some(18.0));
         assert_eq!(percentile(&values, 21, 90), None);

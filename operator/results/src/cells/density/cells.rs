@@ -45,8 +45,8 @@ pub fn cell(
 }
 
 fn summarise(blocks: &Blocks<'_>, planned: u32) -> DensityDetail {
-    let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
-        Spread::from_values(blocks.values().filter_map(|trial| of(trial)))
+    let slopes = |slope: fn(&DensityTrial) -> Option<f64>| {
+        Spread::from_values(blocks.values().filter_map(|trial| slope(trial)))
             .map(|spread| spread.map(round_number))
     };
     DensityDetail {
@@ -68,8 +68,8 @@ fn summarise(blocks: &Blocks<'_>, planned: u32) -> DensityDetail {
 
 fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
-        let spread = |of: fn(&Reached) -> Option<f64>| {
-            Spread::from_values(steps.iter().filter_map(|step| of(step)))
+        let spread = |number: fn(&Reached) -> Option<f64>| {
+            Spread::from_values(steps.iter().filter_map(|step| number(step)))
                 .map(|spread| spread.map(round_number))
         };
         Some(DensityStepSummary {

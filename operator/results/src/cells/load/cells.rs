@@ -25,8 +25,10 @@ use crate::vocabulary::trial_reason::TrialReason;
 
 /// The load generator's ceilings under the workloads of a run.
 pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
-    let seen = observations.iter();
-    ceiling::ceilings(seen.filter_map(|(trial, seen)| Some((trial, seen.generator_ceiling?))))
+    let observed = observations.iter();
+    ceiling::ceilings(
+        observed.filter_map(|(trial, observed)| Some((trial, observed.generator_ceiling?))),
+    )
 }
 
 /// The cell of a load; `None` for a point of another sweep.
@@ -50,16 +52,16 @@ pub fn cell(
     let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
     let wrong = validity.of_every_trial(variant, workload);
     let mut workloads = spec.workloads.iter();
-    let asked = workloads.find(|one| one.name == *workload);
-    let max_error_share = asked.and_then(Workload::max_error_share);
+    let workload_spec = workloads.find(|one| one.name == *workload);
+    let max_error_share = workload_spec.and_then(Workload::max_error_share);
     // One answer is the right one, so none may have another size.
-    let is_fixed =
-        asked.is_some_and(|asked| asked.expect.same_across_variants || asked.expect.body.is_some());
+    let is_fixed = workload_spec
+        .is_some_and(|one| one.expect.same_across_variants || one.expect.body.is_some());
     let trials: Vec<Trial> = recorded
         .trials
         .iter()
-        .map(|(block, seen)| {
-            let mut trial = trial_of(seen, *block, wrong, max_error_share.unwrap_or_default());
+        .map(|(block, observed)| {
+            let mut trial = trial_of(observed, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
             if reuse == ConnectionReuse::PerRequest {
                 metrics.traffic.requests_per_connection = None;
@@ -95,9 +97,14 @@ pub fn cell(
 }
 
 /// Converts an observation to a trial of its cell.
-fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_share: f64) -> Trial {
-    let metrics = seen.load().cloned().unwrap_or_default();
-    let (state, reason) = match &seen.ended {
+fn trial_of(
+    observed: &Observation,
+    block: u32,
+    wrong: Option<Reason>,
+    max_error_share: f64,
+) -> Trial {
+    let metrics = observed.load().cloned().unwrap_or_default();
+    let (state, reason) = match &observed.ended {
         Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.into())),
         Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.into())),
         Outcome::Measured => {
@@ -114,7 +121,7 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
     };
     Trial {
         block,
-        position: seen.position,
+        position: observed.position,
         state,
         reason,
         metrics,
@@ -132,9 +139,9 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     } else {
         TrialState::Invalid
     };
-    let spread = |of: fn(&Metrics) -> Option<f64>| {
+    let spread = |number: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        Spread::from_values(shown.filter_map(|trial| of(&trial.metrics)))
+        Spread::from_values(shown.filter_map(|trial| number(&trial.metrics)))
             .map(|spread| spread.map(round_number))
     };
     let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
@@ -194,19 +201,19 @@ fn traffic(trials: &[Trial], shown: TrialState) -> Option<TrafficSummary> {
     (found != TrafficSummary::default()).then_some(found)
 }
 
-/// From this factor on, a window is not the one that was asked for: its rate contains a stall. It
-/// is longer than asked anyway by the last answer of each connection.
+/// From this factor on, a window is not the one that was requested: its rate contains a stall. It
+/// is longer than requested anyway by the last answer of each connection.
 const OVERRUN: f64 = 1.5;
 
-/// How much longer than asked for the longest window was.
+/// How much longer than requested the longest window was.
 fn overrun(trials: &[Trial]) -> Option<f64> {
-    let (_, factor) = extremes(trials, |metrics| metrics.length_as_asked)?;
+    let (_, factor) = extremes(trials, |metrics| metrics.relative_length)?;
     (factor >= OVERRUN).then(|| round_number(factor))
 }
 
 /// The smallest and the largest number among the valid trials.
-pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
-    let numbers = valid(trials).filter_map(|trial| of(&trial.metrics));
+pub fn extremes(trials: &[Trial], number: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
+    let numbers = valid(trials).filter_map(|trial| number(&trial.metrics));
     numbers.fold(None, |found: Option<(f64, f64)>, number| {
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))

@@ -78,7 +78,7 @@ pub struct LoadDetail {
     pub log_cpu_microseconds_per_request: Option<Spread>,
     /// CPUs that the subject's pod used: its CPU time per time of the window.
     pub cpus_used: Option<Spread>,
-    /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
+    /// Memory of the subject's pod, in bytes; `environment.memorySources` has the kind.
     #[serialize_always]
     pub memory_bytes: Option<Spread>,
     /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are
@@ -106,8 +106,8 @@ pub struct LoadDetail {
     pub throttled_share: Option<f64>,
     /// What the load generator saw; absent if nothing is known.
     pub traffic: Option<TrafficSummary>,
-    /// How much longer than asked for the longest timed window was, as a factor; only where windows
-    /// are asked for by time, and only from 1.5 on.
+    /// How much longer than requested the longest timed window was, as a factor; only where windows
+    /// are requested by time, and only from 1.5 on.
     pub overrun: Option<f64>,
     /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
     /// per trial: V valid, I invalid, F failed, S skipped.

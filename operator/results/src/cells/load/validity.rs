@@ -11,7 +11,7 @@ use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::trial_reason::TrialReason;
 
 /// The reasons that follow from the trials of a point. `wrong` is what speaks against all of them.
-/// A CPU limit that the run sets is part of its question; any other measures what nobody asked.
+/// A CPU limit that the run sets is part of its question; any other measures what nobody asked for.
 pub fn reasons(
     counts: TrialCounts,
     load: &LoadDetail,

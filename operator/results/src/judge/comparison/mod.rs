@@ -182,7 +182,7 @@ pub struct NoiseFloor {
 
 impl NoiseFloor {
     /// Whether this is the noise floor of the comparison.
-    pub fn is_beside(&self, compared: &Comparison) -> bool {
+    pub fn is_of(&self, compared: &Comparison) -> bool {
         (self.metric, &self.workload, self.point)
             == (compared.metric, &compared.workload, compared.point)
     }

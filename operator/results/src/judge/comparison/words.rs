@@ -117,7 +117,7 @@ impl Comparison {
         let is_far = is_rate && ratio > 0.0 && ratio < FEW;
         is_far.then(|| {
             let times = units::ratio(1.0 / ratio);
-            measure.words.said(false, Some(&times))
+            measure.words.phrase(false, Some(&times))
         })
     }
 

@@ -119,12 +119,12 @@ fn decision(
     let found = comparison.map(|found| Found::among(&found.estimate, among));
     let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
-    let seen = found.map_or_else(not_compared, |found| seen(found, among));
+    let finding = found.map_or_else(not_compared, |found| finding(found, among));
     Decision {
         name: name.clone(),
         outcome,
         message: format!(
-            "{what} of {variant} on {workload} must be {}: {seen}",
+            "{what} of {variant} on {workload} must be {}: {finding}",
             bounds(expectation)
         ),
     }
@@ -163,7 +163,7 @@ fn bounds(expectation: &RatioExpectation) -> String {
     format!("{} the baseline's", bounds.join(" and "))
 }
 
-fn seen(found: Found, among: usize) -> String {
+fn finding(found: Found, among: usize) -> String {
     let ratio = units::ratio(found.ratio);
     let Some((low, high)) = found.interval else {
         return format!("{ratio} in one block, which has no interval");

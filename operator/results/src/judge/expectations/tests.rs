@@ -48,7 +48,7 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
 }
 
 #[test]
-fn the_end_of_the_interval_decides_and_not_the_estimate() {
+fn the_end_of_the_interval_decides_not_the_estimate() {
     let least = json!({"atLeast": "0.8"});
     assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Fulfilment::Met);
     assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Fulfilment::Undecided);
@@ -64,7 +64,7 @@ fn both_bounds_must_hold() {
 }
 
 #[test]
-fn without_an_interval_or_a_comparison_nothing_is_decided() {
+fn nothing_is_decided_without_an_interval_or_a_comparison() {
     assert_eq!(
         outcome_of(&json!({"atMost": "9"}), None),
         Fulfilment::Undecided
@@ -74,7 +74,7 @@ fn without_an_interval_or_a_comparison_nothing_is_decided() {
 }
 
 #[test]
-fn of_several_rates_the_highest_decides_even_when_it_is_void() {
+fn the_highest_of_several_rates_decides_even_if_it_is_invalid() {
     let expectation = json!({
         "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
         "atMost": "1.2",
@@ -91,10 +91,10 @@ fn of_several_rates_the_highest_decides_even_when_it_is_void() {
     let highest = Point::OpenLoop {
         percent_of_peak: 90,
     };
-    let of = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
-    assert_eq!(of(&both).outcome, Fulfilment::NotMet);
-    assert!(of(&both).message.contains("at 90 % of the peak"));
-    assert_eq!(of(&both[..1]).outcome, Fulfilment::Undecided);
+    let decided = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
+    assert_eq!(decided(&both).outcome, Fulfilment::NotMet);
+    assert!(decided(&both).message.contains("at 90 % of the peak"));
+    assert_eq!(decided(&both[..1]).outcome, Fulfilment::Undecided);
 }
 
 #[test]
@@ -110,15 +110,15 @@ fn one_expectation_that_is_not_met_decides_for_all() {
 }
 
 #[test]
-fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
+fn more_expectations_demand_more_certainty_of_each_bound() {
     let expectation = json!({
         "name": "gate", "metric": "memory", "variant": "one", "workload": "hello", "atMost": "1.1",
     });
     let expectation = serde_json::from_value(expectation).unwrap();
     let comparison = found(Some((1.0 / 1.08, 1.08)));
-    let of = |among| decision(None, among, &expectation, std::slice::from_ref(&comparison));
-    assert_eq!(of(1).outcome, Fulfilment::Met);
-    let among_many = of(30);
+    let decided = |among| decision(None, among, &expectation, std::slice::from_ref(&comparison));
+    assert_eq!(decided(1).outcome, Fulfilment::Met);
+    let among_many = decided(30);
     assert_eq!(among_many.outcome, Fulfilment::Undecided);
     let words = "for 30 expectations together";
     assert!(among_many.message.contains(words), "{}", among_many.message);

@@ -1,5 +1,5 @@
-//! Is the run precise enough, or is another block needed? Decided from the widths of the intervals
-//! alone: looking at verdicts again and again, and stopping at the first welcome one, finds
+//! Is the run precise enough, or is another block needed? Decided only from the widths of the
+//! intervals: looking at verdicts again and again, and stopping at the first welcome one, finds
 //! differences between equals.
 //!
 //! Widths mislead, too: an interval first becomes narrow when the blocks happen to lie close
@@ -194,11 +194,11 @@ fn given_up(
     workload: &str,
     last: u32,
 ) -> bool {
-    observations.iter().any(|(trial, seen)| {
+    observations.iter().any(|(trial, observed)| {
         trial.block == last
             && trial.cell.variant == variant
             && trial.cell.workload == workload
-            && matches!(seen.ended, Outcome::Skipped { .. })
+            && matches!(observed.ended, Outcome::Skipped { .. })
     })
 }
 

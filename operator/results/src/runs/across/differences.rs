@@ -81,13 +81,18 @@ fn node(before: &Environment, after: &Environment) -> Vec<Difference> {
         ("probe", &before.facts, &after.facts),
         ("node", &before.node_facts, &after.node_facts),
     ] {
-        let of = |facts: &BTreeMap<String, String>, key: &str| {
+        let value = |facts: &BTreeMap<String, String>, key: &str| {
             facts.get(key).map_or(ABSENT, String::as_str).to_owned()
         };
         let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         found.extend(keys.into_iter().filter_map(|key| {
             let what = format!("{scope}.{key}");
-            difference(Weight::Forbids, what, &of(before, key), &of(after, key))
+            difference(
+                Weight::Forbids,
+                what,
+                &value(before, key),
+                &value(after, key),
+            )
         }));
     }
     found
@@ -265,11 +270,11 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
 }
 
 fn of_variant(name: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
-    let of = |spec: &BenchmarkRunSpec| {
+    let variant_spec = |spec: &BenchmarkRunSpec| {
         let variants = serde_json::to_value(digested(&spec.variants)).unwrap_or_default();
         by_name(variants).get(name).cloned()
     };
-    let (Some(one), Some(other)) = (of(before.spec), of(after.spec)) else {
+    let (Some(one), Some(other)) = (variant_spec(before.spec), variant_spec(after.spec)) else {
         return vec![];
     };
     let mut found = variant_facts::differences(name, before, after);

@@ -1,7 +1,7 @@
 //! Comparison of runs: each cell of a run as a multiple of the same cell of one or several earlier
 //! runs. An interval from a single run cannot account for what shifts a whole run. So two runs are
 //! judged by their ratios to the baseline, in which such a shift cancels. Absolute numbers are
-//! judged only against five or more earlier runs, or where the history of their schedule shows how
+//! judged only by five or more earlier runs, or where the history of their schedule shows how
 //! far runs scatter ([`scatter`]). Blocks of different runs are not paired: the intervals are
 //! [`Interval::unpaired`](crate::statistics::Interval::unpaired),
 //! [`Interval::from_two_runs`](crate::statistics::Interval::from_two_runs) and

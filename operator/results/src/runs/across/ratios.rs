@@ -2,7 +2,7 @@
 //!
 //! Between two runs, the ratio to the baseline within each run is judged: what shifts a whole run
 //! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without
-//! one, are judged against several earlier runs
+//! one, are judged by several earlier runs
 //! ([`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS)), which show how far runs scatter.
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
@@ -84,7 +84,7 @@ struct Judged {
 
 /// The ratios of all cells that both the later run and earlier ones have, and the number of metrics
 /// of cells that only one side has. `before` holds the samples of each earlier run, the latest run
-/// first; `baseline_changed` says that the runs do not all have the same baseline; `spec` is the
+/// first; `baseline_changed` means that the runs do not all have the same baseline; `spec` is the
 /// later run's.
 pub fn ratios(
     before: &[Vec<Sample>],
@@ -99,10 +99,10 @@ pub fn ratios(
     let judged = pairs.iter().filter_map(|pair| pair.judged.as_ref().ok());
     let p_values: Vec<f64> = judged.map(|judged| judged.interval.p_value).collect();
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
-    let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
+    let is_missing = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
     let lost = before
         .first()
-        .map_or(0, |last| last.iter().filter(lacking).count());
+        .map_or(0, |last| last.iter().filter(is_missing).count());
     let single = lost + after.len() - pairs.len();
     let ratios = pairs.into_iter().map(|pair| {
         let adjusted = pair.judged.as_ref().ok().and_then(|_| adjusted.next());
@@ -167,7 +167,7 @@ fn to_judge(
     })
 }
 
-/// Compares with the latest run alone: by how far runs of the schedule scatter, if its history
+/// Compares only with the latest run: by how far runs of the schedule scatter, if its history
 /// shows that, otherwise through the baseline. Also returns the number of runs that show the
 /// scatter.
 fn with_last(
@@ -261,7 +261,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
             scatter: None,
             unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
             is_untrusted: is_untrusted(one.cell),
-            // The floor says that the baseline differs from its twin.
+            // The floor shows that the baseline differs from its twin.
             is_baseline_untrusted: floor.is_some_and(|floor| floor.differs)
                 || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
         }

@@ -14,12 +14,12 @@ const BETWEEN: &str = ", ";
 
 /// The differences in one variant between both runs.
 pub fn differences(variant: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
-    let of = |side: Side<'_>| {
+    let ran_on = |side: Side<'_>| {
         let mut variants = side.summary.environment.variants.iter();
         let ran = variants.find(|ran| ran.variant == variant);
         ran.cloned().unwrap_or_default()
     };
-    let (one, other) = (of(before), of(after));
+    let (one, other) = (ran_on(before), ran_on(after));
     let all = [
         ("image", image(&one), image(&other)),
         (
@@ -47,15 +47,15 @@ fn image(ran: &VariantImages) -> String {
 
 /// The facts that only this one of two engines reports. A list of all facts would be cut off before
 /// the first one that differs.
-fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
-    if says.is_empty() {
+fn engine(texts: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
+    if texts.is_empty() {
         return UNKNOWN.to_owned();
     }
-    let facts = |says: &BTreeSet<String>| -> BTreeSet<String> {
-        let facts = says.iter().flat_map(|text| text.split(BETWEEN));
+    let facts = |texts: &BTreeSet<String>| -> BTreeSet<String> {
+        let facts = texts.iter().flat_map(|text| text.split(BETWEEN));
         facts.map(str::to_owned).collect()
     };
-    let own: BTreeSet<String> = facts(says).difference(&facts(other)).cloned().collect();
+    let own: BTreeSet<String> = facts(texts).difference(&facts(other)).cloned().collect();
     if own.is_empty() {
         ABSENT.to_owned()
     } else {

@@ -1,5 +1,5 @@
-//! Lists and maps that end where nothing honest goes on. An element may take a hundred times its text in memory, so the
-//! length of the text alone bounds nothing.
+//! Lists and maps with a largest length that no genuine history exceeds. An element may take a
+//! hundred times its text in memory, so the length of the text is no bound by itself.
 
 use std::collections::BTreeMap;
 use std::fmt;

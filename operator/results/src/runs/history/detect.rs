@@ -71,7 +71,7 @@ fn shown(history: &History, series: usize, count: usize) -> Option<LastingChange
             .and_then(|run| history.runs.get(run))
     };
     let (first, found_with) = (place(change.first)?, place(change.found_with)?);
-    let last_before = observed.iter().rev().find(|seen| seen.run < change.first)?;
+    let last_before = observed.iter().rev().find(|one| one.run < change.first)?;
     let before = place(last_before.run)?;
     let variant = &history.series[series].variant;
     let image = |setting: usize| {

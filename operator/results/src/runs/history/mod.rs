@@ -131,8 +131,8 @@ fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
 
 /// The digest of what makes runs of a schedule different experiments, regardless of their variants.
 fn digest_of(spec: &BenchmarkRunSpec) -> String {
-    let asked = serde_json::json!([spec.workloads, spec.sweeps]);
-    let digest = hex(&Sha256::digest(asked.to_string().as_bytes()));
+    let requested = serde_json::json!([spec.workloads, spec.sweeps]);
+    let digest = hex(&Sha256::digest(requested.to_string().as_bytes()));
     digest.chars().take(DIGEST_DIGITS).collect()
 }
 

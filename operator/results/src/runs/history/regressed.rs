@@ -8,7 +8,7 @@ use crate::runs::history::lasting_change::LastingChange;
 use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
 
 /// The most changes that the message describes.
-const TOLD: usize = 3;
+const MOST_DESCRIBED: usize = 3;
 
 impl History {
     /// Changes for the worse that may exceed the smallest effect that matters (a logarithm), begin
@@ -50,18 +50,18 @@ impl History {
         if regressions.is_empty() {
             return Some(self.nothing_found(runs));
         }
-        let told: Vec<String> = regressions
+        let described: Vec<String> = regressions
             .iter()
-            .take(TOLD)
+            .take(MOST_DESCRIBED)
             .map(|found| found.words(&self.series[found.series]))
             .collect();
-        let more = match regressions.len().saturating_sub(TOLD) {
+        let more = match regressions.len().saturating_sub(MOST_DESCRIBED) {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
         let message = format!(
             "{}{more}. What is accepted is named by spec.acceptChangesBefore",
-            told.join("; ")
+            described.join("; ")
         );
         Some(conditions::yes(conditions::REGRESSED, "Changed", message))
     }

@@ -20,12 +20,12 @@ impl History {
     /// scatter. Lasting changes do not count as scatter.
     pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
         let known = self.series.iter().position(|known| known == series);
-        let of = |number: fn(&Number) -> Option<Ends>| {
+        let between_runs = |number: fn(&Number) -> Option<Ends>| {
             BetweenRuns::from_groups(&self.groups(known?, stratum, without, number))
         };
         Scatter {
-            ratio: of(|number| number.ratio),
-            value: of(|number| number.value),
+            ratio: between_runs(|number| number.ratio),
+            value: between_runs(|number| number.value),
         }
     }
 
@@ -35,7 +35,7 @@ impl History {
         series: usize,
         stratum: &str,
         without: &[&str],
-        of: fn(&Number) -> Option<Ends>,
+        ends_of: fn(&Number) -> Option<Ends>,
     ) -> Vec<Vec<OfRun>> {
         let mut groups = vec![vec![]];
         for line in &self.runs {
@@ -45,19 +45,19 @@ impl History {
             }
             let setting = self.settings.get(line.setting).map(Setting::stratum);
             // Folded runs are means and scatter less than single runs.
-            let is_told = line.runs == 1
+            let is_comparable = line.runs == 1
                 && !without.contains(&line.name.as_str())
                 && setting.is_some_and(|known| known == stratum);
             let number = line
                 .number(series)
-                .filter(|_| is_told)
+                .filter(|_| is_comparable)
                 .filter(|number| number.trusted);
-            let ends = number.and_then(|number| Some((of(number)?, number.blocks)));
-            let told = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
+            let ends = number.and_then(|number| Some((ends_of(number)?, number.blocks)));
+            let single = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
             groups
                 .last_mut()
                 .into_iter()
-                .for_each(|group| group.extend(told));
+                .for_each(|group| group.extend(single));
         }
         groups
     }

@@ -29,16 +29,18 @@ pub(super) struct Entry {
 /// The runs of a history that can be compared; those with impossible ratios are left out.
 pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
     let mut strata: Vec<&str> = vec![];
-    let possible = history.iter().filter(|seen| is_possible(seen.ratio));
+    let possible = history
+        .iter()
+        .filter(|observed| is_possible(observed.ratio));
     possible
-        .map(|seen| Entry {
-            run: seen.run,
-            ratio: seen.ratio,
-            error: seen
+        .map(|observed| Entry {
+            run: observed.run,
+            ratio: observed.ratio,
+            error: observed
                 .error
                 .filter(|error| is_possible(*error))
                 .unwrap_or_default(),
-            stratum: number_of(seen.stratum, &mut strata),
+            stratum: number_of(observed.stratum, &mut strata),
         })
         .collect()
 }

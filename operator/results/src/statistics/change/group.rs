@@ -26,7 +26,7 @@ impl Group {
         self.before.len() * self.after.len()
     }
 
-    /// How much this stratum tells, as an effective number of runs: the number on one side if there
+    /// How much this stratum counts, as an effective number of runs: the number on one side if there
     /// are very many on the other.
     pub(super) fn weight(&self) -> f64 {
         self.pairs() as f64 / (self.before.len() + self.after.len()) as f64

@@ -24,13 +24,13 @@ pub(super) fn estimate(groups: &[Group]) -> (f64, (f64, f64)) {
 
 /// Every run after minus every run before, within each stratum, in ascending order.
 fn differences(groups: &[Group]) -> Vec<f64> {
-    let of = |group: &Group| -> Vec<f64> {
+    let within = |group: &Group| -> Vec<f64> {
         let later = group.after.iter();
         later
             .flat_map(|later| group.before.iter().map(move |earlier| later - earlier))
             .collect()
     };
-    let mut differences: Vec<f64> = groups.iter().flat_map(of).collect();
+    let mut differences: Vec<f64> = groups.iter().flat_map(within).collect();
     differences.sort_by(f64::total_cmp);
     differences
 }
@@ -87,7 +87,7 @@ mod tests {
     /// Of 10 and 5 runs, 8 pairs of 50 or fewer occur in 20 of 1000 orders: the printed tables have
     /// 8 as the critical value.
     #[test]
-    fn its_interval_has_the_critical_value_of_the_printed_tables() {
+    fn the_interval_uses_the_critical_value_of_the_printed_tables() {
         let group = Group {
             before: vec![0.0; 10],
             after: vec![0.0; 5],
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_no_narrower_than_the_errors_of_the_runs() {
+    fn an_interval_is_no_narrower_than_the_errors_of_the_runs() {
         let (size, (low, high)) = estimate(&[few(0.04 * 0.04)]);
         close(size, 0.1);
         close(low, 0.1 - 1.96 * 0.04);

@@ -48,7 +48,7 @@ pub struct Change {
     pub low: f64,
     /// Upper end of the 95 % interval of `size`.
     pub high: f64,
-    /// The smaller p-value of both tests when the change was found, for this division alone.
+    /// The smaller p-value of both tests when the change was found, for only this division.
     pub p_value: f64,
 }
 
@@ -98,8 +98,8 @@ struct Alarm {
 
 fn alarms(runs: &[Entry], level: f64) -> Vec<Alarm> {
     let (mut alarms, mut start) = (vec![], 0);
-    for seen in 1..=runs.len() {
-        if let Some(alarm) = look(&runs[..seen], start, level) {
+    for count in 1..=runs.len() {
+        if let Some(alarm) = look(&runs[..count], start, level) {
             start = alarm.at;
             alarms.push(alarm);
         }

@@ -25,13 +25,13 @@ const NEAR: f64 = 2.0;
 
 /// Twice the number of pairs whose later run is larger; a tie counts as half a pair.
 fn rising(group: &Group) -> usize {
-    let of = |later: &f64| -> usize {
+    let twice_smaller = |later: &f64| -> usize {
         let earlier = group.before.iter();
         earlier
             .map(|earlier| usize::from(earlier < later) + usize::from(earlier <= later))
             .sum()
     };
-    group.after.iter().map(of).sum()
+    group.after.iter().map(twice_smaller).sum()
 }
 
 /// The variance of the number of pairs if nothing has changed.
@@ -102,7 +102,7 @@ mod tests {
 
     /// Of the 56 orders of 5 and 3 runs one has all 15 pairs rising, and one has none.
     #[test]
-    fn parts_that_do_not_overlap_are_as_likely_as_orders_are_many() {
+    fn the_p_value_of_separate_parts_follows_from_the_number_of_orders() {
         let before = [1.0, 2.0, 3.0, 4.0, 5.0];
         close(p_value(&[group(&before, &[6.0, 7.0, 8.0])]), 2.0 / 56.0);
         close(p_value(&[group(&before, &[-6.0, -7.0, 0.0])]), 2.0 / 56.0);
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn strata_are_compared_within_and_counted_together() {
+    fn runs_are_compared_within_strata_and_counted_together() {
         let one = group(&[1.0, 2.0, 3.0, 4.0, 5.0], &[6.0, 7.0, 8.0]);
         let other = group(&[51.0, 52.0, 53.0], &[54.0, 55.0]);
         close(p_value(&[one, other]), 2.0 / (56.0 * 10.0));
     }
 
     #[test]
-    fn equal_numbers_say_nothing() {
+    fn equal_numbers_show_no_difference() {
         close(p_value(&[group(&[1.0; 20], &[1.0; 5])]), 1.0);
         close(
             p_value(&[group(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 2.5, 3.5])]),

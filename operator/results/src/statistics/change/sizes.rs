@@ -34,7 +34,7 @@ struct Shift {
     p_value: f64,
 }
 
-/// The shift over all strata, which are weighted by how much they tell and assumed to scatter
+/// The shift over all strata, which are weighted by how much they count and assumed to scatter
 /// alike.
 fn shift(groups: &[Group]) -> Shift {
     let (mut weight, mut weighted, mut squares, mut freedom) = (0.0, 0.0, 0.0, 0);
@@ -65,15 +65,15 @@ fn scatter(numbers: &[f64], mean: f64) -> f64 {
 /// The groups without the run after the change that lies farthest from the mean before it, in the
 /// direction of `size`.
 fn without_farthest(groups: &[Group], size: f64) -> Vec<Group> {
-    let runs = groups.iter().enumerate().flat_map(|(of, group)| {
+    let runs = groups.iter().enumerate().flat_map(|(stratum, group)| {
         let before = mean(&group.before);
         let numbers = group.after.iter().enumerate();
-        numbers.map(move |(at, number)| ((of, at), (number - before) * size.signum()))
+        numbers.map(move |(at, number)| ((stratum, at), (number - before) * size.signum()))
     });
     let farthest = runs.max_by(|one, other| one.1.total_cmp(&other.1));
     let mut rest = groups.to_vec();
-    if let Some(((of, at), _)) = farthest {
-        rest[of].after.remove(at);
+    if let Some(((stratum, at), _)) = farthest {
+        rest[stratum].after.remove(at);
     }
     rest.retain(|group| !group.after.is_empty());
     rest
@@ -96,7 +96,7 @@ mod tests {
     /// Means 0 and 0.1, squares 0.001 and 0.0002, 6 degrees of freedom: t is 0.1 / sqrt(0.0002 * 8
     /// / 15).
     #[test]
-    fn the_shift_is_that_of_students_test_with_one_scatter() {
+    fn the_shift_is_that_of_students_test_with_pooled_variance() {
         let found = shift(&[group(&BEFORE, &[0.09, 0.1, 0.11])]);
         let t = 0.1 / (0.000_2_f64 * 8.0 / 15.0).sqrt();
         assert!((found.size - 0.1).abs() < 1e-12, "{}", found.size);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_however_wild_makes_no_shift() {
+    fn a_single_run_makes_no_shift_however_far_off_it_is() {
         let before = BEFORE.repeat(6);
         for wild in [0.2, 1.0, 100.0] {
             let groups = [group(&before, &[0.0, wild, 0.01])];
@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn a_stratum_that_lies_elsewhere_changes_nothing() {
+    fn a_stratum_at_another_level_changes_nothing() {
         let one = group(&BEFORE, &[0.09, 0.1, 0.11]);
         let moved = |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|x| x + 3.0).collect() };
         let other = group(&moved(&one.before), &moved(&one.after));
-        let (alone, both) = (
+        let (one_stratum, both) = (
             p_value(std::slice::from_ref(&one)),
             p_value(&[one.clone(), other]),
         );
-        assert!(both < alone, "{both} and {alone}");
+        assert!(both < one_stratum, "{both} and {one_stratum}");
     }
 
     #[test]
-    fn equal_numbers_have_no_shift_whatever_rounding_does() {
+    fn equal_numbers_have_no_shift_despite_rounding() {
         let found = p_value(&[group(&[0.1; 29], &[0.1; 7])]);
         assert!((found - 1.0).abs() < f64::EPSILON, "{found}");
     }

@@ -45,17 +45,17 @@ fn a_step_is_found_at_its_first_run_with_its_size() {
 
 /// As was once planted on the cluster: an image that is slower from the sixth of twelve runs on.
 #[test]
-fn after_five_runs_a_tenth_more_is_found_within_seven() {
+fn a_tenth_more_after_five_runs_is_found_within_seven() {
     assert_eq!(firsts(&around(&steps(&[(5, 0.0), (7, 0.1)]))), [6]);
 }
 
 #[test]
-fn four_runs_are_no_history() {
+fn four_runs_are_not_yet_a_history() {
     assert!(firsts(&around(&steps(&[(4, 0.0), (4, 0.5)]))).is_empty());
 }
 
 #[test]
-fn what_goes_back_after_one_run_is_no_change_whatever_its_size() {
+fn a_shift_that_reverts_after_one_run_is_not_a_change_whatever_its_size() {
     for size in [0.05, 0.2, 1.0, 5.0, -5.0] {
         let history = around(&steps(&[(15, 0.0), (1, size), (15, 0.0)]));
         assert!(firsts(&history).is_empty(), "{size}");
@@ -63,7 +63,7 @@ fn what_goes_back_after_one_run_is_no_change_whatever_its_size() {
 }
 
 #[test]
-fn there_and_back_are_two_changes_of_opposite_sizes() {
+fn a_change_there_and_back_is_two_changes_of_opposite_sizes() {
     let found = changes(&around(&steps(&[(12, 0.0), (12, 0.1), (12, 0.0)])), 1);
     let [there, back] = found[..] else {
         panic!("{found:?}")
@@ -73,11 +73,11 @@ fn there_and_back_are_two_changes_of_opposite_sizes() {
 }
 
 #[test]
-fn a_shift_with_a_new_stratum_is_an_explanation() {
+fn a_shift_with_a_new_stratum_is_an_explanation_not_a_change() {
     let mut history = around(&steps(&[(15, 0.0), (30, 0.3)]));
     assert_eq!(firsts(&history), [16]);
-    for seen in &mut history[15..] {
-        seen.stratum = "new kernel";
+    for run in &mut history[15..] {
+        run.stratum = "new kernel";
     }
     assert!(firsts(&history).is_empty());
 }
@@ -85,41 +85,44 @@ fn a_shift_with_a_new_stratum_is_an_explanation() {
 #[test]
 fn a_change_within_a_later_stratum_is_found_in_it() {
     let mut history = around(&steps(&[(15, 0.0), (12, 0.3), (6, 0.4)]));
-    for seen in &mut history[15..] {
-        seen.stratum = "new kernel";
+    for run in &mut history[15..] {
+        run.stratum = "new kernel";
     }
     assert_eq!(firsts(&history), [28]);
 }
 
 /// Each node has too few runs after the change for a test of its own.
 #[test]
-fn nodes_that_take_turns_are_counted_together() {
+fn runs_on_alternating_nodes_are_counted_together() {
     let mut history = around(&steps(&[(20, 0.0), (6, 0.1)]));
-    for seen in history.iter_mut().step_by(2) {
-        seen.stratum = "another node";
-        seen.ratio += 0.5;
+    for run in history.iter_mut().step_by(2) {
+        run.stratum = "another node";
+        run.ratio += 0.5;
     }
     assert_eq!(firsts(&history), [21]);
 }
 
 #[test]
-fn where_more_series_are_watched_each_takes_longer() {
+fn a_change_takes_longer_to_find_with_more_series() {
     let history = around(&steps(&[(12, 0.0), (15, 0.02)]));
     let found_with = |series| {
         changes(&history, series)
             .first()
             .map(|found| found.found_with)
     };
-    let alone = found_with(1).unwrap();
-    assert!(found_with(20).is_none_or(|among| among > alone), "{alone}");
+    let single = found_with(1).unwrap();
+    assert!(
+        found_with(20).is_none_or(|among| among > single),
+        "{single}"
+    );
 }
 
 #[test]
 fn errors_of_runs_widen_the_interval_and_find_nothing() {
     let mut history = around(&steps(&[(12, 0.0), (6, 0.1)]));
     let without = changes(&history, 1)[0];
-    for seen in &mut history {
-        seen.error = Some(0.1);
+    for run in &mut history {
+        run.error = Some(0.1);
     }
     let with = changes(&history, 1)[0];
     assert!(with.low < without.low && without.high < with.high);
@@ -153,10 +156,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_was_found_stays_found_whatever_comes_later(numbers in history(), seen in 0_usize..45) {
+    fn a_change_that_was_found_stays_found_whatever_comes_later(numbers in history(), count in 0_usize..45) {
         let all = observed(&numbers);
-        let seen = seen.min(all.len());
-        let then = changes(&all[..seen], 1);
+        let count = count.min(all.len());
+        let then = changes(&all[..count], 1);
         let now = changes(&all, 1);
         prop_assert!(then.len() <= now.len());
         for (then, now) in then.iter().zip(&now) {
@@ -166,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn upside_down_the_changes_are_the_same_and_their_sizes_mirrored(numbers in history()) {
+    fn an_inverted_history_has_the_same_changes_with_mirrored_sizes(numbers in history()) {
         let mirrored: Vec<(f64, usize)> = numbers.iter().map(|(ratio, node)| (-ratio, *node)).collect();
         let (one, other) = (changes(&observed(&numbers), 1), changes(&observed(&mirrored), 1));
         prop_assert_eq!(one.len(), other.len());
@@ -209,11 +212,11 @@ proptest! {
 }
 
 #[test]
-fn asked_after_each_run_the_same_changes_are_found() {
+fn incremental_detection_finds_the_same_changes_as_a_replay() {
     let history = around(&steps(&[(12, 0.0), (9, 0.1), (12, -0.05)]));
     let (mut found, mut since) = (vec![], 0);
-    for seen in 1..=history.len() {
-        if let Some(change) = latest(&history[since..seen], 1) {
+    for count in 1..=history.len() {
+        if let Some(change) = latest(&history[since..count], 1) {
             since = usize::try_from(change.first).unwrap() - 1;
             found.push(change);
         }

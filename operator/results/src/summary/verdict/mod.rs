@@ -34,8 +34,8 @@ pub fn verdict(summary: &Summary) -> String {
     let unmeasured = skipped_variants(summary)
         .into_iter()
         .map(|one| format!("{} not measured ({})", one.variant, one.reason));
-    let beside = flaky_variants(summary).into_iter().chain(left_out(summary));
-    let skipped: Vec<String> = unmeasured.chain(beside).collect();
+    let flaky_or_left_out = flaky_variants(summary).into_iter().chain(left_out(summary));
+    let skipped: Vec<String> = unmeasured.chain(flaky_or_left_out).collect();
     // An untrusted result must not look like any other.
     let mark = if as_a_whole { UNTRUSTED } else { "" };
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
@@ -69,7 +69,7 @@ fn left_out(summary: &Summary) -> Vec<String> {
             .into();
         Some(format!("{} left out ({reason})", variant.name))
     };
-    // Without comparisons the line already says why there are none.
+    // Without comparisons the line already has the reason why there are none.
     if summary.comparisons.is_empty() {
         return vec![];
     }
@@ -130,13 +130,13 @@ fn reported(summary: &Summary) -> Vec<&Comparison> {
 /// numbers.
 fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
     let statement = |(index, one): (usize, &&Comparison)| {
-        let said = if index == 0 {
+        let text = if index == 0 {
             statement::long(&summary.baseline, one)
         } else {
             statement::short(one)
         };
         let mark = if as_a_whole { "" } else { one.mark() };
-        said + mark
+        text + mark
     };
     reported.iter().enumerate().map(statement).collect()
 }
@@ -208,7 +208,7 @@ fn why_no_comparison(summary: &Summary) -> String {
     let baseline = &summary.baseline;
     let is_ranked = |cell: AnyCell<'_>| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
-        format!("nothing valid beside {baseline}")
+        format!("nothing valid to compare with {baseline}")
     } else {
         format!("the baseline {baseline} has no valid point")
     }

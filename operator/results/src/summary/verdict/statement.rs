@@ -19,7 +19,9 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
     let (what, verdict) = (comparison.what(), comparison.verdict_words());
     if comparison.judged_difference().is_some() {
         let found = comparison.judged_words();
-        return format!("{variant}: {found} in {what} on {workload} beside {baseline}, {verdict}");
+        return format!(
+            "{variant}: {found} in {what} on {workload} compared with {baseline}, {verdict}"
+        );
     }
     let ratio = units::ratio(comparison.estimate.ratio);
     let words = comparison.estimate.interval_words();

@@ -1,4 +1,4 @@
-//! The spec in words, for people who read a report without the run beside it.
+//! The spec in words, for people who read a report without the run at hand.
 
 mod sweeps;
 
