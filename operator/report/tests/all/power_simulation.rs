@@ -158,15 +158,17 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
     assert!(found >= 0.90, "{found}");
 }
 
+/// Among the differences that are reported, the share that is smaller than stated depends on how
+/// many are real: where few are, the reported ones are mostly luck. Of runs it does not depend.
 #[test]
-fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
+fn in_95_of_100_runs_no_difference_is_smaller_than_stated() {
     for (name, blocks, noise, slower) in [
-        // Rarely found: the ones found were the luckiest, and an uncorrected interval overstates
-        // them.
+        // Rarely found: the ones found were the luckiest.
         ("rarely found", 5, 0.03, [1.02, 1.02]),
-        // Equals whose small differences are certain must not make the claim about the other
-        // bolder.
+        // Small differences that are certain must not make the claim about the other bolder.
         ("among equivalent ones", 20, 0.01, [1.02, 1.04]),
+        ("of which half are equals", 5, 0.05, [1.1, 1.0]),
+        ("of which half are equals", 10, 0.05, [1.1, 1.0]),
     ] {
         let run = SyntheticRun {
             blocks,
@@ -177,21 +179,23 @@ fn differences_are_at_least_as_large_as_stated_in_95_of_100() {
         };
         let mut chance = Chance::new(29);
         let truth = |variant: &str| slower[usize::from(variant == "other")];
-        let missed: Vec<f64> = (0..1000)
-            .map(|_| {
-                let comparisons = run.comparisons(&mut chance);
-                let claims: Vec<(f64, f64)> = comparisons
-                    .iter()
-                    .filter_map(|c| Some((c.at_least?, truth(&c.variant))))
-                    .collect();
-                let missed = claims.iter().filter(|(claim, truth)| claim > truth).count();
-                missed as f64 / claims.len().max(1) as f64
-            })
-            .collect();
-        let held = 1.0 - missed.iter().sum::<f64>() / missed.len() as f64;
-        let name = format!("near ends beyond the true value, {name}");
-        print_figure(&name, held, "at least 95 %");
-        assert!(held >= 0.95, "{name}: {held}");
+        let (mut held, mut claims, mut too_large) = (0, 0, 0);
+        for _ in 0..1000 {
+            let comparisons = run.comparisons(&mut chance);
+            let primary = comparisons.iter().filter(|c| c.primary);
+            let stated: Vec<bool> = primary
+                .filter_map(|c| Some(c.at_least? > truth(&c.variant)))
+                .collect();
+            let missed = stated.iter().filter(|is_too_large| **is_too_large).count();
+            held += usize::from(missed == 0);
+            (claims, too_large) = (claims + stated.len(), too_large + missed);
+        }
+        let name =
+            format!("runs without a near end beyond the true value, {name}, {blocks} blocks");
+        let of_reported = 100.0 * too_large as f64 / claims.max(1) as f64;
+        let expected = format!("at least 95 %; of the reported ones {of_reported:.1} % are");
+        print_figure(&name, held as f64 / 1000.0, &expected);
+        assert!(held >= 950, "{name}: {held}");
     }
 }
 

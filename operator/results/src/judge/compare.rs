@@ -11,8 +11,8 @@ use crate::cells::Cells;
 use crate::judge::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
 use crate::judge::ratios::{Ratio, ratios};
 use crate::judge::verdict::{Thresholds, Verdict, judge};
-use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
-use crate::statistics::{Interval, LEVEL, false_discovery};
+use crate::statistics::ratio::{noise_of, simultaneous, smallest_found};
+use crate::statistics::{Interval, false_discovery};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Judged, Measured as _};
 use crate::vocabulary::minimum::minimum_effect;
@@ -96,10 +96,7 @@ fn judged<'a>(
         };
         let p_values: Vec<f64> = members.iter().map(|one| p_value(&found[*one])).collect();
         let adjusted = false_discovery::adjusted(&p_values);
-        let family = Family {
-            findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
-            all: members.len(),
-        };
+        let family = members.len();
         for (one, adjusted_p) in members.into_iter().zip(adjusted) {
             let comparison = found[one].judged(adjusted_p, thresholds, family);
             all.insert(
@@ -112,14 +109,6 @@ fn judged<'a>(
         }
     }
     all.into_values().collect()
-}
-
-/// Comparisons of a run that are judged together.
-#[derive(Clone, Copy)]
-struct Family {
-    /// Comparisons that are reported as differences.
-    findings: usize,
-    all: usize,
 }
 
 impl Ratio<'_> {
@@ -171,7 +160,8 @@ impl Ratio<'_> {
         }
     }
 
-    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, family: Family) -> Comparison {
+    /// The comparison, if `family` comparisons are judged together.
+    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, family: usize) -> Comparison {
         let verdict = self.verdict(adjusted_p, thresholds);
         let near_end = |interval: &Interval| {
             let near_end = self.near_end(interval, family);
@@ -208,16 +198,16 @@ impl Ratio<'_> {
         }
     }
 
-    /// The end of an interval that is nearer to 0, corrected for the selection among all
-    /// comparisons.
-    fn near_end(&self, interval: &Interval, Family { findings, all }: Family) -> Option<f64> {
-        let half_width = of_findings(interval.half_width?, self.blocks(), findings, all);
+    /// The end that is nearer to 0 of an interval that holds together with those of the whole
+    /// family: whichever differences are reported, in 95 of 100 runs none is smaller than stated.
+    fn near_end(&self, interval: &Interval, family: usize) -> Option<f64> {
+        let half_width = simultaneous(interval.half_width?, self.blocks(), family);
         Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
     /// The smallest difference that such a run finds, in the unit of the interval.
-    fn smallest_found(&self, interval: &Interval, matters: f64, family: Family) -> Option<f64> {
+    fn smallest_found(&self, interval: &Interval, matters: f64, family: usize) -> Option<f64> {
         let noise = noise_of(interval.half_width?, self.blocks())?;
-        smallest_found(noise, self.blocks(), family.all, matters)
+        smallest_found(noise, self.blocks(), family, matters)
     }
 }

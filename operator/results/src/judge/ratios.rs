@@ -10,7 +10,7 @@ use crate::cells::Cells;
 use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::cells::load::LoadCell;
-use crate::statistics::ratio::paired_differences;
+use crate::statistics::ratio::pairs_with_both;
 use crate::statistics::{Interval, mean, paired_ratios};
 use crate::vocabulary::cell::ByBlock;
 use crate::vocabulary::doubt::Reason;
@@ -92,6 +92,8 @@ impl<'a> Series<'a> {
         let twin = of_variant(TWIN).filter(|_| self.cell.variant != TWIN);
         Some(Base {
             by_block: pooled(&base.by_block, twin.map(|twin| &twin.by_block)),
+            own: base.by_block.clone(),
+            twin: twin.map(|twin| twin.by_block.clone()).unwrap_or_default(),
             cells: [Some(base), twin]
                 .into_iter()
                 .flatten()
@@ -109,10 +111,28 @@ impl<'a> Series<'a> {
 
 /// What a series is compared with.
 pub struct Base<'a> {
-    /// The baseline's number of each block.
+    /// The baseline's number of each block, for people: with a twin the geometric mean of both.
     pub by_block: ByBlock,
+    /// The baseline's own number of each block.
+    own: ByBlock,
+    /// Its twin's; empty without one.
+    twin: ByBlock,
     /// The cells of these numbers.
     pub cells: Vec<AnyCell<'a>>,
+}
+
+impl Base<'_> {
+    /// The interval of `value` as a multiple of the baseline. The ratios to the baseline and to its
+    /// twin are averaged after trimming ([`Interval::from_ratios_to_both`]).
+    fn ratio(&self, value: &ByBlock) -> Option<Interval> {
+        Interval::from_ratios_to_both(&pairs_with_both(value, &self.own, &self.twin, |a, b| a / b))
+    }
+
+    /// The same of the difference from the baseline.
+    fn difference(&self, value: &ByBlock) -> Option<Interval> {
+        let pairs = pairs_with_both(value, &self.own, &self.twin, |a, b| a - b);
+        Interval::from_differences_from_both(&pairs)
+    }
 }
 
 /// All ratios of a run, by workload, then variant, then measure.
@@ -135,8 +155,7 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
     found
 }
 
-/// The baseline's number of each block. With a twin it is the geometric mean of both, which
-/// scatters less: a twin is a second trial of the same thing, and is used best in the ratios.
+/// The baseline's number of each block, and with a twin the geometric mean of both.
 pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
     let of_block = |(block, own): (&u32, &f64)| {
         let twin = twin.and_then(|twin| twin.get(block));
@@ -168,11 +187,8 @@ fn ratio<'a>(
         workload: one.cell.workload,
         point: one.cell.point,
         metric: one.metric,
-        interval: Interval::from_ratios(&per_block)?,
-        difference: smallest.and_then(|smallest| {
-            let differences = paired_differences(&one.by_block, &base.by_block);
-            Some((Interval::from_differences(&differences)?, smallest))
-        }),
+        interval: base.ratio(&one.by_block)?,
+        difference: smallest.and_then(|smallest| Some((base.difference(&one.by_block)?, smallest))),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
         per_block,
     })

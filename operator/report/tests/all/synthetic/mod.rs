@@ -28,6 +28,11 @@ pub enum Noise {
     Outliers(f64),
     /// Student's t with 3 degrees of freedom, times this.
     HeavyTails(f64),
+    /// Pods of two kinds: one in five is slower by twice this. With the normal noise of each kind,
+    /// trials have this standard deviation.
+    TwoKinds(f64),
+    /// Exponential, with this standard deviation: most trials are fast, and some are far slower.
+    Exponential(f64),
 }
 
 /// Every kind of noise. The logarithms of trials have this standard deviation, to which drift and
@@ -76,6 +81,12 @@ impl Chance {
                 let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
                 scale * self.normal() / (squares / 3.0).sqrt()
             }
+            Noise::TwoKinds(deviation) => {
+                let is_slow = self.uniform() < 0.2;
+                let slower = if is_slow { 2.0 * deviation } else { 0.0 };
+                slower + 0.6 * deviation * self.normal()
+            }
+            Noise::Exponential(deviation) => -deviation * self.uniform().ln(),
         }
     }
 
