@@ -200,9 +200,10 @@ impl Ratio<'_> {
 
     /// The end that is nearer to 0 of an interval that holds together with those of the whole
     /// family: whichever differences are reported, in 95 of 100 runs none is smaller than stated.
+    /// `None` where that interval contains 0: there is a difference, and its least size is unknown.
     fn near_end(&self, interval: &Interval, family: usize) -> Option<f64> {
         let half_width = simultaneous(interval.half_width?, self.blocks(), family);
-        Some((interval.estimate.abs() - half_width).max(0.0))
+        Some(interval.estimate.abs() - half_width).filter(|near_end| *near_end > 0.0)
     }
 
     /// The smallest difference that such a run finds, in the unit of the interval.
