@@ -1,7 +1,7 @@
 //! The trimmed mean of one sample, with its standard error.
 
 use crate::statistics::between_runs::OfRun;
-use crate::statistics::{mean, square};
+use crate::statistics::{mean, sorted, square};
 
 /// From [`FULL`] blocks on, one in this many is trimmed at each end, and at least one. Trimming more
 /// costs power if blocks are few; trimming nothing lets single outliers widen intervals threefold.
@@ -121,19 +121,15 @@ impl Sample {
         }
         let trimming = Trimming::new(rows.len());
         let columns: [(f64, (f64, f64)); N] = std::array::from_fn(|column| {
-            let mut sorted: Vec<f64> = rows.iter().map(|row| row[column]).collect();
-            sorted.sort_by(f64::total_cmp);
-            trimming.mean(&sorted)
+            trimming.mean(&sorted(rows.iter().map(|row| row[column])))
         });
-        let winsorised = rows.iter().map(|row| {
+        // Sorted, so that the order of blocks does not change the last digit.
+        let winsorised = sorted(rows.iter().map(|row| {
             let values = row.iter().zip(columns);
-            mean(
-                &values
-                    .map(|(value, (_, (low, high)))| value.clamp(low, high))
-                    .collect::<Vec<_>>(),
-            )
-        });
-        let error = standard_error(&winsorised.collect::<Vec<_>>(), trimming.kept());
+            let moved = values.map(|(value, (_, (low, high)))| value.clamp(low, high));
+            mean(&moved.collect::<Vec<_>>())
+        }));
+        let error = standard_error(&winsorised, trimming.kept());
         Some(Self {
             estimate: mean(&columns.map(|(estimate, _)| estimate)),
             error,
