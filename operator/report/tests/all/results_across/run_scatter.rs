@@ -35,7 +35,11 @@ fn shifted(like: &Summary, chance: &mut Chance, own: f64, factor: f64) -> Summar
     for cell in &mut run.cells {
         let is_changed = (cell.variant.as_str(), cell.workload.as_str()) == ("one", "hello");
         let changed = if is_changed { factor.ln() } else { 0.0 };
-        let own = if cell.variant == run.baseline { 0.0 } else { own };
+        let own = if cell.variant == run.baseline {
+            0.0
+        } else {
+            own
+        };
         let [rate, cpu] = [0.0, changed].map(|more| day + more + own * chance.normal());
         for trial in &mut cell.detail.trials {
             let metrics = &mut trial.metrics;
@@ -93,7 +97,11 @@ const MORE: f64 = 120_000.0;
 fn started(like: &Summary, chance: &mut Chance, trial: f64, cluster: f64, more: f64) -> Summary {
     let mut run = like.clone();
     for cell in &mut run.cold_starts {
-        let own = if cell.variant == run.baseline { 0.0 } else { more };
+        let own = if cell.variant == run.baseline {
+            0.0
+        } else {
+            more
+        };
         let known = cell.detail.blocks[0].clone();
         let mut start = || Some((300_000.0 * cluster + own) * (trial * chance.normal()).exp());
         let block = |block| wasmbench_results::cells::coldstart::ColdBlock {
@@ -115,7 +123,7 @@ fn of_starts() -> (RunInput, Summary) {
     (input, like)
 }
 
-fn is_start(ratio: &&CellRatio) -> bool {
+fn is_start(ratio: &CellRatio) -> bool {
     matches!(
         ratio.metric,
         Metric::ColdStartListening | Metric::ColdStartAnswer
@@ -147,7 +155,7 @@ fn a_variant_that_starts_100_ms_later_is_found_and_told_in_milliseconds() {
     let share = share_of_pairs(|chance| {
         let mut run = |cluster, more| started(&like, chance, TRIAL, cluster, more);
         let found = compared(&input, &run(1.0, MORE), &run(0.9, MORE + 100_000.0));
-        assert!(found.ratios.iter().any(|ratio| is_start(&ratio)));
+        assert!(found.ratios.iter().any(is_start));
         found.worse() > 0
     });
     print_figure(
