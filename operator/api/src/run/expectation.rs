@@ -14,8 +14,10 @@ const BOUND: &str = r"^([0-9]{1,4}(\.[0-9]{1,6})?|[+-]?[0-9]{1,6}(\.[0-9]{1,3})?
 #[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new(validation::BOUND_RULE).message(validation::BOUND_MESSAGE))]
-#[x_kube(validation = Rule::new(validation::BOUND_UNIT_RULE).message(validation::BOUND_UNIT_MESSAGE))]
+#[x_kube(
+    validation = Rule::new(validation::BOUND_RULE).message(validation::BOUND_MESSAGE),
+    validation = Rule::new(validation::BOUND_UNIT_RULE).message(validation::BOUND_UNIT_MESSAGE)
+)]
 pub struct RatioExpectation {
     /// Name in the condition and the report: lower-case letters, digits and dashes, at most 40.
     #[schemars(

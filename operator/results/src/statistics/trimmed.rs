@@ -1,7 +1,7 @@
 //! The trimmed mean of one sample, with its standard error.
 
 use crate::statistics::between_runs::OfRun;
-use crate::statistics::sorted;
+use crate::statistics::{Scale, sorted};
 
 /// One in this many blocks is trimmed at each end. Trimming more costs power if blocks are few
 /// (trimming a fifth costs a third of the power at 5 blocks); trimming nothing lets single outliers
@@ -22,6 +22,14 @@ impl Sample {
         OfRun {
             estimate: self.estimate,
             error: self.error,
+        }
+    }
+
+    /// Of `values` on a scale. Values that have no place there are left out; `None` if none is left.
+    pub(super) fn new(values: &[f64], scale: Scale) -> Option<Self> {
+        match scale {
+            Scale::Ratio => Self::from_ratios(values),
+            Scale::Difference => Self::from_values(values.iter().copied()),
         }
     }
 
