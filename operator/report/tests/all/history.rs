@@ -320,7 +320,7 @@ fn nights_of_starts(cluster: f64, more: f64) -> History {
 fn a_faster_cluster_is_no_change_of_starts() {
     let history = nights_of_starts(0.7, 120.0);
     assert!(history.changes.is_empty(), "{:#?}", history.changes);
-    assert!(history_text("nightly", &history).contains("+120 ms"));
+    assert!(history_text("nightly", &history).contains("+121 ms"));
 }
 
 #[test]

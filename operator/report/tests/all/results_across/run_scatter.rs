@@ -2,6 +2,10 @@
 //! becomes faster between them: simulated runs with a known truth.
 
 use serde_json::json;
+use wasmbench_api::run::RunScatter;
+use wasmbench_report::across::InWords as _;
+use wasmbench_results::cells::coldstart::ColdBlock;
+use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{Across, CellRatio, Side, across};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
@@ -51,12 +55,13 @@ fn shifted(like: &Summary, chance: &mut Chance, own: f64, factor: f64) -> Summar
     run
 }
 
-fn compared(input: &RunInput, before: &Summary, after: &Summary) -> Across {
+fn compared(input: &RunInput, runs: [&Summary; 2], stated: RunScatter) -> Across {
+    let [before, after] = runs;
     let side = |summary| Side {
         spec: &input.spec,
         summary,
     };
-    across(&[side(before)], side(after), None, true)
+    across(&[side(before)], side(after), None, stated, true)
 }
 
 fn share_of_pairs(mut holds: impl FnMut(&mut Chance) -> bool) -> f64 {
@@ -65,14 +70,18 @@ fn share_of_pairs(mut holds: impl FnMut(&mut Chance) -> bool) -> f64 {
     held as f64 / f64::from(PAIRS)
 }
 
-/// The share of pairs of equal runs in which something is called worse: `compare` exits with 4.
-fn closed_gates(own: f64) -> f64 {
+/// The share of pairs of runs in which something is called worse, so that `compare` exits with 4,
+/// where each ratio shifts on its own by `own` and one is `factor` times as large as before.
+fn closed_gates(own: f64, factor: f64, stated: RunScatter) -> f64 {
     let input = of_twelve();
     let like = summarize(&input, &all_measured(&input));
     share_of_pairs(|chance| {
-        let mut run = || shifted(&like, chance, own, 1.0);
-        let found = compared(&input, &run(), &run());
-        assert_eq!(found.judged(), 12);
+        let mut run = |factor| shifted(&like, chance, own, factor);
+        let found = compared(&input, [&run(1.0), &run(factor)], stated);
+        assert_eq!(
+            (found.judged(), found.run_scatter),
+            (12, Some(stated.share()))
+        );
         found.worse() > 0
     })
 }
@@ -80,13 +89,72 @@ fn closed_gates(own: f64) -> f64 {
 #[test]
 fn equal_runs_whose_variants_shift_on_their_own_rarely_close_a_gate() {
     for own in [0.01, 0.02, 0.035] {
-        let share = closed_gates(own);
         let percent = own * 100.0;
-        let name =
-            format!("equal runs of 12 ratios called worse, each ratio shifts by {percent:.1} %");
+        let name = format!("equal runs of 12 ratios called worse, each shifts by {percent:.1} %");
+        let share = closed_gates(own, 1.0, RunScatter::default());
         print_figure(&name, share, "at most 5 %");
         assert!(share <= 0.05, "{own}: {share}");
+        let trusting = closed_gates(own, 1.0, RunScatter::NONE);
+        print_figure(
+            &format!("{name}, 0 % stated"),
+            trusting,
+            "hence a stated scatter",
+        );
+        assert!(own < 0.03 || trusting >= 0.2, "{own}: {trusting}");
     }
+}
+
+/// The change of CPU per request that is planted.
+fn planted(ratio: &&CellRatio) -> bool {
+    let place = (ratio.variant.as_str(), ratio.workload.as_str());
+    place == ("one", "hello") && ratio.metric == Metric::CpuPerRequest
+}
+
+#[test]
+fn the_smallest_change_that_is_printed_is_found_in_four_of_five_pairs() {
+    let input = of_twelve();
+    let like = summarize(&input, &all_measured(&input));
+    for percent in ["0%", "2%", "3.5%"] {
+        let stated = RunScatter::parse(percent).unwrap();
+        let mut sizes = vec![];
+        share_of_pairs(|chance| {
+            let mut run = || shifted(&like, chance, stated.share(), 1.0);
+            let found = compared(&input, [&run(), &run()], stated);
+            let ratio = found.ratios.iter().find(planted).unwrap();
+            sizes.push(ratio.smallest_found.unwrap().ln());
+            true
+        });
+        let smallest = (sizes.iter().sum::<f64>() / sizes.len() as f64).exp();
+        let share = share_of_pairs(|chance| {
+            let mut run = |factor| shifted(&like, chance, stated.share(), factor);
+            let found = compared(&input, [&run(1.0), &run(smallest)], stated);
+            let ratio = found.ratios.iter().find(planted).unwrap();
+            ratio.verdict == Some(Verdict::Larger)
+        });
+        let more = (smallest - 1.0) * 100.0;
+        let name = format!("a change of {more:.1} % among 12 ratios found, {percent} stated");
+        print_figure(&name, share, "73 to 88 %");
+        assert!((0.73..=0.88).contains(&share), "{name}: {share}");
+    }
+}
+
+#[test]
+fn a_comparison_says_with_which_scatter_it_was_judged_and_what_it_finds() {
+    let input = of_twelve();
+    let like = summarize(&input, &all_measured(&input));
+    let mut chance = Chance::new(3);
+    let mut run = || shifted(&like, &mut chance, 0.0, 1.0);
+    let found = compared(&input, [&run(), &run()], RunScatter::default());
+    let text = found.text();
+    let expected = "Judged with a scatter of 3.5 % between runs (--run-scatter). 80 of 100 such pairs find a change of \
+                    this size: throughput ";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains(" %, CPU per request "), "{text}");
+    // The spec of the later run states it, unless the command line does.
+    let mut spec = input.spec.clone();
+    assert_eq!(spec.run_scatter(), RunScatter::default());
+    spec.run_scatter = Some("2%".into());
+    assert_eq!(spec.run_scatter().to_string(), "2%");
 }
 
 /// What a variant's starts take beyond the baseline's, in microseconds.
@@ -104,7 +172,7 @@ fn started(like: &Summary, chance: &mut Chance, trial: f64, cluster: f64, more: 
         };
         let known = cell.detail.blocks[0].clone();
         let mut start = || Some((300_000.0 * cluster + own) * (trial * chance.normal()).exp());
-        let block = |block| wasmbench_results::cells::coldstart::ColdBlock {
+        let block = |block| ColdBlock {
             block,
             listening: start(),
             answer: start(),
@@ -123,29 +191,29 @@ fn of_starts() -> (RunInput, Summary) {
     (input, like)
 }
 
-fn is_start(ratio: &CellRatio) -> bool {
-    matches!(
-        ratio.metric,
-        Metric::ColdStartListening | Metric::ColdStartAnswer
-    )
-}
-
 #[test]
 fn a_faster_or_slower_cluster_makes_no_variant_start_later() {
     let (input, like) = of_starts();
-    for (trial, cluster) in [(0.03, 0.9), (0.05, 0.9), (0.03, 1.1), (0.03, 0.7)] {
-        let share = share_of_pairs(|chance| {
+    // With or without a stated scatter: a shift of the whole cluster cancels in the difference.
+    let worlds = [(0.03, 0.9), (0.05, 0.9), (0.03, 1.1), (0.03, 0.7)];
+    let all = worlds.map(|world| [(world, RunScatter::NONE), (world, RunScatter::default())]);
+    for ((trial, cluster), stated) in all.into_iter().flatten() {
+        let mut sooner = 0;
+        let later = share_of_pairs(|chance| {
             let mut run = |cluster| started(&like, chance, trial, cluster, MORE);
-            let found = compared(&input, &run(1.0), &run(cluster));
+            let found = compared(&input, [&run(1.0), &run(cluster)], stated);
             assert_eq!(found.judged(), 2, "{:?}", found.ratios);
-            found.worse() + found.better() > 0
+            sooner += u32::from(found.better() > 0);
+            found.worse() > 0
         });
         let name = format!(
-            "starts called different on a cluster that takes {cluster} times as long, {:.0} % noise",
+            "starts called later, and sooner, on a cluster that takes {cluster} times as long, {:.0} % noise, {stated} stated",
             trial * 100.0
         );
-        print_figure(&name, share, "at most 5 %");
-        assert!(share <= 0.05, "{name}: {share}");
+        for share in [later, f64::from(sooner) / f64::from(PAIRS)] {
+            print_figure(&name, share, "at most 5 %");
+            assert!(share <= 0.05, "{name}: {share}");
+        }
     }
 }
 
@@ -154,8 +222,20 @@ fn a_variant_that_starts_100_ms_later_is_found_and_told_in_milliseconds() {
     let (input, like) = of_starts();
     let share = share_of_pairs(|chance| {
         let mut run = |cluster, more| started(&like, chance, TRIAL, cluster, more);
-        let found = compared(&input, &run(1.0, MORE), &run(0.9, MORE + 100_000.0));
-        assert!(found.ratios.iter().any(is_start));
+        let runs = [&run(1.0, MORE), &run(0.9, MORE + 100_000.0)];
+        let found = compared(&input, runs, RunScatter::default());
+        let start = found.ratios.iter().find(|ratio| ratio.verdict.is_some());
+        let start = start.expect("starts are judged");
+        let difference = start.difference.expect("by their difference");
+        assert!(
+            (difference.value - 100_000.0).abs() < 40_000.0,
+            "{difference:?}"
+        );
+        let text = found.text();
+        assert!(
+            text.contains(" ms (+") && text.contains("+1") && text.contains(" ms -> "),
+            "{text}"
+        );
         found.worse() > 0
     });
     print_figure(
