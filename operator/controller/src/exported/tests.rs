@@ -139,12 +139,11 @@ fn a_start_is_shown_by_its_difference_in_seconds() {
     let exported = Exported::default();
     exported.show_run("1", of_run(&[start]));
     let text = series(&exported).join("\n");
-    for wanted in [
+    for (name, value) in [
         ("run_difference_seconds", "0.12"),
         ("run_difference_lower_seconds", "0.11"),
         ("run_difference_upper_seconds", "0.13"),
     ] {
-        let (name, value) = wanted;
         let line = text.lines().find(|line| line.contains(name)).unwrap();
         assert!(line.ends_with(&format!("}} {value}")), "{line}");
     }
