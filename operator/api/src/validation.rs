@@ -50,6 +50,10 @@ pub const BASELINE_RUN_RULE: &str = "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9]
 pub const BASELINE_RUN_MESSAGE: &str = "baselineRunName must be the name of a BenchmarkRun in the same \
     namespace: lower-case letters, digits, dashes and dots, without a namespace before it";
 
+pub const RUN_SCATTER_RULE: &str = "self.matches('^(([0-9]|[1-4][0-9])([.][0-9])?|50)%$')";
+pub const RUN_SCATTER_MESSAGE: &str = "runScatter must be a percentage from 0% to 50% with at most one \
+    digit behind the point, such as 2% or 3.5%";
+
 pub const MINIMUM_EFFECT_RULE: &str =
     "self.matches('^(0[.][1-9]|([1-9]|[1-4][0-9])([.][0-9])?|50)%$')";
 pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
@@ -82,6 +86,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \
     has(self.baselineRunName) == has(oldSelf.baselineRunName) && \
     (!has(self.baselineRunName) || self.baselineRunName == oldSelf.baselineRunName) && \
+    has(self.runScatter) == has(oldSelf.runScatter) && \
+    (!has(self.runScatter) || self.runScatter == oldSelf.runScatter) && \
     has(self.expectations) == has(oldSelf.expectations) && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.primaryMeasures) == has(oldSelf.primaryMeasures) && \
@@ -171,6 +177,16 @@ pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an e
     from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
+/// The unit of the bounds of each measure, as `Metric::bound` has it.
+pub const BOUND_UNIT_RULE: &str = "(!has(self.atLeast) || \
+    (self.atLeast.endsWith('ms') == self.metric.startsWith('coldStart') && \
+     self.atLeast.endsWith('%') == (self.metric == 'succeeded'))) && \
+    (!has(self.atMost) || \
+     (self.atMost.endsWith('ms') == self.metric.startsWith('coldStart') && \
+      self.atMost.endsWith('%') == (self.metric == 'succeeded')))";
+pub const BOUND_UNIT_MESSAGE: &str = "bounds on coldStartListening and coldStartAnswer are differences to the baseline in \
+    milliseconds, such as 20ms or -5ms; those on succeeded are differences in percentage points, such as -0.5%; all \
+    others are ratios without a unit, such as 0.8: correct atLeast and atMost";
 
 pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.openLoop) || \
      has(self.density)";

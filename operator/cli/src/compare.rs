@@ -1,6 +1,7 @@
 //! `kubectl wasmbench compare`: a run as a multiple of earlier ones.
 
 use kube::ResourceExt;
+use wasmbench_api::run::RunScatter;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::runs::across::{Across, Schedule, Side, across};
@@ -23,7 +24,8 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     check_number(args.before.len())?;
     let (mut before, after, followed) = all(cluster, args).await?;
     before.reverse();
-    let found = compared(&before, &after, followed.as_ref(), args.force);
+    let scatter = args.run_scatter.unwrap_or_else(|| stated(&after));
+    let found = compared(&before, &after, followed.as_ref(), scatter, args.force);
     print(&match args.output.format() {
         None => found.text(),
         Some(format) => format.text(&found)?,
@@ -64,11 +66,17 @@ pub fn compared(
     before: &[Read],
     after: &Read,
     followed: Option<&(String, History)>,
+    scatter: RunScatter,
     force: bool,
 ) -> Across {
     let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
     let schedule = followed.map(|(name, history)| Schedule { name, history });
-    across(&earlier, side(after), schedule, force)
+    across(&earlier, side(after), schedule, scatter, force)
+}
+
+/// How far runs scatter according to the spec of the later run.
+pub fn stated(after: &Read) -> RunScatter {
+    after.0.spec.run_scatter()
 }
 
 fn side(run: &Read) -> Side<'_> {

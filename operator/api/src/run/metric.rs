@@ -49,3 +49,32 @@ pub enum Metric {
     /// Memory of one more instance; needs the density sweep.
     MemoryPerInstance,
 }
+
+/// How a bound on a measure is written: [`Bound`](crate::run::Bound) has one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundUnit {
+    /// As a ratio, without a unit.
+    Ratio,
+    /// As a difference in milliseconds.
+    Milliseconds,
+    /// As a difference in percentage points.
+    Points,
+}
+
+impl Metric {
+    /// Returns how a bound on the measure is written: as what is judged of it, a ratio or a
+    /// difference.
+    pub const fn bound(self) -> BoundUnit {
+        match self {
+            Self::ColdStartListening | Self::ColdStartAnswer => BoundUnit::Milliseconds,
+            Self::Succeeded => BoundUnit::Points,
+            Self::ThroughputRps
+            | Self::WarmP50
+            | Self::CpuPerRequest
+            | Self::Memory
+            | Self::OpenLoopP50
+            | Self::OpenLoopP99
+            | Self::MemoryPerInstance => BoundUnit::Ratio,
+        }
+    }
+}

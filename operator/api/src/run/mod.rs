@@ -5,12 +5,14 @@
     reason = "the columns of #[kube(printcolumn)] share keys"
 )]
 
+mod derived;
 mod expectation;
 mod metric;
 mod minimum_difference;
 mod placement;
 mod precision;
 mod resources;
+mod run_scatter;
 mod sweeps;
 mod variant;
 mod workload;
@@ -20,12 +22,13 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
 pub use crate::validation::PROBE_USER;
-pub use expectation::RatioExpectation;
-pub use metric::Metric;
+pub use expectation::{Bound, RatioExpectation};
+pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
+pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
@@ -165,6 +168,16 @@ pub struct BenchmarkRunSpec {
     #[x_kube(validation = Rule::new(validation::BASELINE_RUN_RULE).message(validation::BASELINE_RUN_MESSAGE))]
     pub baseline_run_name: Option<String>,
 
+    /// How far a variant shifts on its own from run to run, in percent from `0%` to `50%`: the
+    /// standard deviation of its ratio to the baseline, and for cold starts a share of its own
+    /// time. Two runs are judged with it, here and by `kubectl wasmbench compare`, unless the
+    /// history of a schedule shows how far its runs scatter. State what you have measured on your
+    /// nodes: with too little, equal runs are called worse; with more, only larger differences are
+    /// found. Default: `3.5%`.
+    #[schemars(length(min = 2, max = 5))]
+    #[x_kube(validation = Rule::new(validation::RUN_SCATTER_RULE).message(validation::RUN_SCATTER_MESSAGE))]
+    pub run_scatter: Option<String>,
+
     /// The measures that the run decides, at most 10. Their verdicts are corrected only for one
     /// another, the one-line verdict is about them, and `precision` waits for them. All other
     /// measures are secondary: also measured, and corrected among themselves. Name few, because
@@ -218,7 +231,7 @@ pub struct BenchmarkRunSpec {
     pub sweeps: Sweeps,
 
     /// What must hold for the condition `Passed`, at most 32. An expectation is met if the whole
-    /// 95 % interval of its ratio lies within the bounds, not met if all of it lies beyond one, and
+    /// 95 % interval of its ratio or difference lies within the bounds, not met if all of it lies beyond one, and
     /// undecided otherwise. The intervals hold for all expectations simultaneously; more blocks
     /// narrow them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -248,43 +261,6 @@ impl BenchmarkRun {
     pub fn is_finished(&self) -> bool {
         let conditions = self.status.as_ref().map(|status| &*status.conditions);
         conditions.is_some_and(|all| conditions::is_true(all, conditions::FINISHED))
-    }
-}
-
-impl BenchmarkRunSpec {
-    /// Returns the minimum number of blocks of the run.
-    pub fn fewest_blocks(&self) -> u32 {
-        match self.precision {
-            None => self.blocks,
-            Some(_) => self.blocks.max(FEWEST_PRECISE_BLOCKS),
-        }
-    }
-
-    /// Returns the name of the variant that the others are compared with: the first one, unless the
-    /// spec names another.
-    pub fn baseline_name(&self) -> &str {
-        let first = self.variants.first().map(|variant| variant.name.as_str());
-        self.baseline.as_deref().or(first).unwrap_or_default()
-    }
-
-    /// Returns the network of the subjects.
-    pub fn network(&self) -> Network {
-        let placement = self.placement.as_ref();
-        placement.map_or_else(Network::default, |placement| placement.network)
-    }
-
-    /// Returns the CPU limit of every subject, if the run sets one.
-    pub fn cpu_limit(&self) -> Option<&str> {
-        let limits = self.resources.as_ref()?.limits.as_ref()?;
-        limits.cpu.as_deref()
-    }
-
-    /// Returns the maximum number of blocks of the run: that of `precision`, if it has one.
-    pub fn most_blocks(&self) -> u32 {
-        let precise = self.precision.as_ref();
-        precise.map_or(self.blocks, |precision| {
-            precision.max_blocks.max(self.fewest_blocks())
-        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod compare;
 mod cost;
 mod dashboard;
 pub mod init;
@@ -14,6 +15,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::VERSION;
 
 pub use check::CheckArgs;
+pub use compare::CompareArgs;
 pub use cost::CostArgs;
 pub use dashboard::DashboardArgs;
 pub use init::InitArgs;
@@ -134,35 +136,6 @@ pub enum Output {
     Junit,
     /// Short Markdown for a job summary or a comment on a pull request
     Github,
-}
-
-/// Arguments of `compare`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Compares LATER with an EARLIER run by their multiples of the baseline: what shifts a whole run shifts its \
-baseline too. With 5 EARLIER runs or more, which show how far runs scatter, numbers of the baseline get a \
-verdict too, and so do those of runs without one. Runs whose node, workloads, sweeps or resources differ \
-are refused, with the differences; other images, engines and arguments are what is compared.\n\n\
-Exit code: 0 nothing is known to be slower or larger; 1 refused, no number is valid in both runs, or \
-something went wrong; 3 a run's numbers are not trustworthy; 4 something is slower or larger, or LATER has \
-no valid number of a point any more.")]
-pub struct CompareArgs {
-    /// Names of earlier runs, the oldest first: one, or 5 and more
-    #[arg(value_name = "EARLIER", required = true)]
-    pub before: Vec<String>,
-    /// Name of the later run
-    #[arg(value_name = "LATER")]
-    pub after: String,
-    /// Read runs and records from the .json and .yaml files of this directory, not from a cluster. Given
-    /// twice: the earlier runs from the first one, the later from the second
-    #[arg(long, value_name = "DIR")]
-    pub records_from: Vec<PathBuf>,
-    /// Compare runs that are not comparable, and warn
-    #[arg(long)]
-    pub force: bool,
-    /// How to print it
-    #[arg(short, long, value_enum, default_value_t = Shown::Table)]
-    pub output: Shown,
 }
 
 /// Arguments of `history`.

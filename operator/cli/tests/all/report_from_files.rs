@@ -260,7 +260,29 @@ fn saved_runs_that_are_equal_compare_with_exit_code_0() {
         "{text}"
     );
     assert!(text.contains("1.00x (0.96-1.05), not judged"), "{text}");
-    assert!(text.contains("), equivalent"), "{text}");
+    assert!(text.contains("), undecided"), "{text}");
+    let stated = "Judged with a scatter of 3.5 % between runs (--run-scatter).";
+    assert!(text.contains(stated), "{text}");
+}
+
+#[test]
+fn the_scatter_between_runs_is_stated_by_an_option() {
+    let later = save_later("6.12.41");
+    let none = stdout(&compare(&later, &["--run-scatter", "0%"]));
+    assert!(none.contains("), equivalent"), "{none}");
+    assert!(none.contains("a scatter of 0 % between runs"), "{none}");
+    let json = stdout(&compare(&later, &["--run-scatter", "2%", "-o", "json"]));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["runScatter"], 0.02);
+    let mut judged = json["ratios"].as_array().unwrap().iter();
+    let judged = judged.find(|ratio| ratio["verdict"].is_string()).unwrap();
+    assert!(judged["smallestFound"].as_f64() > Some(1.0), "{judged}");
+    let wrong = compare(&later, &["--run-scatter", "2"]);
+    assert!(
+        stderr(&wrong).contains("write it like 2%"),
+        "{}",
+        stderr(&wrong)
+    );
 }
 
 #[test]
@@ -277,7 +299,7 @@ fn saved_runs_of_two_nodes_are_refused_and_compared_by_force() {
     let forced = compare(&later, &["--force", "-o", "json"]);
     assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
     let json: Value = serde_json::from_str(&stdout(&forced)).unwrap();
-    assert_eq!(json["schema"], "wasmbench.dev/across/v3");
+    assert_eq!(json["schema"], "wasmbench.dev/across/v4");
     assert_eq!(
         (&json["forced"], json["ratios"].as_array().unwrap().len()),
         (&json!(true), 36)
@@ -344,7 +366,7 @@ fn a_comparison_is_the_same_as_json_and_as_yaml() {
     let later = save_later("6.12.41");
     let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
     let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
-    assert_eq!(json["schema"], "wasmbench.dev/across/v3");
+    assert_eq!(json["schema"], "wasmbench.dev/across/v4");
     // Only the lengths: a number may be 1 in one format and 1.0 in the other.
     assert_eq!(
         json["ratios"].as_array().unwrap().len(),

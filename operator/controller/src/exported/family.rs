@@ -20,6 +20,18 @@ pub enum Family {
     RatioLower,
     /// The upper bound of a ratio's confidence interval.
     RatioUpper,
+    /// The estimate of a difference in time.
+    DifferenceSeconds,
+    /// The lower bound of its confidence interval.
+    DifferenceLowerSeconds,
+    /// The upper bound of its confidence interval.
+    DifferenceUpperSeconds,
+    /// The estimate of a difference in a share of 1.
+    DifferenceShare,
+    /// The lower bound of its confidence interval.
+    DifferenceLowerShare,
+    /// The upper bound of its confidence interval.
+    DifferenceUpperShare,
     /// A measured time.
     Seconds,
     /// A measured size.
@@ -46,10 +58,16 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of `/metrics`.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::Ratio,
         Self::RatioLower,
         Self::RatioUpper,
+        Self::DifferenceSeconds,
+        Self::DifferenceLowerSeconds,
+        Self::DifferenceUpperSeconds,
+        Self::DifferenceShare,
+        Self::DifferenceLowerShare,
+        Self::DifferenceUpperShare,
         Self::Seconds,
         Self::Bytes,
         Self::RequestsPerSecond,
@@ -69,6 +87,12 @@ impl Family {
             Self::Ratio => "run_ratio",
             Self::RatioLower => "run_ratio_lower",
             Self::RatioUpper => "run_ratio_upper",
+            Self::DifferenceSeconds => "run_difference_seconds",
+            Self::DifferenceLowerSeconds => "run_difference_lower_seconds",
+            Self::DifferenceUpperSeconds => "run_difference_upper_seconds",
+            Self::DifferenceShare => "run_difference_share",
+            Self::DifferenceLowerShare => "run_difference_lower_share",
+            Self::DifferenceUpperShare => "run_difference_upper_share",
             Self::Seconds => "run_measured_seconds",
             Self::Bytes => "run_measured_bytes",
             Self::RequestsPerSecond => "run_measured_requests_per_second",
@@ -89,6 +113,18 @@ impl Family {
             Self::Ratio => "A measure of a variant as a multiple of the baseline's.",
             Self::RatioLower => "Lower end of the ratio's 95 % interval.",
             Self::RatioUpper => "Upper end of the ratio's 95 % interval.",
+            Self::DifferenceSeconds => {
+                "How much more time a variant's starts take than the baseline's."
+            }
+            Self::DifferenceShare => {
+                "How many more requests of a variant succeed, as a share of 1."
+            }
+            Self::DifferenceLowerSeconds | Self::DifferenceLowerShare => {
+                "Lower end of the difference's 95 % interval."
+            }
+            Self::DifferenceUpperSeconds | Self::DifferenceUpperShare => {
+                "Upper end of the difference's 95 % interval."
+            }
             Self::Seconds => "Measured time, the median over the blocks.",
             Self::Bytes => "Measured memory, the median over the blocks.",
             Self::RequestsPerSecond => "Measured throughput, the median over the blocks.",

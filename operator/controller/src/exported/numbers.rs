@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_results::cells::any::AnyCell;
-use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::comparison::{Comparison, Difference};
 use wasmbench_results::statistics::median;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::trust::is_doubted;
@@ -111,13 +111,13 @@ fn decided(conditions: &[Condition], type_: &str) -> Option<f64> {
     }
 }
 
-/// The ratios of a run that are shown, and the numbers behind them.
+/// The ratios and differences of a run that are shown, and the numbers behind them.
 fn measured(owner: &Owner, run: &BenchmarkRun, summary: &Summary) -> Vec<Sample> {
     let counts = |one: &&Comparison| one.primary && one.untrusted.is_empty() && is_of(run, one);
     let mut samples = vec![];
     let mut baselines = BTreeSet::new();
     for one in summary.comparisons.iter().filter(counts) {
-        samples.extend(ratio(owner, one));
+        samples.extend(versus_baseline(owner, one));
         samples.extend(absolute(owner, summary, one, &one.variant));
         let place = (&one.workload, one.point, one.metric);
         if baselines.insert(place) {
@@ -135,17 +135,43 @@ fn is_of(run: &BenchmarkRun, one: &Comparison) -> bool {
         && workloads.any(|workload| workload.name == one.workload)
 }
 
-fn ratio(owner: &Owner, one: &Comparison) -> Vec<Sample> {
-    let estimate = &one.estimate;
-    let values = [
-        (Family::Ratio, Some(estimate.ratio)),
-        (Family::RatioLower, estimate.low),
-        (Family::RatioUpper, estimate.high),
-    ];
+/// How the variant compares with the baseline, and the interval: what is judged of the measure, its
+/// difference or its ratio.
+fn versus_baseline(owner: &Owner, one: &Comparison) -> Vec<Sample> {
     let sample = |(family, value): (Family, Option<f64>)| {
         Some(owner.sample(family, labels(one, &one.variant), value?))
     };
+    let values = match one.judged_difference() {
+        Some(difference) => differences(one.metric, difference),
+        None => [
+            (Family::Ratio, Some(one.estimate.ratio)),
+            (Family::RatioLower, one.estimate.low),
+            (Family::RatioUpper, one.estimate.high),
+        ],
+    };
     values.into_iter().filter_map(sample).collect()
+}
+
+/// A difference and its interval, in the base unit.
+fn differences(metric: Metric, difference: Difference) -> [(Family, Option<f64>); 3] {
+    let families = match metric.measure().unit {
+        // No rate and no amount of memory is judged by its difference.
+        Unit::Microseconds | Unit::PerSecond | Unit::Bytes => [
+            Family::DifferenceSeconds,
+            Family::DifferenceLowerSeconds,
+            Family::DifferenceUpperSeconds,
+        ],
+        Unit::Share => [
+            Family::DifferenceShare,
+            Family::DifferenceLowerShare,
+            Family::DifferenceUpperShare,
+        ],
+    };
+    let numbers = [Some(difference.value), difference.low, difference.high];
+    let in_base_unit = |number: Option<f64>| number.map(|number| in_base_unit(metric, number).1);
+    let [value, lower, upper] = families;
+    let [middle, low, high] = numbers.map(in_base_unit);
+    [(value, middle), (lower, low), (upper, high)]
 }
 
 /// The measured value of a variant in the compared cell, in the base unit.

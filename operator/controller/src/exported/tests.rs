@@ -129,6 +129,28 @@ fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
 }
 
 #[test]
+fn a_start_is_shown_by_its_difference_in_seconds() {
+    let mut start = comparison("embedded");
+    start["metric"] = "coldStartListening".into();
+    start["sweep"] = "coldStart".into();
+    start["concurrency"] = 1.into();
+    start["difference"] =
+        json!({ "value": 120_000.0, "low": 110_000.0, "high": 130_000.0, "smallest": 10_000.0 });
+    let exported = Exported::default();
+    exported.show_run("1", of_run(&[start]));
+    let text = series(&exported).join("\n");
+    for (name, value) in [
+        ("run_difference_seconds", "0.12"),
+        ("run_difference_lower_seconds", "0.11"),
+        ("run_difference_upper_seconds", "0.13"),
+    ] {
+        let line = text.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line.ends_with(&format!("}} {value}")), "{line}");
+    }
+    assert!(!text.contains("run_ratio"), "{text}");
+}
+
+#[test]
 fn secondary_doubted_and_foreign_comparisons_are_not_shown() {
     let whole = of_run(&[]);
     let mut secondary = comparison("embedded");

@@ -14,7 +14,6 @@ use wasmbench_model::names;
 use wasmbench_report::across::earlier;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::stored::{HISTORY_KEY, MOST_BYTES};
-use wasmbench_results::vocabulary::minimum::minimum_effect;
 
 use super::report::announce;
 use crate::context::Context;
@@ -50,7 +49,7 @@ pub async fn keep(
 fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
     let spec = &schedule.spec;
     let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);
-    let mut draft = history.condition(minimum_effect(&spec.template.spec), accepted)?;
+    let mut draft = history.condition(&spec.template.spec, accepted)?;
     draft.message = status::truncated(&draft.message);
     Some(draft)
 }

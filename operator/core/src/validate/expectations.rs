@@ -1,6 +1,6 @@
 //! The rules of `spec.expectations`: what they name must exist and be compared.
 
-use wasmbench_api::run::{BenchmarkRunSpec, RatioExpectation, TWIN, Workload};
+use wasmbench_api::run::{BenchmarkRunSpec, Bound, BoundUnit, RatioExpectation, TWIN, Workload};
 use wasmbench_model::points::{measured_at, points_of};
 use wasmbench_model::variants;
 use wasmbench_model::wire::record::Point;
@@ -105,13 +105,32 @@ fn check_bounds(expectation: &RatioExpectation) -> Result<(), Invalid> {
     if bounds.peek().is_none() {
         return refused(expectation, "set atLeast, atMost or both".to_owned());
     }
-    let is_ratio = |text: &String| text.parse().is_ok_and(|n: f64| n.is_finite() && n >= 0.0);
-    match bounds.find(|bound| !is_ratio(bound)) {
+    let unit = expectation.metric.bound();
+    let is_bound = |text: &String| Bound::parse(text).is_some_and(|bound| bound.unit() == unit);
+    match bounds.find(|bound| !is_bound(bound)) {
         Some(bound) => refused(
             expectation,
-            format!("'{bound}' is not a ratio: write a number such as 0.8"),
+            format!("'{bound}' is not {}", remedy(expectation, unit)),
         ),
         None => Ok(()),
+    }
+}
+
+/// What the bound of an expectation has to be.
+fn remedy(expectation: &RatioExpectation, unit: BoundUnit) -> String {
+    let name: &str = expectation.metric.into();
+    match unit {
+        BoundUnit::Ratio => format!(
+            "a ratio, which {name} is judged by: write a number without a unit, such as 0.8"
+        ),
+        BoundUnit::Milliseconds => format!(
+            "a difference in milliseconds, which {name} is judged by: write it with its unit, such as \
+             20ms (later than the baseline) or -5ms (sooner)"
+        ),
+        BoundUnit::Points => format!(
+            "a difference in percentage points, which {name} is judged by: write it with its unit, \
+             such as -0.5% (half a point fewer than of the baseline's)"
+        ),
     }
 }
 

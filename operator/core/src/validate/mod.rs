@@ -10,6 +10,7 @@ mod names;
 mod objects;
 mod open_loop;
 mod order;
+mod shares;
 mod variants;
 
 use std::collections::BTreeSet;
@@ -110,8 +111,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     let spec = &twin::with_twin(&run.spec);
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
-    check_minimum_effect(spec)?;
-    check_error_shares(spec)?;
+    shares::check(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
     names::check_baseline_run(run)?;
@@ -225,37 +225,6 @@ fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<
                 throughput.duration_seconds
             ),
         ));
-    }
-    Ok(())
-}
-
-fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
-    let allowed = |share: f64| (0.001..=0.5).contains(&share);
-    if share_of(&spec.minimum_effect).is_some_and(allowed) {
-        return Ok(());
-    }
-    Err(invalid(
-        "spec.minimumEffect",
-        format!(
-            "'{}' is not a percentage from 0.1% to 50%: write it like 5% or 2.5%",
-            spec.minimum_effect
-        ),
-    ))
-}
-
-fn check_error_shares(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
-    for workload in &spec.workloads {
-        let allowed = |share: f64| (0.000_01..=0.5).contains(&share);
-        if let Some(text) = &workload.max_error_share
-            && !workload.max_error_share().is_some_and(allowed)
-        {
-            return Err(invalid(
-                format!("spec.workloads[{}].maxErrorShare", workload.name),
-                format!(
-                    "'{text}' is not a percentage from 0.001% to 50%: write it like 0.1%, or leave it out"
-                ),
-            ));
-        }
     }
     Ok(())
 }

@@ -126,7 +126,7 @@ fn an_expectation_on_a_number_that_cannot_exist_is_refused() {
     run.spec.variants[1] =
         serde_yaml::from_str("{name: hare, preset: native-host-network}").unwrap();
     let expectation =
-        "[{name: quick, metric: coldStartAnswer, variant: hare, workload: greet, atMost: '1'}]";
+        "[{name: quick, metric: coldStartAnswer, variant: hare, workload: greet, atMost: '1ms'}]";
     run.spec.expectations = serde_yaml::from_str(expectation).unwrap();
     let invalid = validate(&run, &allowing_all()).unwrap_err();
     assert_eq!(invalid.field, "spec.expectations[quick]");

@@ -66,6 +66,7 @@ impl Versus {
                     summary: after.1,
                 },
                 None,
+                after.0.run_scatter(),
                 false,
             )
         });

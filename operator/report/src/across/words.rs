@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use wasmbench_model::units::{self, judged_ratio, truncate};
+use wasmbench_model::units::{self, truncate};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{Across, CellRatio, Difference, Unjudged, Weight};
+use wasmbench_results::statistics::Scale;
 use wasmbench_results::summary::RunName;
-use wasmbench_results::vocabulary::measure::{Judged, Measured as _};
+use wasmbench_results::vocabulary::measure::{Measure, Measured as _};
 
+use crate::across::legend::legend;
 use crate::markup::printable;
 use crate::sheet::Sheet;
 use crate::table::{Table, ascii};
@@ -178,75 +180,6 @@ fn notes(found: &Across) -> Vec<String> {
     lines
 }
 
-/// What the table's verdicts refer to, and why numbers have none.
-fn legend(found: &Across) -> Vec<String> {
-    let has = |why| found.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
-    let is_of_baseline = found.ratios.iter().any(|ratio| ratio.is_of_baseline);
-    let effect = units::excess(found.minimum_effect);
-    let mut judged = found
-        .ratios
-        .iter()
-        .map(|ratio| ratio.metric.measure().judged);
-    let others = if judged.any(|judged| judged != Judged::Ratio) {
-        ", nor do those of starts and memory below minimumDifference"
-    } else {
-        ""
-    };
-    let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
-    legend.extend(judged_by_schedule(found));
-    let lines = [
-        (
-            is_of_baseline,
-            "The change is that of the multiple of the baseline: what shifts a whole run shifts its baseline too.",
-        ),
-        (
-            has(Unjudged::TooFewRuns),
-            "Not judged: numbers of the baseline, or without one. How far runs scatter is known from 5 earlier \
-             runs: name as many, or compare runs of a schedule.",
-        ),
-        (
-            has(Unjudged::BaselineChanged),
-            "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
-             together with the new ones, or name 5 earlier runs.",
-        ),
-        (
-            has(Unjudged::NotFollowed),
-            "Not followed: the schedule's history has the primary measures of its runs, and judges these alone.",
-        ),
-        (
-            has(Unjudged::BeyondKnee),
-            "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.",
-        ),
-        (
-            has(Unjudged::Untrusted),
-            "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
-             or that is unknown, or the rate still moved, or trials failed. Nothing is judged.",
-        ),
-    ];
-    let apply = lines.iter().filter(|(applies, _)| *applies);
-    legend.extend(apply.map(|(_, line)| (*line).to_owned()));
-    legend
-}
-
-/// Which runs show how far runs scatter, if not the compared runs themselves.
-fn judged_by_schedule(found: &Across) -> Option<String> {
-    let schedule = found.schedule.as_ref()?;
-    if found.before.len() > 1 {
-        return None;
-    }
-    let runs_of_ratios = || found.ratios.iter().filter_map(|ratio| ratio.runs);
-    let (fewest, most) = (runs_of_ratios().min(), runs_of_ratios().max()?);
-    let runs = match fewest {
-        Some(fewest) if fewest < most => format!("{fewest} to {most}"),
-        _ => most.to_string(),
-    };
-    let judged = runs_of_ratios().count();
-    Some(ascii(&format!(
-        "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
-        found.ratios.len()
-    )))
-}
-
 fn table(found: &Across) -> Table {
     Sheet::new(&found.ratios)
         .left("WORKLOAD", |ratio| ratio.workload.clone())
@@ -261,7 +194,8 @@ fn table(found: &Across) -> Table {
         })
         .left("OF BASELINE", |ratio| {
             let versus = ratio.versus_baseline?;
-            let (before, after) = (multiple(versus.before), multiple(versus.after));
+            let [before, after] =
+                [versus.before, versus.after].map(|number| of_baseline(ratio, number));
             Some(format!("{before} -> {after}"))
         })
         .left("CHANGE", |ratio| shown(ratio))
@@ -279,8 +213,13 @@ fn full_name(run: &RunName) -> String {
     format!("{}/{}", run.namespace, run.name)
 }
 
-fn multiple(of_baseline: f64) -> String {
-    format!("{}x", units::ratio_number(of_baseline))
+/// A number versus the baseline, as it is judged: `1.92x`, or `+120 ms`.
+fn of_baseline(ratio: &CellRatio, number: f64) -> String {
+    let Measure { unit, judged, .. } = ratio.metric.measure();
+    match judged.scale() {
+        Scale::Ratio => units::ratio(number),
+        Scale::Difference => unit.shown_difference(number),
+    }
 }
 
 /// How many of `all` judged numbers differ, as a sentence.
@@ -317,11 +256,8 @@ fn shown(ratio: &CellRatio) -> String {
         Some(Unjudged::TooFewRuns) | None => "not judged",
     };
     let words = ratio.verdict.map(|found| found.words(ratio.metric));
-    judged_ratio(
-        ratio.ratio,
-        ratio.low.zip(ratio.high),
-        &words.unwrap_or_else(|| word.to_owned()),
-    )
+    let words = words.unwrap_or_else(|| word.to_owned());
+    format!("{}, {words}", ratio.change_words())
 }
 
 #[cfg(test)]

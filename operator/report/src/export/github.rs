@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_model::units::{self, truncate};
+use wasmbench_model::units::truncate;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::judge::verdict::Verdict;
@@ -183,9 +183,7 @@ fn changes(changed: &[&CellRatio]) -> String {
         .left("Workload", |ratio| ratio.workload.clone())
         .left("Measure", |ratio| ratio.metric.noun())
         .left("Point", |ratio| ratio.point.clone())
-        .right("Change", |ratio| {
-            units::ratio_within(ratio.ratio, ratio.low.zip(ratio.high))
-        })
+        .right("Change", |ratio| ratio.change_words())
         .left("Verdict", |ratio| {
             ratio.verdict.map(|found| found.words(ratio.metric))
         })

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use wasmbench_model::units;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::line::{Ends, Line, Number, Series, Setting};
+use wasmbench_results::statistics::Scale;
 use wasmbench_results::vocabulary::measure::{Measured as _, Unit};
 
 pub use plot::{history_body, history_html};
@@ -22,8 +23,22 @@ struct Row<'a> {
     setting: &'a Setting,
 }
 
-/// A series that has a ratio: its index, the number of its runs with a ratio, and its latest
-/// number.
+impl Row<'_> {
+    /// The ratio to the baseline, if that is what is judged.
+    fn ratio(&self) -> Option<Ends> {
+        let versus = self.number.versus_baseline;
+        versus.filter(|_| self.series.scale() == Scale::Ratio)
+    }
+
+    /// The difference to the baseline, if that is what is judged.
+    fn difference(&self) -> Option<Ends> {
+        let versus = self.number.versus_baseline;
+        versus.filter(|_| self.series.scale() == Scale::Difference)
+    }
+}
+
+/// A series of a variant that was compared with the baseline: its index, the number of runs that
+/// compare it, and its latest number.
 struct Followed<'a> {
     place: usize,
     series: &'a Series,
@@ -42,10 +57,13 @@ pub fn history_text(name: &str, history: &History) -> String {
     let table = Sheet::new(followed)
         .left("WHAT", |row: &Followed<'_>| row.series.words())
         .right("RUNS", |row| row.runs)
-        .right("LATEST RATIO", |row| {
-            row.last.ratio.map(|ends| units::ratio(ends.0))
+        .right("VERSUS BASELINE", |row| {
+            let ends = row.last.versus_baseline?;
+            Some(row.series.number_words(ends.0, None))
         })
-        .right("INTERVAL", |row| row.last.ratio.and_then(interval))
+        .right("INTERVAL", |row| {
+            interval(row.series, row.last.versus_baseline?)
+        })
         .right("LATEST VALUE", |row| {
             let unit = row.series.metric.measure().unit;
             row.last.value.map(|ends| unit.shown(ends.0))
@@ -93,7 +111,7 @@ fn followed(history: &History) -> Vec<Followed<'_>> {
         let lines = history.runs.iter();
         let numbers = lines.filter_map(|line| Some((line.runs, line.number(place)?)));
         let compared: Vec<_> = numbers
-            .filter(|(_, number)| number.ratio.is_some())
+            .filter(|(_, number)| number.versus_baseline.is_some())
             .collect();
         let (_, last) = *compared.last()?;
         Some(Followed {
@@ -106,9 +124,16 @@ fn followed(history: &History) -> Vec<Followed<'_>> {
     followed.collect()
 }
 
-fn interval(ends: Ends) -> Option<String> {
-    let (low, high) = (units::ratio_number(ends.1), units::ratio_number(ends.2));
-    ends.has_interval().then(|| format!("{low}-{high}"))
+fn interval(series: &Series, ends: Ends) -> Option<String> {
+    let Ends(_, low, high) = ends;
+    ends.has_interval().then(|| match series.scale() {
+        Scale::Ratio => units::ratio_interval((low, high)),
+        Scale::Difference => {
+            let unit = series.metric.measure().unit;
+            let [low, high] = [low, high].map(|end| unit.shown_difference(end));
+            format!("{low} to {high}")
+        }
+    })
 }
 
 fn last_change(history: &History, place: usize) -> Option<String> {
@@ -116,7 +141,7 @@ fn last_change(history: &History, place: usize) -> Option<String> {
     let found = of_series.find(|found| found.series == place)?;
     Some(format!(
         "{} since {}",
-        units::ratio(found.size.0),
+        history.series[place].number_words(found.size.0, None),
         found.run
     ))
 }
@@ -178,9 +203,14 @@ pub fn history_csv(history: &History) -> String {
         .left("measure", |row| <&str>::from(row.series.metric))
         .left("unit", |row| unit(row.series.metric.measure().unit))
         .right("blocks", |row| row.number.blocks)
-        .right("ratio", |row| end(row.number.ratio, |ends| ends.0))
-        .right("ratio_low", |row| end(row.number.ratio, |ends| ends.1))
-        .right("ratio_high", |row| end(row.number.ratio, |ends| ends.2))
+        .right("ratio", |row| end(row.ratio(), |ends| ends.0))
+        .right("ratio_low", |row| end(row.ratio(), |ends| ends.1))
+        .right("ratio_high", |row| end(row.ratio(), |ends| ends.2))
+        .right("difference", |row| end(row.difference(), |ends| ends.0))
+        .right("difference_low", |row| end(row.difference(), |ends| ends.1))
+        .right("difference_high", |row| {
+            end(row.difference(), |ends| ends.2)
+        })
         .right("value", |row| end(row.number.value, |ends| ends.0))
         .right("value_low", |row| end(row.number.value, |ends| ends.1))
         .right("value_high", |row| end(row.number.value, |ends| ends.2))

@@ -2,10 +2,10 @@
 //! line for every change.
 
 use maud::{Markup, html};
-use wasmbench_model::units;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::lasting_change::LastingChange;
-use wasmbench_results::runs::history::line::{Ends, Line};
+use wasmbench_results::runs::history::line::{Ends, Line, Series};
+use wasmbench_results::statistics;
 
 use super::{CHANGES, Followed, NO_CHANGES, changes, followed, kept};
 use crate::html::marks::{self, line, text};
@@ -35,7 +35,7 @@ pub fn history_body(history: &History) -> Markup {
         p { (kept(history)) "." } "\n"
         (changes_list(history))
         p.note {
-            "Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are not trusted, and no change \
+            "Every point is a run: the ratio to the baseline, or for starts the difference, with its 95 % interval. Faint points are not trusted, and no change \
              is looked for in them. A dashed line is the first run after a lasting change."
         } "\n"
         @for followed in followed(history) {
@@ -67,14 +67,18 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
         .enumerate()
         .filter_map(|(place, line)| {
             let number = line.number(followed.place)?;
-            Some((place, line, number.ratio?, number.trusted))
+            Some((place, line, number.versus_baseline?, number.trusted))
         })
         .collect();
     let ends = seen
         .iter()
         .flat_map(|(_, _, ends, _)| [ends.0, ends.1, ends.2]);
-    // Larger ratios are higher up.
-    let scale = Scale::ratios(ends, (BOTTOM, TOP));
+    // Larger numbers are higher up.
+    let series = followed.series;
+    let scale = match series.scale() {
+        statistics::Scale::Ratio => Scale::ratios(ends, (BOTTOM, TOP)),
+        statistics::Scale::Difference => Scale::differences(ends, (BOTTOM, TOP)),
+    };
     let x = |place: usize| {
         let step = (RIGHT - LEFT - 20.0) / lines.len().saturating_sub(1).max(1) as f64;
         LEFT + 10.0 + place as f64 * step
@@ -84,36 +88,48 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
         found.find(|found| found.series == followed.place && found.run == line.name)
     };
     let body = html! {
-        (grid(&scale))
+        (grid(series, &scale))
         @for (place, line) in lines.iter().enumerate() {
-            @if let Some(found) = changed_at(line) { (change(found, x(place))) }
+            @if let Some(found) = changed_at(line) { (change(series, found, x(place))) }
         }
-        @for (place, run, ends, trusted) in &seen { (point(run, *ends, *trusted, x(*place), &scale)) }
-        (dates(lines, x(lines.len().saturating_sub(1))))
+        @for (place, run, ends, trusted) in &seen { (point(series, run, *ends, *trusted, x(*place), &scale)) }
+        (dates(series, lines, x(lines.len().saturating_sub(1))))
     };
     let id = format!("h{}", followed.place);
     let title = followed.series.words();
     let what = format!(
-        "the ratio to the baseline of {} runs, over time",
+        "the {} to the baseline of {} runs, over time",
+        compared(series),
         seen.len()
     );
     marks::svg(&id, (WIDTH, HEIGHT), &title, &what, &body)
 }
 
-fn grid(scale: &Scale) -> Markup {
+/// What is judged of a series.
+fn compared(series: &Series) -> &'static str {
+    match series.scale() {
+        statistics::Scale::Ratio => "ratio",
+        statistics::Scale::Difference => "difference",
+    }
+}
+
+fn grid(series: &Series, scale: &Scale) -> Markup {
+    // Where the variant equals the baseline.
+    let equal = series.scale().inverse(0.0);
     html! {
         @for tick in &scale.ticks {
             @let y = scale.at(*tick);
-            @let class = if (*tick - 1.0).abs() < 1e-9 { "one" } else { "grid" };
+            @let class = if (*tick - equal).abs() < 1e-9 { "one" } else { "grid" };
             (line(class, (LEFT, y), (RIGHT, y)))
-            (text("tick end", (LEFT - 6.0, y + 4.0), &units::ratio(*tick), 10))
+            (text("tick end", (LEFT - 6.0, y + 4.0), &series.number_words(*tick, None), 10))
         }
         "\n"
     }
 }
 
-fn change(found: &LastingChange, x: f64) -> Markup {
-    let label = format!("{} since {}", units::ratio(found.size.0), found.run);
+fn change(series: &Series, found: &LastingChange, x: f64) -> Markup {
+    let size = series.number_words(found.size.0, None);
+    let label = format!("{size} since {}", found.run);
     // At the right end there is room only on the left.
     let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {
         ("end", x - 5.0)
@@ -127,37 +143,37 @@ fn change(found: &LastingChange, x: f64) -> Markup {
     }
 }
 
-fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> Markup {
-    let Ends(ratio, low, high) = ends;
-    let y = scale.at(ratio);
+fn point(series: &Series, run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> Markup {
+    let Ends(number, low, high) = ends;
+    let y = scale.at(number);
     let mark = html! {
         g class={ "c0" @if !trusted { " faint" } } {
             (line("bar", (x, scale.at(low)), (x, scale.at(high))))
             g.dots { (line("", (x, y), (x, y))) }
         }
     };
-    let (low, high) = (units::ratio_number(low), units::ratio_number(high));
     let trust = if trusted { "" } else { ", not trusted" };
-    let label = format!(
-        "{}, {}: {} ({low}-{high}){trust}",
-        run.name,
-        run.ended,
-        units::ratio(ratio)
-    );
+    let found = series.number_words(number, Some((low, high)));
+    let label = format!("{}, {}: {found}{trust}", run.name, run.ended);
     html! { (marks::titled(mark, Some(&label))) "\n" }
 }
 
 /// The end times of the first and last runs shown.
-fn dates(lines: &[Line], right: f64) -> Markup {
+fn dates(series: &Series, lines: &[Line], right: f64) -> Markup {
     let day = |line: Option<&Line>| line.map(|line| super::day(line.ended)).unwrap_or_default();
     let y = BOTTOM + 18.0;
-    let name = "ratio to the baseline, by the time at which runs ended (UTC); logarithmic axis";
+    let axis = match series.scale() {
+        statistics::Scale::Ratio => "; logarithmic axis",
+        statistics::Scale::Difference => "",
+    };
+    let what = compared(series);
+    let name = format!("{what} to the baseline, by the time at which runs ended (UTC){axis}");
     let middle = f64::midpoint(LEFT, RIGHT);
     html! {
         (text("tick", (LEFT, y), &day(lines.first()), 20))
         @if lines.len() > 1 {
             (text("tick end", (right.max(LEFT + 200.0), y), &day(lines.last()), 20))
         }
-        (text("axis middle", (middle, y + 18.0), name, 90)) "\n"
+        (text("axis middle", (middle, y + 18.0), &name, 90)) "\n"
     }
 }

@@ -7,6 +7,8 @@ const LOGARITHMIC_FROM: f64 = 50.0;
 /// The smallest span of an axis, as a share of its high end. It must not magnify differences that
 /// the numbers at its ticks, with their three digits, could not show.
 const LEAST_SPAN: f64 = 0.05;
+/// The largest difference that has a place on an axis.
+const FARTHEST: f64 = 1e100;
 /// The approximate number of ticks on a linear axis.
 const TICKS: f64 = 5.0;
 
@@ -53,6 +55,16 @@ impl Scale {
         let mut scale = Self::between(true, ticks, (from, to));
         scale.low = scale.low.min(low);
         scale
+    }
+
+    /// A linear axis for differences, which may be negative; it always includes 0.
+    pub fn differences(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+        let usable = values.into_iter().filter(|value| value.abs() <= FARTHEST);
+        let (low, high) = usable.fold((0.0_f64, 0.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let high = if high > low { high } else { 1.0 };
+        Self::between(false, multiples(low, high), (from, to))
     }
 
     /// An axis for numbers of connections: each is a tick of its own.
@@ -140,6 +152,11 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
         low -= missing / 2.0;
         high += missing / 2.0;
     }
+    multiples(low, high)
+}
+
+/// Multiples of a round step that enclose `low` to `high`.
+fn multiples(low: f64, high: f64) -> Vec<f64> {
     let step = round_step((high - low) / TICKS);
     let (first, last) = ((low / step).floor(), (high / step).ceil());
     let mut ticks = vec![];
@@ -231,6 +248,24 @@ mod tests {
         assert!((2.0 * one - half - twice).abs() < 1e-6);
         let narrow = Scale::ratios([], PLACE);
         assert!(narrow.ticks.contains(&1.0), "{narrow:?}");
+    }
+
+    #[test]
+    fn an_axis_of_differences_includes_0_and_negative_numbers() {
+        let scale = Scale::differences([-20_000.0, 30_000.0], PLACE);
+        assert_eq!(
+            scale.ticks,
+            [-20_000.0, -10_000.0, 0.0, 10_000.0, 20_000.0, 30_000.0]
+        );
+        assert!(scale.at(-20_000.0) < scale.at(0.0));
+        let above = Scale::differences([110_000.0, 120_000.0], PLACE);
+        assert_eq!(above.ticks.first(), Some(&0.0));
+        assert!(
+            Scale::differences([f64::MAX, f64::NAN, 0.0], PLACE)
+                .ticks
+                .len()
+                > 1
+        );
     }
 
     #[test]

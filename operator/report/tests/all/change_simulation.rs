@@ -47,7 +47,7 @@ fn history(
         let (truth, stratum) = truth(run);
         Observed {
             run: u64::from(run),
-            ratio: truth + scatter.of_run(chance),
+            number: truth + scatter.of_run(chance),
             error: None,
             stratum,
         }

@@ -1,6 +1,7 @@
 //! Reports are attached to tickets. What a variable of the service was set to stays in the run.
 
 use serde_json::json;
+use wasmbench_api::run::RunScatter;
 use wasmbench_report::across::InWords as _;
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::runs::across::{Difference, Side, Weight, across};
@@ -65,7 +66,7 @@ fn a_variable_that_differs_between_runs_is_listed_without_its_values() {
                 summary: &other,
             },
         );
-        let found = across(&[earlier], later, None, false);
+        let found = across(&[earlier], later, None, RunScatter::default(), false);
         assert!(!found.text().contains("hunter2"), "{}", found.text());
         found.differences
     };

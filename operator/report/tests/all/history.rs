@@ -3,8 +3,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
+use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::Metric;
 use wasmbench_report::history::{history_csv, history_html, history_text};
+use wasmbench_results::judge::comparison::Difference;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::lasting_change::LastingChange;
 use wasmbench_results::runs::history::line::{Ends, Line, Number, Series, Setting};
@@ -13,7 +15,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::vocabulary::doubt::Reason;
 
-use crate::results_support::{all_measured, run};
+use crate::results_support::{all_measured, cold_starts, run};
 
 fn at(number: usize) -> Timestamp {
     let start: Timestamp = "2026-01-01T03:00:00Z".parse().unwrap();
@@ -79,7 +81,7 @@ fn a_run_leaves_its_primary_ratios_and_numbers() {
         };
         let series = history.series.iter().position(of_series).unwrap();
         let number = line.number(series).unwrap();
-        let Ends(ratio, low, high) = number.ratio.unwrap();
+        let Ends(ratio, low, high) = number.versus_baseline.unwrap();
         assert!((ratio - compared.estimate.ratio).abs() < 1e-12);
         assert_eq!(
             (Some(low), Some(high)),
@@ -93,7 +95,10 @@ fn a_run_leaves_its_primary_ratios_and_numbers() {
         .iter()
         .position(|series| series.variant == summary.baseline);
     let number = line.number(of_baseline.unwrap()).unwrap();
-    assert_eq!((number.ratio, number.value.is_some()), (None, true));
+    assert_eq!(
+        (number.versus_baseline, number.value.is_some()),
+        (None, true)
+    );
 }
 
 #[test]
@@ -170,7 +175,7 @@ fn untrusted_ratios_are_kept_but_not_searched_for_changes() {
     assert!(
         last.numbers
             .iter()
-            .any(|number| number.ratio.is_some() && !number.trusted)
+            .any(|number| number.versus_baseline.is_some() && !number.trusted)
     );
 }
 
@@ -181,7 +186,7 @@ fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
             compared.untrusted = vec![Reason::TooFewBlocks];
         }
     };
-    let condition_of = |history: &History| history.condition(0.05, None).unwrap();
+    let condition_of = |history: &History| history.condition(&run().spec, None).unwrap();
     let (untrusted, _) = nights(&[(20, 1.0)], distrust);
     let condition = condition_of(&untrusted);
     assert_eq!(condition.reason, "TooFewRuns");
@@ -267,11 +272,90 @@ fn the_page_of_a_history_is_well_formed_and_escapes_names() {
     let compared = history.runs[0]
         .numbers
         .iter()
-        .filter(|number| number.ratio.is_some());
+        .filter(|number| number.versus_baseline.is_some());
     assert_eq!(plots.count(), compared.count());
     let changes = html.matches("class=\"knee\"").count();
     assert_eq!(changes, history.changes.len());
     assert_eq!(html.matches("<li>").count(), history.changes.len());
+}
+
+/// The summary of a run of cold starts on a cluster that takes `cluster` times as long; `hare`
+/// starts `more` milliseconds after the baseline.
+fn starts(number: usize, cluster: f64, more: f64) -> Summary {
+    const SCATTER: [f64; 7] = [0.0, 1.2, -0.8, 0.6, -1.4, 0.9, -0.5];
+    let mut summary = summarize(&cold_starts::input(), &cold_starts::records());
+    summary.run.name = format!("nightly-{number}");
+    let value = (more + SCATTER[number % 7]) * 1e3;
+    for compared in &mut summary.comparisons {
+        let ratio = 1.0 + value / (300_000.0 * cluster);
+        compared.estimate.ratio = ratio;
+        compared.estimate.low = Some(ratio - 0.01);
+        compared.estimate.high = Some(ratio + 0.01);
+        compared.untrusted.clear();
+        compared.difference = compared.difference.map(|known| Difference {
+            value,
+            low: Some(value - 1500.0),
+            high: Some(value + 1500.0),
+            ..known
+        });
+    }
+    summary
+}
+
+/// A history of ten nights of starts and ten more after a change.
+fn nights_of_starts(cluster: f64, more: f64) -> History {
+    let mut history = History::default();
+    for number in 0..20 {
+        let summary = if number < 10 {
+            starts(number, 1.0, 120.0)
+        } else {
+            starts(number, cluster, more)
+        };
+        history.add(&summary, &cold_starts::input().spec, at(number));
+    }
+    history
+}
+
+#[test]
+fn a_faster_cluster_is_no_change_of_starts() {
+    let history = nights_of_starts(0.7, 120.0);
+    assert!(history.changes.is_empty(), "{:#?}", history.changes);
+    assert!(history_text("nightly", &history).contains("+121 ms"));
+}
+
+#[test]
+fn later_starts_are_a_change_in_milliseconds_on_any_cluster() {
+    let history = nights_of_starts(0.7, 150.0);
+    let change = history.changes.first().expect("a change is found");
+    let Ends(size, low, high) = change.size;
+    assert_eq!(change.run, "nightly-10");
+    assert!((size - 30_000.0).abs() < 2_000.0, "{change:?}");
+    assert!(low < 30_000.0 && 30_000.0 < high, "{change:?}");
+    let series = &history.series[change.series];
+    let words = change.words(series);
+    let expected = "as a difference to the baseline changed by +";
+    assert!(
+        words.contains(expected) && words.contains(" ms ("),
+        "{words}"
+    );
+    let condition = |spec: &BenchmarkRunSpec| history.condition(spec, None).unwrap();
+    let mut spec = cold_starts::input().spec;
+    assert_eq!(condition(&spec).reason, "Changed");
+    // 40 ms are what matters: no interval exceeds them.
+    let smallest = serde_json::json!({"startMilliseconds": 40});
+    spec.minimum_difference = serde_json::from_value(smallest).ok();
+    assert_eq!(condition(&spec).reason, "NoChange");
+    let csv = history_csv(&history);
+    let last = csv.lines().last().unwrap();
+    assert!(
+        last.contains(",,,,") && csv.contains("difference_low"),
+        "{last}"
+    );
+    let html = history_html("nightly", &history);
+    assert!(
+        html.contains("the difference to the baseline of 20 runs"),
+        "{html}"
+    );
 }
 
 /// Runs of ten series, as left by ten blocks of two variants and five workloads.
@@ -300,7 +384,7 @@ fn long(runs: usize) -> History {
             let (ratio, value) = (1.0 + digits(series) / 1e5, 1.0 + digits(series + 50) / 1e3);
             Number {
                 series,
-                ratio: Some(Ends(ratio, ratio - digits(series + 20) / 1e6, ratio + 0.01)),
+                versus_baseline: Some(Ends(ratio, ratio - digits(series + 20) / 1e6, ratio + 0.01)),
                 blocks: 10,
                 value: Some(Ends(value, value - 0.1, value + digits(series + 90) / 1e5)),
                 trusted: true,

@@ -46,7 +46,7 @@ fn forged(shape: &str) -> String {
 
 fn document(series: &str, settings: &str, runs: &str) -> String {
     format!(
-        r#"{{"schema":"wasmbench.dev/history/v1","series":[{series}],"settings":[{settings}],"runs":[{runs}],"changes":[]}}"#
+        r#"{{"schema":"wasmbench.dev/history/v2","series":[{series}],"settings":[{settings}],"runs":[{runs}],"changes":[]}}"#
     )
 }
 

@@ -7,7 +7,7 @@ use crate::statistics::square;
 /// times as wide as with very many; with three it would be 2.5 times as wide.
 pub const FEWEST_RUNS: usize = 5;
 
-/// The number of one run, as a logarithm.
+/// The number of one run, on the scale on which runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfRun {
     /// The estimate of the run.

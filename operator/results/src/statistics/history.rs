@@ -1,50 +1,55 @@
 //! A run compared with other runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
 
-use crate::statistics::Interval;
 use crate::statistics::between_runs::{BetweenRuns, OfRun, mean};
 use crate::statistics::trimmed::Sample;
+use crate::statistics::{Contrast, Scale};
 
-impl Interval {
-    /// `value`, the numbers of one run, as a multiple of those of earlier runs, one list per run:
-    /// the prediction interval for one more run (a random effect per run, estimated from the
-    /// scatter of their trimmed means), and the number of earlier runs with numbers. `None` with
-    /// fewer than [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these, or without a number in
-    /// `value`.
-    pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
-        let value = Sample::from_ratios(value)?.as_run();
+impl Contrast {
+    /// `value`, the numbers of one run, compared with those of earlier runs, one list per run: the
+    /// prediction interval for one more run (a random effect per run, estimated from the scatter of
+    /// their trimmed means), and the number of earlier runs with numbers. `None` with fewer than
+    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these, or without a number in `value`.
+    pub fn among(value: &[f64], earlier: &[&[f64]], scale: Scale) -> Option<(Self, u32)> {
+        let value = Sample::new(value, scale)?.as_run();
         let runs: Vec<OfRun> = earlier
             .iter()
-            .filter_map(|run| Sample::from_ratios(run))
+            .filter_map(|run| Sample::new(run, scale))
             .map(|run| run.as_run())
             .collect();
         let between = BetweenRuns::from_groups(std::slice::from_ref(&runs))?;
         let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
         let estimate = value.estimate - mean(&runs);
-        let interval = Self::with_error(estimate, Some(variance.sqrt()), between.freedom);
-        Some((interval, between.runs))
+        let contrast = Self::new(estimate, Some(variance.sqrt()), between.freedom);
+        Some((contrast, between.runs))
     }
 
-    /// `value`, the numbers of one run, as a multiple of `base`, those of another run; other runs
-    /// of the same thing show how far runs scatter. `None` if one side has no number.
-    pub fn from_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
+    /// `value`, the numbers of one run, compared with `base`, those of another run; other runs of
+    /// the same thing show how far runs scatter. `None` if one side has no number.
+    pub fn from_two_runs(
+        value: &[f64],
+        base: &[f64],
+        scale: Scale,
+        between: &BetweenRuns,
+    ) -> Option<Self> {
         let (value, base) = (
-            Sample::from_ratios(value)?.as_run(),
-            Sample::from_ratios(base)?.as_run(),
+            Sample::new(value, scale)?.as_run(),
+            Sample::new(base, scale)?.as_run(),
         );
         let variance = between.variance_of(value) + between.variance_of(base);
         let estimate = value.estimate - base.estimate;
-        Some(Self::with_error(
-            estimate,
-            Some(variance.sqrt()),
-            between.freedom,
-        ))
+        Some(Self::new(estimate, Some(variance.sqrt()), between.freedom))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::LEVEL;
+    use crate::statistics::{Interval, LEVEL};
+
+    fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Interval, u32)> {
+        let found = Contrast::among(value, earlier, Scale::Ratio);
+        found.map(|(found, runs)| (found.interval, runs))
+    }
 
     /// Runs of a single trial each. Their logarithms are -0.02, -0.01, 0, 0.01, 0.02, with a
     /// variance of 0.00025.
@@ -57,14 +62,14 @@ mod tests {
     fn one_more_run_is_expected_where_earlier_ones_were() {
         let earlier = five_runs();
         let runs: Vec<&[f64]> = earlier.iter().map(<[f64; 1]>::as_slice).collect();
-        let (found, earlier_runs) = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
+        let (found, earlier_runs) = among(&[0.1_f64.exp()], &runs).unwrap();
         assert_eq!(earlier_runs, 5);
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         let half = 2.776_445 * (0.000_25_f64 * 1.2).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
         assert!(found.p_value < LEVEL);
-        assert_eq!(Interval::among(&[1.0], &runs[..4]), None);
-        assert_eq!(Interval::among(&[], &runs), None);
+        assert_eq!(among(&[1.0], &runs[..4]), None);
+        assert_eq!(among(&[], &runs), None);
     }
 
     /// The variances add up: 0.00025 between runs, and 0.02 squared within the run.
@@ -73,7 +78,7 @@ mod tests {
         let earlier = five_runs();
         let runs: Vec<&[f64]> = earlier.iter().map(<[f64; 1]>::as_slice).collect();
         let short = [0.02_f64.exp(), (-0.02_f64).exp()];
-        let (found, _) = Interval::among(&short, &runs).unwrap();
+        let (found, _) = among(&short, &runs).unwrap();
         let half = 2.776_445 * (0.000_25_f64 * 1.2 + 0.000_4).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
     }
@@ -81,8 +86,8 @@ mod tests {
     #[test]
     fn a_run_that_scatters_more_than_earlier_ones_counts_by_its_own_scatter() {
         let runs: [&[f64]; 5] = [&[1.0]; 5];
-        let (calm, _) = Interval::among(&[1.1, 1.1], &runs).unwrap();
-        let (wild, _) = Interval::among(&[0.6, 2.0], &runs).unwrap();
+        let (calm, _) = among(&[1.1, 1.1], &runs).unwrap();
+        let (wild, _) = among(&[0.6, 2.0], &runs).unwrap();
         assert_eq!((calm.p_value, wild.p_value > 0.5), (0.0, true), "{wild:?}");
     }
 
@@ -94,10 +99,11 @@ mod tests {
             error: None,
         });
         let between = BetweenRuns::from_groups(&[runs.to_vec()]).unwrap();
-        let found = Interval::from_two_runs(&[0.1_f64.exp()], &[1.0], &between).unwrap();
+        let two = |value: &[f64]| Contrast::from_two_runs(value, &[1.0], Scale::Ratio, &between);
+        let found = two(&[0.1_f64.exp()]).unwrap().interval;
         let half = 2.776_445 * (0.000_25_f64 * 2.0).sqrt();
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
-        assert_eq!(Interval::from_two_runs(&[], &[1.0], &between), None);
+        assert_eq!(two(&[]), None);
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same for trials of
 //! several points. [`ratio`]: how a variant compares with the baseline (paired within blocks).
-//! [`unpaired`]: how it compares with itself in another run, and [`history`] in many;
-//! [`between_runs`]: how far those scatter. [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
+//! [`unpaired`]: how it compares with itself in another run, and [`history`] in many, both as a
+//! [`contrast`]; [`between_runs`]: how far those scatter. [`scale`]: by ratios or by differences.
+//! [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
 //! [`change`]: since when a measure is different, over many runs of a schedule.
 //! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
 //! groups. Why these and no others, with the simulations behind the choice:
@@ -15,19 +16,23 @@
 
 mod between_runs;
 pub mod change;
+mod contrast;
 pub mod false_discovery;
 mod history;
 pub mod modes;
 pub mod range;
 pub mod ratio;
+mod scale;
 pub mod spread;
 mod student;
 mod trimmed;
 mod unpaired;
 
 pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
+pub use contrast::Contrast;
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
+pub use scale::Scale;
 pub use spread::{Spread, median, median_with_larger};
 pub use wasmbench_model::rounding::P_DIGITS;
 pub use wasmbench_model::rounding::round_significant;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::statistics::trimmed::{Sample, Trimming};
-use crate::statistics::{LEVEL, student};
+use crate::statistics::{LEVEL, Scale, student};
 
 /// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The
 /// estimate lies in the middle, and the p-value is below [`LEVEL`] exactly when the interval
@@ -24,18 +24,22 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The interval of `numbers` on a scale, one per block. Those that have no place on the scale
+    /// are left out; `None` if none is left.
+    pub fn new(numbers: &[f64], scale: Scale) -> Option<Self> {
+        Some(Self::around(&Sample::new(numbers, scale)?))
+    }
+
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
     /// out; `None` if none is left.
     pub fn from_ratios(ratios: &[f64]) -> Option<Self> {
-        Some(Self::around(&Sample::from_ratios(ratios)?))
+        Self::new(ratios, Scale::Ratio)
     }
 
     /// The interval of `differences`, one per block. Those that are not finite are left out; `None`
     /// if none is left.
     pub fn from_differences(differences: &[f64]) -> Option<Self> {
-        Some(Self::around(&Sample::from_values(
-            differences.iter().copied(),
-        )?))
+        Self::new(differences, Scale::Difference)
     }
 
     /// The interval of a variant's ratios to the baseline and to its twin, one pair per block.
@@ -124,15 +128,19 @@ const UNDECIDED: f64 = 0.2;
 /// `noise` is the scatter of the blocks' log ratios, and the result is a logarithm; `None` for one
 /// block, which finds nothing.
 pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Option<f64> {
-    let level = LEVEL / among.max(1) as f64;
-    (blocks > 1).then(|| {
-        let excludes = noise * reach(blocks, level);
-        let exceeds = matters - noise * reach(blocks, LEVEL);
-        let by_one = excludes.max(exceeds) + noise * reach(blocks, MISSED);
-        // If both conditions are equally hard, each may miss half as many.
-        let by_both = excludes.min(exceeds) + noise * reach(blocks, MISSED / 2.0);
-        by_one.max(by_both)
-    })
+    let half_width = |level: f64| noise * reach(blocks, level);
+    (blocks > 1).then(|| found_by(half_width, among, matters - half_width(LEVEL)))
+}
+
+/// The smallest difference that 80 of 100 estimates find whose interval reaches `half_width` at a
+/// level, if it is the only one among `among` comparisons: the interval must exclude 0, and the
+/// estimate must reach `least`.
+pub(super) fn found_by(half_width: impl Fn(f64) -> f64, among: usize, least: f64) -> f64 {
+    let excludes = half_width(LEVEL / among.max(1) as f64);
+    let by_one = excludes.max(least) + half_width(MISSED);
+    // If both conditions are equally hard, each may miss half as many.
+    let by_both = excludes.min(least) + half_width(MISSED / 2.0);
+    by_one.max(by_both)
 }
 
 /// The number of blocks with which a difference of this size is found in 80 of 100 runs, if no

@@ -1,7 +1,7 @@
 //! The trimmed mean of one sample, with its standard error.
 
 use crate::statistics::between_runs::OfRun;
-use crate::statistics::{mean, sorted, square};
+use crate::statistics::{Scale, mean, sorted, square};
 
 /// From [`FULL`] blocks on, one in this many is trimmed at each end, and at least one. Trimming more
 /// costs power if blocks are few; trimming nothing lets single outliers widen intervals threefold.
@@ -91,6 +91,14 @@ impl Sample {
         OfRun {
             estimate: self.estimate,
             error: self.error,
+        }
+    }
+
+    /// Of `values` on a scale. Values that have no place there are left out; `None` if none is left.
+    pub(super) fn new(values: &[f64], scale: Scale) -> Option<Self> {
+        match scale {
+            Scale::Ratio => Self::from_ratios(values),
+            Scale::Difference => Self::from_values(values.iter().copied()),
         }
     }
 

@@ -6,6 +6,8 @@ pub use wasmbench_api::run::Metric;
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
+use crate::statistics::Scale;
+
 /// The sweeps that load a subject.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
@@ -64,6 +66,16 @@ pub enum Judged {
     /// The ratio, but numbers that differ by less than the smallest difference are also equivalent:
     /// a page or two more can be a tenth of a small pod's memory.
     RatioOrDifference,
+}
+
+impl Judged {
+    /// The scale on which numbers are compared.
+    pub const fn scale(self) -> Scale {
+        match self {
+            Self::Ratio | Self::RatioOrDifference => Scale::Ratio,
+            Self::Difference => Scale::Difference,
+        }
+    }
 }
 
 /// What a measure shows of a variant; this determines the words of its verdicts.
@@ -131,6 +143,19 @@ impl Unit {
         }
     }
 
+    /// A difference with its interval, for people: `+185 ms (+183 ms to +187 ms)`; without the
+    /// interval if there is none.
+    pub fn difference_within(self, value: f64, interval: Option<(f64, f64)>) -> String {
+        let value = self.shown_difference(value);
+        match interval {
+            Some((low, high)) => {
+                let (low, high) = (self.shown_difference(low), self.shown_difference(high));
+                format!("{value} ({low} to {high})")
+            }
+            None => value,
+        }
+    }
+
     /// A number in this unit, for people.
     pub fn shown(self, value: f64) -> String {
         match self {
@@ -171,6 +196,11 @@ const fn measure(noun: &'static str, unit: Unit) -> Measure {
 pub trait Measured: Sized + Copy {
     /// The properties of the measure.
     fn measure(self) -> Measure;
+
+    /// The scale on which the measure is judged, within a run and between runs.
+    fn scale(self) -> Scale {
+        self.measure().judged.scale()
+    }
 
     /// The measure as a noun for people.
     fn noun(self) -> &'static str {
@@ -231,6 +261,30 @@ impl Measured for Metric {
                 ..measure("p99 from the schedule", Unit::Microseconds)
             },
             Self::MemoryPerInstance => measure("memory per instance", Unit::Bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::IntoEnumIterator as _;
+    use wasmbench_api::run::BoundUnit;
+
+    use super::*;
+
+    #[test]
+    fn bounds_are_written_as_what_is_judged_in_its_unit() {
+        for metric in Metric::iter() {
+            let Measure { unit, judged, .. } = metric.measure();
+            let bound = match (judged.scale(), unit) {
+                (Scale::Ratio, _) => BoundUnit::Ratio,
+                (Scale::Difference, Unit::Microseconds) => BoundUnit::Milliseconds,
+                (Scale::Difference, Unit::Share) => BoundUnit::Points,
+                (Scale::Difference, Unit::PerSecond | Unit::Bytes) => {
+                    panic!("no bound for {metric:?}")
+                }
+            };
+            assert_eq!(metric.bound(), bound, "{metric:?}");
         }
     }
 }

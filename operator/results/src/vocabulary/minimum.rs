@@ -3,6 +3,7 @@
 
 use wasmbench_api::run::{BenchmarkRunSpec, Workload, share_of};
 
+use crate::statistics::Scale;
 use crate::vocabulary::measure::{Judged, Measured as _, Metric, Unit};
 
 /// The smallest difference that matters, as a logarithm: 5 % stands for 1/1.05 to 1.05, so that the
@@ -36,6 +37,25 @@ pub fn smallest_difference(
         Unit::Share => Some(workload.max_error_share()? / 10.0),
         Unit::Microseconds => Some(smallest_start(spec)),
         Unit::Bytes => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
+    }
+}
+
+/// The smallest change from run to run that matters, on the scale on which the measure is judged: a
+/// logarithm, or a difference in its unit. `before` is the number before the change.
+pub fn smallest_on_scale(
+    spec: &BenchmarkRunSpec,
+    workload: &str,
+    metric: Metric,
+    before: f64,
+) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => smallest_change(spec, workload, metric, before),
+        Scale::Difference => {
+            let workload = spec.workloads.iter().find(|one| one.name == workload);
+            let smallest = workload.and_then(|one| smallest_difference(spec, one, metric));
+            // A difference of any size matters then.
+            smallest.unwrap_or_default()
+        }
     }
 }
 
@@ -82,5 +102,8 @@ mod tests {
         close(change(Metric::Memory, 1_048_576.0), 0.5);
         close(change(Metric::Memory, 1_073_741_824.0), 0.05);
         close(change(Metric::ThroughputRps, 1.0), 0.05);
+        let on_scale = |metric| smallest_on_scale(&spec, "hello", metric, 200_000.0);
+        close(on_scale(Metric::ColdStartListening), 10_000.0);
+        close(on_scale(Metric::ThroughputRps).exp() - 1.0, 0.05);
     }
 }

@@ -56,6 +56,7 @@ async fn compared_runs(
         &earlier,
         &after,
         followed.as_ref(),
+        comparison::stated(&after),
         force,
     ))
 }

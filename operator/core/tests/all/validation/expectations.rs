@@ -34,8 +34,50 @@ fn an_expectation_must_refer_to_a_comparison() {
         ),
         (gate("tortoise", "greet", "1.5"), "name another variant"),
         (gate("hare", "greet", "half"), "'half' is not a ratio"),
+        (gate("hare", "greet", "20ms"), "'20ms' is not a ratio"),
+        (gate("hare", "greet", "5%"), "write a number without a unit"),
     ] {
         let refused = refusal(expectation).unwrap_or_default();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[test]
+fn a_bound_on_a_start_is_a_difference_with_its_unit() {
+    let refusal = |metric: &str, bound: &str| {
+        let mut run = common::cold();
+        run.spec.workloads[0].max_error_share = Some("1%".into());
+        run.spec.expectations = vec![
+            serde_json::from_value(serde_json::json!({
+                "name": "gate", "metric": metric, "variant": "hare", "workload": "greet",
+                "atMost": bound,
+            }))
+            .unwrap(),
+        ];
+        let refused = validate(&run, &common::config()).err();
+        refused.map_or_else(String::new, |refused| refused.to_string())
+    };
+    for (metric, bound) in [
+        ("coldStartListening", "20ms"),
+        ("coldStartAnswer", "-5ms"),
+        ("succeeded", "0.5%"),
+    ] {
+        assert_eq!(refusal(metric, bound), "", "{metric}");
+    }
+    for (metric, bound, words) in [
+        ("coldStartListening", "1.2", "such as 20ms"),
+        (
+            "coldStartAnswer",
+            "20%",
+            "'20%' is not a difference in milliseconds",
+        ),
+        ("succeeded", "0.99", "such as -0.5%"),
+    ] {
+        let refused = refusal(metric, bound);
+        assert!(
+            refused.starts_with("spec.expectations[gate]: "),
+            "{refused}"
+        );
         assert!(refused.contains(words), "{refused}");
     }
 }

@@ -56,7 +56,7 @@ fn history(settings: usize, images: usize) -> Vec<u8> {
         format!(r#"{{"node":"","fingerprint":"","baseline":"","images":{{{images}}},"asked":""}}"#);
     let settings = vec![setting; settings].join(",");
     let text = format!(
-        r#"{{"schema":"wasmbench.dev/history/v1","series":[],"settings":[{settings}],"runs":[],"changes":[]}}"#
+        r#"{{"schema":"wasmbench.dev/history/v2","series":[],"settings":[{settings}],"runs":[],"changes":[]}}"#
     );
     let mut encoder = GzEncoder::new(vec![], Compression::default());
     encoder.write_all(text.as_bytes()).expect("it is packed");

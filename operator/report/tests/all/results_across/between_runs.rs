@@ -1,6 +1,7 @@
 //! A shift of a whole run is no finding about a variant: shown by simulated runs with a known
 //! truth, and by runs that differ in one respect.
 
+use wasmbench_api::run::RunScatter;
 use wasmbench_model::wire::record::Record;
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::cells::Cells;
@@ -104,7 +105,7 @@ fn among(days: &[f64], after: f64) -> Across {
         summary,
     };
     let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
-    across(&earlier, side(&later), None, false)
+    across(&earlier, side(&later), None, RunScatter::default(), false)
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn simulated(like: &Summary, chance: &mut Chance, scatter: Scatter, factor: f64)
 }
 
 /// The share of pairs of runs in which the later one is called worse.
-fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
+fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize, stated: RunScatter) -> f64 {
     const PAIRS: u32 = 200;
     let input = run();
     let like = summarize(&input, &all_measured(&input));
@@ -192,7 +193,7 @@ fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
             summary,
         };
         let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
-        across(&earlier, side(&later), None, false).worse() > 0
+        across(&earlier, side(&later), None, stated, false).worse() > 0
     };
     f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
 }
@@ -201,7 +202,9 @@ fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
 fn two_runs_of_the_same_thing_rarely_give_false_positives() {
     for deviation in [0.01, 0.02, 0.03, 0.05] {
         for runs in [1, 5] {
-            let share = called_worse(Scatter::of_days(deviation), 1.0, runs);
+            // Nothing but the whole run shifts.
+            let scatter = Scatter::of_days(deviation);
+            let share = called_worse(scatter, 1.0, runs, RunScatter::NONE);
             let percent = deviation * 100.0;
             let name =
                 format!("equal runs called worse, {percent:.0} % between runs, {runs} before");
@@ -215,25 +218,29 @@ fn two_runs_of_the_same_thing_rarely_give_false_positives() {
 /// it can be.
 #[test]
 fn five_runs_show_how_far_one_variant_shifts_from_run_to_run() {
-    let share = |own: f64, runs: usize, expected: &str| {
+    let share = |own: f64, runs: usize, stated: RunScatter, expected: &str| {
         let scatter = Scatter {
             own,
             ..Scatter::of_days(0.02)
         };
-        let share = called_worse(scatter, 1.0, runs);
+        let share = called_worse(scatter, 1.0, runs, stated);
         let percent = own * 100.0;
-        let name =
-            format!("equal runs called worse, a variant's own {percent:.0} %, {runs} before");
+        let name = format!(
+            "equal runs called worse, a variant's own {percent:.0} %, {runs} before, {stated} stated"
+        );
         print_figure(&name, share, expected);
         share
     };
     for own in [0.02, 0.05] {
-        let among_five = share(own, 5, "at most 7 %");
+        let among_five = share(own, 5, RunScatter::NONE, "at most 7 %");
         assert!(among_five <= 0.07, "{own}: {among_five}");
     }
-    share(0.02, 1, "shown, not judged");
-    let with_one_run = share(0.05, 1, "more than 10 %: hence five");
+    let none = RunScatter::NONE;
+    let with_one_run = share(0.05, 1, none, "more than 10 %, if no scatter is stated");
     assert!(with_one_run >= 0.10, "{with_one_run}");
+    let known = RunScatter::parse("5%").unwrap();
+    let stated = share(0.05, 1, known, "at most 5 %, if it is");
+    assert!(stated <= 0.05, "{stated}");
 }
 
 /// The share of pairs of runs of a schedule in which the later one is called worse, if the history
@@ -287,7 +294,13 @@ fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &His
         name: "nightly",
         history,
     };
-    across(&[side(before)], side(after), Some(schedule), false)
+    across(
+        &[side(before)],
+        side(after),
+        Some(schedule),
+        RunScatter::default(),
+        false,
+    )
 }
 
 /// Just two runs call such a shift different in more than a tenth of pairs.
@@ -385,7 +398,7 @@ fn a_history_of_too_few_or_other_runs_is_ignored() {
 #[test]
 fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
     for deviation in [0.01, 0.05] {
-        let share = called_worse(Scatter::of_days(deviation), 1.2, 1);
+        let share = called_worse(Scatter::of_days(deviation), 1.2, 1, RunScatter::default());
         let percent = deviation * 100.0;
         let name =
             format!("a fifth slower found with one earlier run, {percent:.0} % between runs");

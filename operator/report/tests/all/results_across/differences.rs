@@ -49,6 +49,7 @@ fn runs_must_measure_the_same_but_not_equally_often() {
     after.spec.blocks = 6;
     after.spec.expectations = vec![];
     after.spec.minimum_effect = "7%".into();
+    after.spec.run_scatter = Some("2%".into());
     after.spec.minimum_difference = Some(MinimumDifference::default());
     after.spec.primary_measures = vec![Metric::WarmP50];
     if let Some(throughput) = &mut after.spec.sweeps.throughput {

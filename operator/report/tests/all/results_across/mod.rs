@@ -6,6 +6,7 @@ mod engines;
 mod invalid;
 mod lost_points;
 mod ratios;
+mod run_scatter;
 mod support;
 mod untrusted;
 mod versus;

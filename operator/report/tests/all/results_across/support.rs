@@ -1,5 +1,6 @@
 //! Runs to compare.
 
+use wasmbench_api::run::RunScatter;
 use wasmbench_model::wire::density::DensityMemory;
 use wasmbench_model::wire::record::Record;
 use wasmbench_results::runs::across::{Across, Side, across};
@@ -31,6 +32,7 @@ pub fn compared(
             summary: &other,
         },
         None,
+        RunScatter::default(),
         forced,
     )
 }

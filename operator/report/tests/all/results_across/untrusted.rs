@@ -1,6 +1,7 @@
 //! What one of the runs does not trust is shown but not judged.
 
 use serde_json::json;
+use wasmbench_api::run::RunScatter;
 use wasmbench_model::wire::document::TimedWindow;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::{InWords as _, Versus};
@@ -171,7 +172,13 @@ fn an_untrusted_number_among_five_earlier_runs_is_not_judged() {
             spec: &input.spec,
             summary,
         };
-        across(&earlier.map(side), side(&later), None, false)
+        across(
+            &earlier.map(side),
+            side(&later),
+            None,
+            RunScatter::default(),
+            false,
+        )
     };
     let trusted = among([&clean; 5]);
     assert_eq!(rate(&trusted).verdict, Some(Verdict::Slower));

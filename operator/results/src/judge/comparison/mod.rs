@@ -96,16 +96,14 @@ impl Difference {
         }
     }
 
-    /// The difference in words, `+185 ms (183 ms to 187 ms)`.
+    /// The ends of the interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// The difference in words, `+185 ms (+183 ms to +187 ms)`.
     pub fn words(&self, unit: Unit) -> String {
-        let value = unit.shown_difference(self.value);
-        match self.low.zip(self.high) {
-            Some((low, high)) => {
-                let (low, high) = (unit.shown_difference(low), unit.shown_difference(high));
-                format!("{value} ({low} to {high})")
-            }
-            None => value,
-        }
+        unit.difference_within(self.value, self.ends())
     }
 }
 

@@ -1,17 +1,18 @@
-//! The gate: what a run's author expects of its ratios. Decided from the ends of their intervals
-//! and never from the estimate, which is as likely to be above the truth as below. The intervals
+//! The gate: what a run's author expects of its ratios, or of its differences where these are what is
+//! judged. Decided from the ends of their intervals and never from the estimate, which is as likely to be above the truth as below. The intervals
 //! hold for all of the run's expectations together: otherwise a gate of thirty bounds would fail by
 //! chance in most runs.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::RatioExpectation;
+use wasmbench_api::run::{Bound, RatioExpectation};
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
-use crate::judge::comparison::{Comparison, Estimate};
+use crate::judge::comparison::Comparison;
+use crate::statistics::Scale;
 use crate::statistics::ratio::simultaneous;
-use crate::vocabulary::measure::Measured as _;
+use crate::vocabulary::measure::{Measured as _, Metric};
 use crate::vocabulary::primary;
 
 /// The outcome of an expectation.
@@ -68,31 +69,42 @@ pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
     decisions.iter().map(|decision| decision.outcome).min()
 }
 
-/// A ratio and its interval, which is absent with one block.
+/// What is judged of a measure, with its interval, which is absent with one block: a ratio, or a
+/// difference in the unit of the measure.
 #[derive(Clone, Copy)]
 struct Found {
-    ratio: f64,
+    metric: Metric,
+    number: f64,
     interval: Option<(f64, f64)>,
 }
 
 impl Found {
-    /// Widens the interval so that it holds together with those of all `expectations`.
-    fn among(estimate: &Estimate, expectations: usize) -> Self {
+    /// Widens the interval so that it holds together with those of all `expectations`. `None` if
+    /// the comparison has no such number.
+    fn among(comparison: &Comparison, expectations: usize) -> Option<Self> {
+        let metric = comparison.metric;
+        let (number, ends) = match metric.scale() {
+            Scale::Ratio => (comparison.estimate.ratio, comparison.estimate.ends()),
+            Scale::Difference => {
+                let difference = comparison.difference?;
+                (difference.value, difference.ends())
+            }
+        };
         let wider = |(low, high): (f64, f64)| {
             if expectations < 2 {
                 return (low, high);
             }
-            let own = libm::log(high / low) / 2.0;
-            let half = simultaneous(own, estimate.blocks, expectations);
-            (
-                estimate.ratio * libm::exp(-half),
-                estimate.ratio * libm::exp(half),
-            )
+            let scale = metric.scale();
+            let [low, middle, high] = [low, number, high].map(|number| scale.transform(number));
+            let blocks = comparison.estimate.blocks;
+            let half = simultaneous((high - low) / 2.0, blocks, expectations);
+            (scale.inverse(middle - half), scale.inverse(middle + half))
         };
-        Self {
-            ratio: estimate.ratio,
-            interval: estimate.ends().map(wider),
-        }
+        Some(Self {
+            metric,
+            number,
+            interval: ends.map(wider),
+        })
     }
 }
 
@@ -116,7 +128,7 @@ fn decision(
         c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
     });
     let what = comparison.map_or_else(|| metric.noun().to_owned(), Comparison::what);
-    let found = comparison.map(|found| Found::among(&found.estimate, among));
+    let found = comparison.and_then(|found| Found::among(found, among));
     let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
     let finding = found.map_or_else(not_compared, |found| finding(found, among));
@@ -144,37 +156,72 @@ fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
     }
 }
 
-/// The lower and upper bound. A bound that is not a number decides nothing; validate rejects it.
+/// The lower and upper bound, in the unit of the measure. What is no bound on this measure decides
+/// nothing; validate rejects it.
 fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
-    let limit = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
+    let limit = |text: &Option<String>| {
+        let bound = Bound::parse(text.as_ref()?);
+        let fits = bound.filter(|bound| bound.unit() == expectation.metric.bound());
+        Some(fits.map_or(f64::NAN, in_unit))
+    };
     (limit(&expectation.at_least), limit(&expectation.at_most))
 }
 
+/// A bound in the unit of its measure: times are in microseconds, and shares are of 1.
+fn in_unit(bound: Bound) -> f64 {
+    match bound {
+        Bound::Ratio(ratio) => ratio,
+        Bound::Milliseconds(milliseconds) => milliseconds * 1e3,
+        Bound::Points(points) => points / 100.0,
+    }
+}
+
 fn bounds(expectation: &RatioExpectation) -> String {
-    let least = expectation.at_least.as_ref();
-    let most = expectation.at_most.as_ref();
+    let metric = expectation.metric;
+    let (least, most) = limits(expectation);
+    // A ratio stands as it is written.
+    let shown = |text: &Option<String>, limit: Option<f64>| {
+        Some(match metric.scale() {
+            Scale::Ratio => format!("{}x", text.as_ref()?),
+            Scale::Difference => metric.measure().unit.shown_difference(limit?),
+        })
+    };
     let bounds: Vec<String> = [
-        least.map(|bound| format!("at least {bound}x")),
-        most.map(|bound| format!("at most {bound}x")),
+        shown(&expectation.at_least, least).map(|bound| format!("at least {bound}")),
+        shown(&expectation.at_most, most).map(|bound| format!("at most {bound}")),
     ]
     .into_iter()
     .flatten()
     .collect();
-    format!("{} the baseline's", bounds.join(" and "))
+    let of_baseline = match metric.scale() {
+        Scale::Ratio => "the baseline's",
+        Scale::Difference => "relative to the baseline's",
+    };
+    format!("{} {of_baseline}", bounds.join(" and "))
 }
 
 fn finding(found: Found, among: usize) -> String {
-    let ratio = units::ratio(found.ratio);
-    let Some((low, high)) = found.interval else {
-        return format!("{ratio} in one block, which has no interval");
+    let unit = found.metric.measure().unit;
+    let number = match found.metric.scale() {
+        Scale::Ratio => units::ratio(found.number),
+        Scale::Difference => unit.shown_difference(found.number),
     };
-    let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+    let Some((low, high)) = found.interval else {
+        return format!("{number} in one block, which has no interval");
+    };
+    let interval = match found.metric.scale() {
+        Scale::Ratio => units::ratio_interval((low, high)),
+        Scale::Difference => {
+            let [low, high] = [low, high].map(|end| unit.shown_difference(end));
+            format!("{low} to {high}")
+        }
+    };
     let together = if among > 1 {
         format!(", for {among} expectations together")
     } else {
         String::new()
     };
-    format!("it is {ratio} ({low}-{high}{together})")
+    format!("it is {number} ({interval}{together})")
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::judge::comparison::Estimate;
+use crate::judge::comparison::{Difference, Estimate};
 use crate::judge::verdict::Verdict;
-use crate::vocabulary::measure::Metric;
 
 fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Fulfilment {
     decided(bounds, found(interval)).outcome
@@ -61,6 +60,63 @@ fn both_bounds_must_hold() {
     assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Fulfilment::Met);
     assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Fulfilment::Undecided);
     assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Fulfilment::NotMet);
+}
+
+/// A comparison of starts, or of another measure that is judged by its difference.
+fn differs(metric: Metric, value: f64, (low, high): (f64, f64)) -> Comparison {
+    Comparison {
+        metric,
+        difference: Some(Difference {
+            value,
+            low: Some(low),
+            high: Some(high),
+            smallest: 10_000.0,
+            at_least: None,
+            smallest_found: None,
+        }),
+        // The ratio decides nothing.
+        ..found(Some((0.1, 0.1)))
+    }
+}
+
+#[test]
+fn starts_are_expected_in_milliseconds_whatever_their_ratio() {
+    let decide = |bounds: Value| {
+        let bounds = bounds_on("coldStartListening", &bounds);
+        let comparison = differs(Metric::ColdStartListening, 18e3, (17e3, 19e3));
+        decided(&bounds, comparison)
+    };
+    let outcome = |bounds| decide(bounds).outcome;
+    assert_eq!(outcome(json!({"atMost": "20ms"})), Fulfilment::Met);
+    assert_eq!(outcome(json!({"atMost": "18ms"})), Fulfilment::Undecided);
+    assert_eq!(outcome(json!({"atMost": "-5ms"})), Fulfilment::NotMet);
+    let message = decide(json!({"atMost": "20ms", "atLeast": "-5ms"})).message;
+    let expected = "must be at least -5.00 ms and at most +20.0 ms relative to the baseline's: it is +18.0 ms \
+                    (+17.0 ms to +19.0 ms)";
+    assert!(message.contains(expected), "{message}");
+    // A ratio is no bound on a start.
+    assert_eq!(outcome(json!({"atMost": "9"})), Fulfilment::Undecided);
+}
+
+#[test]
+fn the_share_that_succeeds_is_expected_in_points() {
+    let decide = |least: &str| {
+        let bounds = bounds_on("succeeded", &json!({"atLeast": least}));
+        decided(
+            &bounds,
+            differs(Metric::Succeeded, -0.002, (-0.003, -0.001)),
+        )
+    };
+    assert_eq!(decide("-0.5%").outcome, Fulfilment::Met);
+    assert_eq!(decide("-0.05%").outcome, Fulfilment::NotMet);
+    let message = decide("-0.5%").message;
+    assert!(message.contains("at least -0.50 points"), "{message}");
+}
+
+fn bounds_on(metric: &str, bounds: &Value) -> Value {
+    let mut bounds = bounds.clone();
+    bounds["metric"] = json!(metric);
+    bounds
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::runs::across::variant_facts::{self, joined};
 use crate::runs::across::{Difference, Side, Weight};
 
 /// Fields of the spec that say how often, where and in which order to measure, but not what.
-const HARMLESS: [&str; 13] = [
+const HARMLESS: [&str; 14] = [
     "baseline",
     "baselineRunName",
     "blocks",
@@ -25,6 +25,7 @@ const HARMLESS: [&str; 13] = [
     "noiseFloor",
     "precision",
     "primaryMeasures",
+    "runScatter",
     "seed",
     "subjectReadyTimeoutSeconds",
     "suspend",

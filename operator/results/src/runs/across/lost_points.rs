@@ -5,7 +5,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::Cell;
 
 use crate::runs::across::Lost;
-use crate::runs::across::ratios::Sample;
+use crate::runs::across::numbers::Sample;
 use crate::summary::Summary;
 
 /// Points of `later` for which the `earlier` run has a number and the later one has none. A point

@@ -1,35 +1,40 @@
 //! Comparison of runs: each cell of a run as a multiple of the same cell of one or several earlier
-//! runs. An interval from a single run cannot account for what shifts a whole run. So two runs are
-//! judged by their ratios to the baseline, in which such a shift cancels. Absolute numbers are
-//! judged only by five or more earlier runs, or where the history of their schedule shows how
-//! far runs scatter ([`scatter`]). Blocks of different runs are not paired: the intervals are
-//! [`Interval::unpaired`](crate::statistics::Interval::unpaired),
-//! [`Interval::from_two_runs`](crate::statistics::Interval::from_two_runs) and
-//! [`Interval::among`](crate::statistics::Interval::among).
+//! runs, or minus it, where differences are what is judged. An interval from a single run cannot
+//! account for what shifts a whole run. So two runs are judged by their ratios or differences to the
+//! baseline, in which such a shift cancels; how far a variant shifts on its own is stated
+//! ([`RunScatter`]). Absolute numbers are judged only by five or more earlier runs, or where the
+//! history of their schedule shows how far runs scatter ([`scatter`]). Blocks of different runs are
+//! not paired: the intervals are those of [`Contrast`](crate::statistics::Contrast).
 //!
 //! Reading order: [`differences`] with [`variant_facts`] (whether the runs may be compared at all,
-//! and how they differ), [`ratios`] (the numbers), [`lost_points`] (points that no longer have a
-//! number).
+//! and how they differ), [`numbers`] (what is compared), [`judged`] (by which interval), [`ratios`]
+//! (the judged ratios and differences), [`lost_points`] (points that no longer have a number).
 
+mod cell_ratio;
 mod difference;
 mod differences;
+mod judged;
 mod lost_points;
+mod numbers;
 mod ratios;
 mod scatter;
 mod variant_facts;
 
+pub use cell_ratio::{CellRatio, Unjudged, VersusBaseline};
+
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::RunScatter;
 use wasmbench_model::rounding::round_number;
 
 use crate::judge::verdict::Verdict;
+use crate::runs::across::judged::Judging;
 use crate::runs::history::History;
 use crate::summary::{RunName, Summary};
-use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::minimum_effect;
 
 /// Name and version of the schema.
-pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v3";
+pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v4";
 
 /// A run and its results.
 #[derive(Clone, Copy, Debug)]
@@ -76,83 +81,6 @@ pub struct Difference {
     pub after: String,
 }
 
-/// Why a number has no verdict.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unjudged {
-    /// More connections than at the knee of the earlier run's baseline: they mostly queue.
-    BeyondKnee,
-    /// It belongs to the baseline itself or has no baseline number to be a multiple of, and there
-    /// are too few earlier runs to show how far runs scatter.
-    TooFewRuns,
-    /// The runs do not all have the same baseline.
-    BaselineChanged,
-    /// The schedule's history shows how far runs scatter for other numbers, but not for this one.
-    NotFollowed,
-    /// One of the runs does not trust it, or does not trust the baseline's number in its ratio.
-    Untrusted,
-}
-
-/// A number as a multiple of the baseline's within the same run.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct VersusBaseline {
-    /// In the earlier runs.
-    pub before: f64,
-    /// In the later run.
-    pub after: f64,
-}
-
-/// One metric of one cell as a multiple of what it was in the earlier runs.
-#[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct CellRatio {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// The point, as in names of records: `warm`, `throughput-c50`, `open-p90`, `cold-c1`,
-    /// `density`.
-    pub point: String,
-    /// The metric that is compared.
-    pub metric: Metric,
-    /// The trimmed mean of the earlier runs, in the unit of the metric.
-    pub before: f64,
-    /// The trimmed mean of the later run.
-    pub after: f64,
-    /// Both numbers as multiples of the baseline; absent for the baseline itself, and where the
-    /// baseline has no number.
-    pub versus_baseline: Option<VersusBaseline>,
-    /// Whether `ratio` and the fields after it describe the change in the ratio to the baseline,
-    /// rather than in the number itself.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_of_baseline: bool,
-    /// The number of other runs of the same thing that show how far runs scatter; absent where the
-    /// interval accounts only for the scatter of trials.
-    pub runs: Option<u32>,
-    /// After as a multiple of before.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval; absent when a side has a single trial. Without a verdict it
-    /// accounts only for the scatter of trials.
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
-    pub high: Option<f64>,
-    /// The probability of a ratio at least this far from 1 between equals; absent without a
-    /// verdict.
-    pub p_value: Option<f64>,
-    /// The p-value adjusted for the number of comparisons (Benjamini and Hochberg); absent without
-    /// a verdict.
-    pub adjusted_p_value: Option<f64>,
-    /// The verdict.
-    pub verdict: Option<Verdict>,
-    /// Why there is no verdict.
-    pub unjudged: Option<Unjudged>,
-    /// The number of valid trials in the earlier runs.
-    pub trials_before: u32,
-    /// The number of valid trials in the later run.
-    pub trials_after: u32,
-}
-
 /// A point of the earlier run for which the later run, which was to measure it too, has no valid
 /// number.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
@@ -182,6 +110,9 @@ pub struct Across {
     /// Whether the runs were compared although a difference forbids it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
+    /// How far a variant is said to shift on its own from run to run, as a share; absent where no
+    /// number is judged with it.
+    pub run_scatter: Option<f64>,
     /// The smallest difference that matters, as a factor above 1, from the later run.
     pub minimum_effect: f64,
     /// What is not the same in all runs, the most serious first.
@@ -223,35 +154,23 @@ impl Across {
     }
 }
 
-/// Compares `after` with the runs `before`, the latest of them first; `schedule` is the schedule of
-/// the later run. If a difference forbids the comparison, the differences are listed and nothing is
-/// compared, unless `forced`.
+/// Compares `after` with the runs `before`, the latest of them first. `schedule` is the schedule of
+/// the later run, and `scatter` how far runs are said to scatter where nothing shows it. If a
+/// difference forbids the comparison, the differences are listed and nothing is compared, unless
+/// `forced`.
 pub fn across(
     before: &[Side<'_>],
     after: Side<'_>,
     schedule: Option<Schedule<'_>>,
+    scatter: RunScatter,
     forced: bool,
 ) -> Across {
     let differences = differences::of_all(before, after);
     let forbidden = differences.iter().any(|d| d.weight == Weight::Forbids);
-    let effect = minimum_effect(after.spec);
-    let latest = before.first().copied().unwrap_or(after);
-    let (ratios, only_in_one, lost) = if forbidden && !forced {
-        (vec![], 0, vec![])
+    let numbers = if forbidden && !forced {
+        Numbers::default()
     } else {
-        let earlier: Vec<_> = before
-            .iter()
-            .map(|run| ratios::samples(*run, latest.summary))
-            .collect();
-        let mut later = ratios::samples(after, latest.summary);
-        if let Some(schedule) = schedule {
-            scatter::learn(&mut later, schedule, &[latest, after]);
-        }
-        let changed = differences::is_another_baseline(before, after);
-        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, after.spec);
-        let of_last = earlier.first();
-        let gone = of_last.map(|earlier| lost_points::lost(after.summary, earlier, &later));
-        (ratios, only_in_one, gone.unwrap_or_default())
+        compared(before, after, schedule, scatter)
     };
     Across {
         schema: ACROSS_SCHEMA.to_owned(),
@@ -259,10 +178,54 @@ pub fn across(
         after: after.summary.run.clone(),
         schedule: schedule.map(|schedule| schedule.name.to_owned()),
         forced: forbidden && forced,
-        minimum_effect: round_number(libm::exp(effect)),
+        run_scatter: is_stated(&numbers.ratios).then(|| scatter.share()),
+        minimum_effect: round_number(libm::exp(minimum_effect(after.spec))),
         differences,
+        ratios: numbers.ratios,
+        only_in_one: numbers.only_in_one,
+        lost: numbers.lost,
+    }
+}
+
+/// What the numbers of the runs say.
+#[derive(Default)]
+struct Numbers {
+    ratios: Vec<CellRatio>,
+    only_in_one: u32,
+    lost: Vec<Lost>,
+}
+
+fn compared(
+    before: &[Side<'_>],
+    after: Side<'_>,
+    schedule: Option<Schedule<'_>>,
+    scatter: RunScatter,
+) -> Numbers {
+    let latest = before.first().copied().unwrap_or(after);
+    let earlier: Vec<_> = before
+        .iter()
+        .map(|run| numbers::samples(*run, latest.summary))
+        .collect();
+    let mut later = numbers::samples(after, latest.summary);
+    if let Some(schedule) = schedule {
+        scatter::learn(&mut later, schedule, &[latest, after]);
+    }
+    let how = Judging {
+        baseline_changed: differences::is_another_baseline(before, after),
+        scatter,
+    };
+    let (ratios, only_in_one) = ratios::ratios(&earlier, &later, how, after.spec);
+    let of_last = earlier.first();
+    let lost = of_last.map(|earlier| lost_points::lost(after.summary, earlier, &later));
+    Numbers {
         ratios,
         only_in_one,
-        lost,
+        lost: lost.unwrap_or_default(),
     }
+}
+
+/// Whether a number is judged with the stated scatter.
+fn is_stated(ratios: &[CellRatio]) -> bool {
+    let mut judged = ratios.iter().filter(|ratio| ratio.verdict.is_some());
+    judged.any(|ratio| ratio.runs.is_none())
 }

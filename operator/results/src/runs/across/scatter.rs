@@ -1,6 +1,6 @@
 //! How far runs scatter, according to the history of their schedule.
 
-use crate::runs::across::ratios::Sample;
+use crate::runs::across::numbers::Sample;
 use crate::runs::across::{Schedule, Side};
 use crate::runs::history::line::Series;
 use crate::runs::history::{Scatter, stratum_of};
@@ -21,7 +21,7 @@ pub fn learn(later: &mut [Sample], schedule: Schedule<'_>, compared: &[Side<'_>;
         schedule.history.scatter(&series, &stratum, &names)
     };
     let known: Vec<Scatter> = later.iter().map(of_sample).collect();
-    let is_known = |scatter: &Scatter| scatter.ratio.or(scatter.value).is_some();
+    let is_known = |scatter: &Scatter| scatter.versus_baseline.or(scatter.value).is_some();
     if known.iter().any(is_known) {
         for (sample, scatter) in later.iter_mut().zip(known) {
             sample.scatter = Some(scatter);

@@ -1,13 +1,14 @@
 //! Looks for lasting changes in a history, by [`crate::statistics::change`].
 
-use crate::judge::comparison::factor;
+use wasmbench_model::rounding::round_number;
+
 use crate::runs::history::document::History;
 use crate::runs::history::lasting_change::LastingChange;
 use crate::runs::history::line::{Ends, Setting};
 use crate::statistics::change::{Observed, latest, size_of};
 
-/// Examines every series for which the last run has a ratio. Adds the changes found to the history,
-/// and returns them.
+/// Examines every series in which the last run compares a variant with the baseline. Adds the changes
+/// found to the history, and returns them.
 pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let Some(last) = history.runs.last() else {
         return vec![];
@@ -15,7 +16,7 @@ pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let followed: Vec<usize> = last
         .numbers
         .iter()
-        .filter(|number| number.ratio.is_some())
+        .filter(|number| number.versus_baseline.is_some())
         .map(|number| number.series)
         .collect();
     for series in &followed {
@@ -47,10 +48,18 @@ fn measure_again(history: &mut History, series: usize) {
     else {
         return;
     };
+    let size = size_from(history, series, [size, low, high]);
     let changes = history.changes.iter_mut();
     for found in changes.filter(|found| found.series == series && found.run == run) {
-        found.size = Ends(factor(size), factor(low), factor(high));
+        found.size = size;
     }
+}
+
+/// The size of a change with its ends: a ratio of ratios, or a difference of differences.
+fn size_from(history: &History, series: usize, on_scale: [f64; 3]) -> Ends {
+    let scale = history.series[series].scale();
+    let [size, low, high] = on_scale.map(|place| round_number(scale.inverse(place)));
+    Ends(size, low, high)
 }
 
 /// The change of a series that the last run reveals.
@@ -86,7 +95,7 @@ fn shown(history: &History, series: usize, count: usize) -> Option<LastingChange
         found_with: found_with.name.clone(),
         image_before: image(before.setting).unwrap_or_default(),
         image_after: image(first.setting).unwrap_or_default(),
-        size: Ends(factor(change.size), factor(change.low), factor(change.high)),
+        size: size_from(history, series, [change.size, change.low, change.high]),
         p_value: change.p_value,
     })
 }
@@ -102,21 +111,22 @@ fn strata(history: &History) -> Vec<String> {
     history.settings.iter().map(Setting::stratum).collect()
 }
 
-/// The trusted ratios of a series from line `start` on; runs are identified by their place.
+/// The trusted numbers of a series from line `start` on; runs are identified by their place.
 fn observed<'a>(
     history: &History,
     strata: &'a [String],
     series: usize,
     start: usize,
 ) -> Vec<Observed<'a>> {
+    let scale = history.series[series].scale();
     let lines = (0_u64..).zip(&history.runs).skip(start);
     let observed = lines.filter_map(|(run, line)| {
         let number = line.number(series).filter(|number| number.trusted)?;
-        let ratio = number.ratio?;
+        let versus = number.versus_baseline?;
         Some(Observed {
             run,
-            ratio: libm::log(ratio.0),
-            error: ratio.error(number.blocks),
+            number: scale.transform(versus.0),
+            error: versus.error(number.blocks, scale),
             stratum: strata.get(line.setting)?,
         })
     });

@@ -8,7 +8,7 @@ use crate::runs::history::lasting_change::LastingChange;
 use crate::runs::history::line::{Line, Series, Setting};
 
 /// Name and version of the history's schema.
-pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
+pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v2";
 
 /// The most settings of a history: one that changes every night reaches back eleven years.
 pub const MOST_SETTINGS: usize = 4000;

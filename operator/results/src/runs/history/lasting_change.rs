@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use wasmbench_model::units;
 
 use crate::runs::history::line::{Ends, Series};
+use crate::statistics::Scale;
 use crate::vocabulary::measure::{Better, Measured as _};
 
 /// A lasting change of a series.
@@ -26,7 +26,8 @@ pub struct LastingChange {
     /// Digest of the variant's image after the change; empty if unknown.
     pub image_after: String,
     /// The ratio to the baseline after the change as a multiple of the ratio before, with its 95 %
-    /// interval.
+    /// interval; or the difference to the baseline after it minus the difference before, in the
+    /// measure's unit, if that is what is judged.
     pub size: Ends,
     /// The chance of so clear a division if nothing has changed.
     pub p_value: f64,
@@ -35,17 +36,25 @@ pub struct LastingChange {
 impl LastingChange {
     /// Whether the change is for the worse.
     pub fn is_worse(&self, series: &Series) -> bool {
+        let size = series.scale().transform(self.size.0);
         match series.metric.measure().better {
-            Better::Less => self.size.0 > 1.0,
-            Better::More => self.size.0 < 1.0,
+            Better::Less => size > 0.0,
+            Better::More => size < 0.0,
         }
     }
 
-    /// Whether the whole interval lies within the smallest effect that matters, a logarithm.
-    pub fn is_small(&self, minimum_effect: f64) -> bool {
+    /// Whether the whole interval lies within the smallest change that matters, on the scale of the
+    /// series.
+    pub fn is_small(&self, series: &Series, smallest: f64) -> bool {
         let Ends(_, low, high) = self.size;
-        let farthest = libm::log(low).abs().max(libm::log(high).abs());
-        farthest <= minimum_effect
+        let [low, high] = [low, high].map(|end| series.scale().transform(end).abs());
+        low.max(high) <= smallest
+    }
+
+    /// The size with its interval: `1.10x (1.05-1.14)`, or `+12 ms (+8 ms to +15 ms)`.
+    pub fn size_words(&self, series: &Series) -> String {
+        let Ends(size, low, high) = self.size;
+        series.number_words(size, Some((low, high)))
     }
 
     /// The change in words: what it is, since when, and with which images.
@@ -56,8 +65,13 @@ impl LastingChange {
             found_with,
             ..
         } = self;
-        let Ends(size, low, high) = self.size;
-        let size = units::ratio_within(size, Some((low, high)));
+        let (what, size) = (series.words(), self.size_words(series));
+        let changed = match series.scale() {
+            Scale::Ratio => format!("{what} as a ratio to the baseline is {size} of what it was"),
+            Scale::Difference => {
+                format!("{what} as a difference to the baseline changed by {size}")
+            }
+        };
         let images = if self.image_before == self.image_after {
             format!("the image is the same ({})", short(&self.image_after))
         } else {
@@ -65,9 +79,7 @@ impl LastingChange {
             format!("image {before} before, {after} since")
         };
         format!(
-            "{} as a ratio to the baseline is {size} of what it was, since run {run} (before it {last_before}; found \
-             with {found_with}); {images}",
-            series.words()
+            "{changed}, since run {run} (before it {last_before}; found with {found_with}); {images}"
         )
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wasmbench_model::rounding::round_number;
+use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
 use crate::cells::any::AnyCell;
-use crate::judge::comparison::factor;
 use crate::runs::history::bounded;
-use crate::statistics::Interval;
 use crate::statistics::ratio::noise_of;
+use crate::statistics::{Interval, Scale};
 use crate::vocabulary::cell::place;
 use crate::vocabulary::measure::{Measured as _, Metric};
 
@@ -32,9 +32,26 @@ pub struct Series {
 }
 
 impl Series {
+    /// The scale on which runs are compared in this series.
+    pub fn scale(&self) -> Scale {
+        self.metric.scale()
+    }
+
     /// Whether the series is measured in this cell.
     pub fn is_of(&self, cell: AnyCell<'_>) -> bool {
         cell.is_at(&self.variant, &self.workload, self.point)
+    }
+
+    /// How a variant compares with the baseline, or a change of it: `1.10x (1.05-1.14)`, or
+    /// `+12 ms (+8 ms to +15 ms)`.
+    pub fn number_words(&self, number: f64, interval: Option<(f64, f64)>) -> String {
+        match self.scale() {
+            Scale::Ratio => units::ratio_within(number, interval),
+            Scale::Difference => {
+                let unit = self.metric.measure().unit;
+                unit.difference_within(number, interval)
+            }
+        }
     }
 
     /// The series in words: `CPU per request of embedded on hello at 50 connections`.
@@ -66,7 +83,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What must be equal for ratios to be compared: a new kernel, a new baseline or another
+    /// What must be equal for runs to be compared: a new kernel, a new baseline or another
     /// workload would explain a change.
     pub fn stratum(&self) -> String {
         let baseline = self.images.get(&self.baseline).map_or("", String::as_str);
@@ -110,14 +127,15 @@ impl Line {
     }
 }
 
-/// One measure of one run. As JSON: `[series, ratio, blocks, value, trusted]`.
+/// One measure of one run. As JSON: `[series, versusBaseline, blocks, value, trusted]`.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(from = "Packed", into = "Packed")]
 pub struct Number {
     /// Place in the history's series.
     pub series: usize,
-    /// The ratio to the baseline; `None` for the baseline itself.
-    pub ratio: Option<Ends>,
+    /// The ratio to the baseline, or the difference in the measure's unit if that is what is judged;
+    /// `None` for the baseline itself.
+    pub versus_baseline: Option<Ends>,
     /// Blocks in which both were measured.
     pub blocks: u32,
     /// The measure itself, in its unit.
@@ -130,10 +148,10 @@ pub struct Number {
 struct Packed(usize, Option<Ends>, u32, Option<Ends>, u8);
 
 impl From<Packed> for Number {
-    fn from(Packed(series, ratio, blocks, value, trusted): Packed) -> Self {
+    fn from(Packed(series, versus_baseline, blocks, value, trusted): Packed) -> Self {
         Self {
             series,
-            ratio,
+            versus_baseline,
             blocks,
             value,
             trusted: trusted == 1,
@@ -145,12 +163,12 @@ impl From<Number> for Packed {
     fn from(number: Number) -> Self {
         let Number {
             series,
-            ratio,
+            versus_baseline,
             blocks,
             value,
             trusted,
         } = number;
-        Self(series, ratio, blocks, value, u8::from(trusted))
+        Self(series, versus_baseline, blocks, value, u8::from(trusted))
     }
 }
 
@@ -166,18 +184,19 @@ impl Ends {
         Self(value, low, high)
     }
 
-    /// The same from an interval of logarithms.
-    pub fn from_logarithms(interval: &Interval) -> Self {
+    /// The same from an interval on a scale.
+    pub fn from_interval(interval: &Interval, scale: Scale) -> Self {
+        let number = |place: f64| round_number(scale.inverse(place));
         let ends = interval.low().zip(interval.high());
         Self::new(
-            factor(interval.estimate),
-            ends.map(|(low, high)| (factor(low), factor(high))),
+            number(interval.estimate),
+            ends.map(|(low, high)| (number(low), number(high))),
         )
     }
 
-    /// Standard error of the logarithm, derived from the interval of `blocks` blocks.
-    pub(super) fn error(&self, blocks: u32) -> Option<f64> {
-        let half_width = (libm::log(self.2) - libm::log(self.1)) / 2.0;
+    /// Standard error on a scale, derived from the interval of `blocks` blocks.
+    pub(super) fn error(&self, blocks: u32, scale: Scale) -> Option<f64> {
+        let half_width = (scale.transform(self.2) - scale.transform(self.1)) / 2.0;
         let noise = noise_of(half_width, blocks);
         noise.map(|noise| noise / f64::from(blocks).sqrt())
     }
@@ -187,14 +206,15 @@ impl Ends {
         self.1 < self.2
     }
 
-    /// The weighted geometric mean of two numbers and of their ends.
-    pub(super) fn between(self, weight: f64, other: Self, other_weight: f64) -> Self {
+    /// The weighted mean of two numbers and of their ends, on a scale.
+    pub(super) fn between(self, weight: f64, other: Self, other_weight: f64, scale: Scale) -> Self {
         let mean = |one: f64, two: f64| {
-            if one <= 0.0 || two <= 0.0 {
+            let (from, to) = (scale.transform(one), scale.transform(two));
+            if !from.is_finite() || !to.is_finite() {
                 return one.max(two);
             }
-            let sum = weight * libm::log(one) + other_weight * libm::log(two);
-            round_number(libm::exp(sum / (weight + other_weight)))
+            let sum = weight * from + other_weight * to;
+            round_number(scale.inverse(sum / (weight + other_weight)))
         };
         Self(
             mean(self.0, other.0),

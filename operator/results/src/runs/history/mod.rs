@@ -1,6 +1,6 @@
-//! What outlives the runs of a schedule: for each run and primary measure, the ratio to the
-//! baseline and the number itself, with where and with what they were measured, and the lasting
-//! changes.
+//! What outlives the runs of a schedule: for each run and primary measure, the ratio or difference
+//! to the baseline and the number itself, with where and with what they were measured, and the
+//! lasting changes.
 //!
 //! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (adds a run's summary),
 //! `detect` (finds each [`lasting_change`]), [`Scatter`] (how far runs differ if nothing changed),
@@ -29,8 +29,9 @@ use wasmbench_model::store::hex;
 use crate::judge::comparison::Comparison;
 use crate::runs::history::lasting_change::LastingChange;
 use crate::runs::history::line::{Ends, Line, Number, Series, Setting};
-use crate::statistics::Interval;
+use crate::statistics::{Interval, Scale};
 use crate::summary::Summary;
+use crate::vocabulary::measure::Measured as _;
 use crate::vocabulary::minimum::minimum_effect;
 
 /// Hex digits of the digest of what was requested: enough to distinguish the specs of a schedule.
@@ -64,19 +65,20 @@ impl History {
             .iter()
             .filter(|compared| compared.primary)
         {
-            let estimate = &compared.estimate;
-            let ratio = Ends::new(estimate.ratio, estimate.ends());
-            for (variant, ratio) in [(&compared.variant, Some(ratio)), (&summary.baseline, None)] {
+            let versus = versus_baseline(compared);
+            for (variant, versus_baseline) in
+                [(&compared.variant, versus), (&summary.baseline, None)]
+            {
                 let series = Series::new(variant, compared);
                 let value = value_of(summary, &series);
-                let trusted = match ratio {
+                let trusted = match versus_baseline {
                     Some(_) => compared.untrusted.is_empty(),
                     None => is_trusted(summary, spec, &series),
                 };
                 let place = place_of(&mut self.series, series);
                 numbers.entry(place).or_insert(Number {
                     series: place,
-                    ratio,
+                    versus_baseline,
                     blocks: compared.estimate.blocks,
                     value,
                     trusted,
@@ -87,13 +89,28 @@ impl History {
     }
 }
 
+/// How the variant compares with the baseline: what is judged of the measure.
+fn versus_baseline(compared: &Comparison) -> Option<Ends> {
+    match compared.metric.scale() {
+        Scale::Ratio => {
+            let estimate = &compared.estimate;
+            Some(Ends::new(estimate.ratio, estimate.ends()))
+        }
+        Scale::Difference => {
+            let difference = compared.difference?;
+            Some(Ends::new(difference.value, difference.ends()))
+        }
+    }
+}
+
 /// The measure itself: the trimmed mean of its blocks, with its interval.
 fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
     let cell = summary.all_cells().find(|cell| series.is_of(*cell))?;
     let mut measures = cell.detail.series().into_iter();
     let (_, blocks) = measures.find(|(metric, _)| *metric == series.metric)?;
     let blocks: Vec<f64> = blocks.into_values().collect();
-    Interval::from_ratios(&blocks).map(|interval| Ends::from_logarithms(&interval))
+    let scale = series.scale();
+    Interval::new(&blocks, scale).map(|interval| Ends::from_interval(&interval, scale))
 }
 
 fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {

@@ -1,22 +1,24 @@
 //! Whether the numbers of a schedule have become lastingly worse: its condition `Regressed`.
 
 use jiff::Timestamp;
+use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::conditions::{self, Draft};
 
 use crate::runs::history::document::History;
 use crate::runs::history::lasting_change::LastingChange;
 use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
+use crate::vocabulary::minimum::smallest_on_scale;
 
 /// The most changes that the message describes.
 const MOST_DESCRIBED: usize = 3;
 
 impl History {
-    /// Changes for the worse that may exceed the smallest effect that matters (a logarithm), begin
-    /// at `accepted` or later, and have not been followed by another change. Series that are no
-    /// longer measured have none.
+    /// Changes for the worse that may exceed the smallest change that matters to the author of
+    /// `spec`, begin at `accepted` or later, and have not been followed by another change. Series
+    /// that are no longer measured have none.
     pub fn regressions(
         &self,
-        minimum_effect: f64,
+        spec: &BenchmarkRunSpec,
         accepted: Option<Timestamp>,
     ) -> Vec<&LastingChange> {
         let is_last = |found: &&LastingChange| {
@@ -29,24 +31,25 @@ impl History {
         };
         let last = self.changes.iter().filter(is_last);
         let stands = last.filter(|found| {
-            let measured = self
-                .runs
-                .last()
-                .is_some_and(|line| line.number(found.series).is_some());
+            let last = self.runs.last().and_then(|line| line.number(found.series));
             let is_new = accepted.is_none_or(|accepted| found.since >= accepted);
-            let is_worse = found.is_worse(&self.series[found.series]);
-            measured && is_new && is_worse && !found.is_small(minimum_effect)
+            let series = &self.series[found.series];
+            last.is_some_and(|last| {
+                let value = last.value.map_or(0.0, |value| value.0);
+                let smallest = smallest_on_scale(spec, &series.workload, series.metric, value);
+                is_new && found.is_worse(series) && !found.is_small(series, smallest)
+            })
         });
         stands.collect()
     }
 
     /// The condition; `None` if there is no run.
-    pub fn condition(&self, minimum_effect: f64, accepted: Option<Timestamp>) -> Option<Draft> {
+    pub fn condition(&self, spec: &BenchmarkRunSpec, accepted: Option<Timestamp>) -> Option<Draft> {
         let runs = self.run_count();
         if runs == 0 {
             return None;
         }
-        let regressions = self.regressions(minimum_effect, accepted);
+        let regressions = self.regressions(spec, accepted);
         if regressions.is_empty() {
             return Some(self.nothing_found(runs));
         }
@@ -85,12 +88,12 @@ impl History {
         }
     }
 
-    /// The number of runs with a trusted ratio, in the series that has the most of them.
+    /// The number of runs with a trusted comparison, in the series that has the most of them.
     fn comparable(&self) -> u32 {
         let of_series = |series: usize| {
             let trusted = self.runs.iter().filter(|line| {
                 let number = line.number(series);
-                number.is_some_and(|number| number.trusted && number.ratio.is_some())
+                number.is_some_and(|number| number.trusted && number.versus_baseline.is_some())
             });
             trusted.map(|line| line.runs).sum()
         };

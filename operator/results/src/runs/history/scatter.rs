@@ -2,14 +2,14 @@
 
 use crate::runs::history::document::History;
 use crate::runs::history::line::{Ends, Number, Series, Setting};
-use crate::statistics::{BetweenRuns, OfRun};
+use crate::statistics::{BetweenRuns, OfRun, Scale};
 
 /// How far runs of a schedule scatter about what they measure; fields are `None` with too few
 /// comparable runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
-    /// The scatter of the ratios to the baseline.
-    pub ratio: Option<BetweenRuns>,
+    /// The scatter of the ratios or differences to the baseline.
+    pub versus_baseline: Option<BetweenRuns>,
     /// The scatter of the measure itself.
     pub value: Option<BetweenRuns>,
 }
@@ -24,7 +24,7 @@ impl History {
             BetweenRuns::from_groups(&self.groups(known?, stratum, without, number))
         };
         Scatter {
-            ratio: between_runs(|number| number.ratio),
+            versus_baseline: between_runs(|number| number.versus_baseline),
             value: between_runs(|number| number.value),
         }
     }
@@ -37,6 +37,7 @@ impl History {
         without: &[&str],
         ends_of: fn(&Number) -> Option<Ends>,
     ) -> Vec<Vec<OfRun>> {
+        let scale = self.series[series].scale();
         let mut groups = vec![vec![]];
         for line in &self.runs {
             let mut changes = self.changes.iter().filter(|change| change.series == series);
@@ -53,7 +54,7 @@ impl History {
                 .filter(|_| is_comparable)
                 .filter(|number| number.trusted);
             let ends = number.and_then(|number| Some((ends_of(number)?, number.blocks)));
-            let single = ends.and_then(|(ends, blocks)| of_run(ends, blocks));
+            let single = ends.and_then(|(ends, blocks)| of_run(ends, blocks, scale));
             groups
                 .last_mut()
                 .into_iter()
@@ -63,10 +64,10 @@ impl History {
     }
 }
 
-fn of_run(ends: Ends, blocks: u32) -> Option<OfRun> {
-    let estimate = libm::log(ends.0);
+fn of_run(ends: Ends, blocks: u32, scale: Scale) -> Option<OfRun> {
+    let estimate = scale.transform(ends.0);
     estimate.is_finite().then(|| OfRun {
         estimate,
-        error: ends.error(blocks),
+        error: ends.error(blocks, scale),
     })
 }

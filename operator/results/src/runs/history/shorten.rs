@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::runs::history::document::History;
-use crate::runs::history::line::{Ends, Line, Number};
+use crate::runs::history::line::{Ends, Line, Number, Series};
+use crate::statistics::Scale;
 
 /// The newest lines, which are never folded because changes are looked for in them.
 const NEWEST: usize = 100;
@@ -23,7 +24,7 @@ impl History {
             match folded.last_mut() {
                 Some(last) if is_open && last.setting == line.setting && !begins_change => {
                     self.folded_until = Some(line.ended);
-                    *last = both(last, &line);
+                    *last = both(last, &line, &self.series);
                     is_open = false;
                 }
                 _ => {
@@ -59,7 +60,7 @@ impl History {
 }
 
 /// Two lines as one. If only one of them has a trusted number of a measure, that number counts.
-fn both(one: &Line, other: &Line) -> Line {
+fn both(one: &Line, other: &Line, series: &[Series]) -> Line {
     let mut numbers = one.numbers.clone();
     let weights = (f64::from(one.runs), f64::from(other.runs));
     for number in &other.numbers {
@@ -70,7 +71,10 @@ fn both(one: &Line, other: &Line) -> Line {
             None => numbers.push(*number),
             Some(known) if known.trusted && !number.trusted => {}
             Some(known) if !known.trusted && number.trusted => *known = *number,
-            Some(known) => *known = between(*known, *number, weights),
+            Some(known) => {
+                let scale = series[number.series].scale();
+                *known = between(*known, *number, weights, scale);
+            }
         }
     }
     Line {
@@ -82,13 +86,13 @@ fn both(one: &Line, other: &Line) -> Line {
     }
 }
 
-fn between(one: Number, other: Number, (weight, other_weight): (f64, f64)) -> Number {
+fn between(one: Number, other: Number, (weight, other_weight): (f64, f64), scale: Scale) -> Number {
     let mean = |one: Option<Ends>, two| match (one, two) {
-        (Some(one), Some(two)) => Some(one.between(weight, two, other_weight)),
+        (Some(one), Some(two)) => Some(one.between(weight, two, other_weight, scale)),
         (one, two) => one.or(two),
     };
     Number {
-        ratio: mean(one.ratio, other.ratio),
+        versus_baseline: mean(one.versus_baseline, other.versus_baseline),
         value: mean(one.value, other.value),
         blocks: one.blocks.min(other.blocks),
         ..one

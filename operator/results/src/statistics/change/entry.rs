@@ -6,9 +6,10 @@
 pub struct Observed<'a> {
     /// A number that identifies the run and increases over the history.
     pub run: u64,
-    /// Natural logarithm of the ratio to the baseline.
-    pub ratio: f64,
-    /// Standard error of `ratio`, if the run has one.
+    /// How the variant compares with the baseline, on the scale on which it is judged: the natural
+    /// logarithm of their ratio, or their difference in its unit.
+    pub number: f64,
+    /// Standard error of `number`, if the run has one.
     pub error: Option<f64>,
     /// Node fingerprint, baseline with its image, workloads and sweeps: only runs of equal strata
     /// are compared.
@@ -19,23 +20,23 @@ pub struct Observed<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) run: u64,
-    pub(super) ratio: f64,
+    pub(super) number: f64,
     /// Zero if unknown.
     pub(super) error: f64,
     /// Number of the stratum in order of appearance.
     pub(super) stratum: usize,
 }
 
-/// The runs of a history that can be compared; those with impossible ratios are left out.
+/// The runs of a history that can be compared; those with impossible numbers are left out.
 pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
     let mut strata: Vec<&str> = vec![];
     let possible = history
         .iter()
-        .filter(|observed| is_possible(observed.ratio));
+        .filter(|observed| is_possible(observed.number));
     possible
         .map(|observed| Entry {
             run: observed.run,
-            ratio: observed.ratio,
+            number: observed.number,
             error: observed
                 .error
                 .filter(|error| is_possible(*error))
@@ -45,10 +46,10 @@ pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
         .collect()
 }
 
-/// Whether the value can be the logarithm of the ratio of two `f64` numbers, or its error: `f64`
-/// ends at e to the 710th.
-fn is_possible(logarithm: f64) -> bool {
-    logarithm.abs() <= 1500.0
+/// Whether the value can be a number on its scale, or its error: nothing that is measured comes
+/// near the bound, and the sum of as many squares as there are runs is a number.
+fn is_possible(number: f64) -> bool {
+    number.abs() <= 1e100
 }
 
 fn number_of<'a>(stratum: &'a str, strata: &mut Vec<&'a str>) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::statistics::change::entry::Entry;
 
-/// Runs of one stratum, one or more on each side, as logarithms of ratios.
+/// Runs of one stratum, one or more on each side.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) before: Vec<f64>,
@@ -36,7 +36,7 @@ impl Group {
 /// The numbers of one stratum, and the variance of their mean by the runs' own errors.
 pub(super) fn side(stratum: usize, runs: &[Entry]) -> (Vec<f64>, f64) {
     let of_stratum = || runs.iter().filter(|run| run.stratum == stratum);
-    let numbers: Vec<f64> = of_stratum().map(|run| run.ratio).collect();
+    let numbers: Vec<f64> = of_stratum().map(|run| run.number).collect();
     let squares: f64 = of_stratum().map(|run| run.error * run.error).sum();
     let count = numbers.len().max(1) as f64;
     (numbers, squares / (count * count))

@@ -9,7 +9,7 @@ use crate::statistics::change::ranks;
 /// 95 % of a normal distribution lies within this many standard deviations of its mean.
 const WITHIN: f64 = 1.96;
 
-/// The size of the change, and the ends of its interval, as logarithms. With very few pairs the
+/// The size of the change, and the ends of its interval. With very few pairs the
 /// ends are the outermost differences.
 pub(super) fn estimate(groups: &[Group]) -> (f64, (f64, f64)) {
     let differences = differences(groups);

@@ -41,8 +41,8 @@ pub struct Change {
     pub first: u64,
     /// The run with which the change was found.
     pub found_with: u64,
-    /// Natural logarithm of the ratio of the level after the change to the level before, from all
-    /// runs up to the next change, at most [`WINDOW`].
+    /// The level after the change minus the level before, on the scale of the numbers, from all runs
+    /// up to the next change, at most [`WINDOW`].
     pub size: f64,
     /// Lower end of the 95 % interval of `size`.
     pub low: f64,
@@ -54,7 +54,7 @@ pub struct Change {
 
 /// The changes in `history`, which is in chronological order. `series` is the number of such
 /// histories that the schedule has: few false alarms are promised for all of them together.
-/// Impossible ratios are left out.
+/// Impossible numbers are left out.
 pub fn changes(history: &[Observed<'_>], series: usize) -> Vec<Change> {
     let runs = runs(history);
     let alarms = alarms(&runs, ALARM / series.max(1) as f64);

@@ -5,7 +5,8 @@
 use crate::statistics::change::group::Group;
 use crate::statistics::{LEVEL, mean, student};
 
-/// A smaller shift of a mean, as a logarithm, comes from rounding.
+/// A smaller shift of a mean comes from rounding: for logarithms as such, for larger numbers as a
+/// multiple of them.
 const NOTHING: f64 = 1e-9;
 
 /// The two-sided p-value: the larger of those with all runs and without the farthest run after the
@@ -38,15 +39,17 @@ struct Shift {
 /// alike.
 fn shift(groups: &[Group]) -> Shift {
     let (mut weight, mut weighted, mut squares, mut freedom) = (0.0, 0.0, 0.0, 0);
+    let mut largest = 1.0_f64;
     for group in groups {
         let (before, after) = (mean(&group.before), mean(&group.after));
+        largest = largest.max(before.abs()).max(after.abs());
         weight += group.weight();
         weighted += group.weight() * (after - before);
         squares += scatter(&group.before, before) + scatter(&group.after, after);
         freedom += group.before.len() + group.after.len() - 2;
     }
     let size = if weight > 0.0 { weighted / weight } else { 0.0 };
-    if freedom == 0 || size.abs() < NOTHING {
+    if freedom == 0 || size.abs() < NOTHING * largest {
         return Shift { size, p_value: 1.0 };
     }
     let error = (squares / freedom as f64 / weight).sqrt();

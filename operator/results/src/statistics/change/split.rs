@@ -33,7 +33,7 @@ impl Split {
         if like_first.is_empty() {
             return None;
         }
-        let first = run.ratio - mean(&like_first);
+        let first = run.number - mean(&like_first);
         let mut strata: Vec<usize> = after.iter().map(|run| run.stratum).collect();
         strata.sort_unstable();
         strata.dedup();
@@ -63,7 +63,7 @@ impl Split {
         self.first * size.signum() >= size.abs() / 2.0
     }
 
-    /// The logarithm of the ratio of the level after to the level before, and its 95 % interval.
+    /// The level after minus the level before, and its 95 % interval.
     pub(super) fn size(&self) -> (f64, (f64, f64)) {
         interval::estimate(&self.groups)
     }

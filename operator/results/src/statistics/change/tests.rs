@@ -10,7 +10,7 @@ fn around(levels: &[f64]) -> Vec<Observed<'static>> {
     let runs = levels.iter().zip(SCATTER.iter().cycle()).zip(1..);
     runs.map(|((level, scatter), run)| Observed {
         run,
-        ratio: level + scatter,
+        number: level + scatter,
         error: None,
         stratum: "node",
     })
@@ -47,6 +47,25 @@ fn a_step_is_found_at_its_first_run_with_its_size() {
 #[test]
 fn a_tenth_more_after_five_runs_is_found_within_seven() {
     assert_eq!(firsts(&around(&steps(&[(5, 0.0), (7, 0.1)]))), [6]);
+}
+
+/// Starts in microseconds: 120 ms more than the baseline's, and 12 ms more from the thirteenth run on.
+#[test]
+fn a_step_of_differences_is_found_in_their_unit() {
+    let mut history = around(&steps(&[(12, 120.0), (6, 132.0)]));
+    for run in &mut history {
+        run.number *= 1000.0;
+    }
+    let found = changes(&history, 1);
+    let [change] = found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(change.first, 13);
+    assert!((change.size - 12_000.0).abs() < 50.0, "{change:?}");
+    assert!(
+        change.low < 12_000.0 && 12_000.0 < change.high,
+        "{change:?}"
+    );
 }
 
 #[test]
@@ -97,7 +116,7 @@ fn runs_on_alternating_nodes_are_counted_together() {
     let mut history = around(&steps(&[(20, 0.0), (6, 0.1)]));
     for run in history.iter_mut().step_by(2) {
         run.stratum = "another node";
-        run.ratio += 0.5;
+        run.number += 0.5;
     }
     assert_eq!(firsts(&history), [21]);
 }
@@ -143,9 +162,9 @@ fn history() -> impl Strategy<Value = Vec<(f64, usize)>> {
 
 fn observed(numbers: &[(f64, usize)]) -> Vec<Observed<'static>> {
     let runs = numbers.iter().zip(1..);
-    runs.map(|(&(ratio, node), run)| Observed {
+    runs.map(|(&(number, node), run)| Observed {
         run,
-        ratio,
+        number,
         error: None,
         stratum: ["one", "other"][node % 2],
     })
@@ -170,7 +189,7 @@ proptest! {
 
     #[test]
     fn an_inverted_history_has_the_same_changes_with_mirrored_sizes(numbers in history()) {
-        let mirrored: Vec<(f64, usize)> = numbers.iter().map(|(ratio, node)| (-ratio, *node)).collect();
+        let mirrored: Vec<(f64, usize)> = numbers.iter().map(|(number, node)| (-number, *node)).collect();
         let (one, other) = (changes(&observed(&numbers), 1), changes(&observed(&mirrored), 1));
         prop_assert_eq!(one.len(), other.len());
         for (one, other) in one.iter().zip(&other) {
@@ -192,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_numbers_never_change(number in -10.0..10.0_f64, runs in 0_usize..60) {
+    fn equal_numbers_never_change(number in -1e8..1e8_f64, runs in 0_usize..60) {
         prop_assert!(changes(&observed(&vec![(number, 0); runs]), 1).is_empty());
     }
 
@@ -202,7 +221,7 @@ proptest! {
     ) {
         let runs = numbers.iter().zip(1..);
         let history: Vec<Observed<'_>> = runs
-            .map(|(&(ratio, error), run)| Observed { run, ratio, error: Some(error), stratum: "node" })
+            .map(|(&(number, error), run)| Observed { run, number, error: Some(error), stratum: "node" })
             .collect();
         for change in changes(&history, 1) {
             prop_assert!(change.size.is_finite() && change.low.is_finite() && change.high.is_finite());
