@@ -124,10 +124,7 @@ mod tests {
     fn one_outlier_among_ten_trials_does_not_move_the_estimate() {
         let base = [1.0, 1.02, 0.98];
         let with = |last| [0.8, 0.85, 0.9, 0.95, 1.0, 1.0, 1.02, 1.05, 1.1, last];
-        assert_eq!(
-            unpaired(&with(1.12), &base),
-            unpaired(&with(40.0), &base)
-        );
+        assert_eq!(unpaired(&with(1.12), &base), unpaired(&with(40.0), &base));
     }
 
     #[test]
