@@ -51,7 +51,7 @@ fn a_peak_that_a_neighbour_halved_is_measured_again() {
     let peak = seen.peak.unwrap_or_else(|| panic!("{seen:?}"));
     assert_eq!(peak.steal_share, Some(0.0), "that without it");
     assert_eq!((peak.failed, seen.no_peak), (0, None));
-    assert!(peak.rps > 0.0 && peak.rps <= 100.0, "{peak:?}");
+    assert!(peak.rps > 0.0 && peak.rps < 120.0, "{peak:?}");
 }
 
 #[test]
