@@ -7,7 +7,9 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
      (has(self.sweeps.warmLatency) ? 1 : 0) + (has(self.sweeps.density) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0) + \
-     (has(self.sweeps.openLoop) ? self.sweeps.openLoop.ratesPercentOfPeak.size() : 0))";
+     (!has(self.sweeps.openLoop) ? 0 : \
+      has(self.sweeps.openLoop.rates) ? self.sweeps.openLoop.rates.size() : \
+      has(self.sweeps.openLoop.ratesPercentOfPeak) ? self.sweeps.openLoop.ratesPercentOfPeak.size() : 3))";
 
 /// A cell with its ratios takes up to 700 bytes of status. Of 256 cells the status keeps what fits
 /// into 100 kB, and the report keeps all.
@@ -192,6 +194,11 @@ pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || h
      has(self.density)";
 pub const SWEEPS_MESSAGE: &str =
     "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop and density";
+
+pub const RATES_RULE: &str = "!has(self.rates) || !has(self.ratesPercentOfPeak)";
+/// Why both lists of rates are refused, and what to do.
+pub const RATES_MESSAGE: &str = "set either rates, in requests per second, or ratesPercentOfPeak, in \
+    percent of the baseline's peak, and remove the other";
 
 /// Each pod takes half a kilobyte of a record, and one or two seconds on the node.
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";

@@ -38,6 +38,7 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::WrongAnswer
         | R::AnswerChanged
         | R::ResponseMismatch
+        | R::PeakUnknown
         | R::LoadFailed
         | R::NoSuccessfulRequest
         | R::UpstreamLost

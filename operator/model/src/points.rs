@@ -1,9 +1,9 @@
 //! The sweep points of a spec.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, Metric, Sweeps};
 
+use crate::wire::open_loop::Rate;
 use crate::wire::record::Point;
 
 /// Points of all sweeps, in the order of the API.
@@ -20,10 +20,13 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .throughput
         .iter()
         .flat_map(|sweep| &sweep.connections);
-    let open = spec.sweeps.open_loop.iter().flat_map(OpenLoop::percents);
+    let open = spec.sweeps.open_loop.iter().flat_map(|sweep| {
+        let rates = sweep.rps().into_iter().map(Rate::Rps);
+        rates.chain(sweep.percents().into_iter().map(Rate::PercentOfPeak))
+    });
     cold.chain(warm)
         .chain(connections.map(|&connections| Point::Throughput { connections }))
-        .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
+        .chain(open.map(|rate| Point::OpenLoop { rate }))
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
 }

@@ -327,6 +327,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wire::open_loop::Rate;
 
     fn trial(connections: u32, block: u32) -> TrialId {
         trial_at(Point::Throughput { connections }, block)
@@ -339,7 +340,12 @@ mod tests {
             Just(Point::Scout),
             (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
             (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
-            (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),
+            (1u32..=99).prop_map(|percent| Point::OpenLoop {
+                rate: Rate::PercentOfPeak(percent)
+            }),
+            (1u32..=200_000).prop_map(|rps| Point::OpenLoop {
+                rate: Rate::Rps(rps)
+            }),
         ]
     }
 
@@ -469,7 +475,7 @@ mod tests {
             "framing": "length", "connection": "kept",
         });
         let document = serde_json::json!({
-            "schema": "wasmbench.dev/scout/v1", "probeVersion": "0.1.0",
+            "schema": "wasmbench.dev/scout/v2", "probeVersion": "0.1.0",
             "readiness": {"waitedMicroseconds": 1, "attempts": 1},
             "workloads": [{"workload": "greet", "answers": [answer]}],
             "environment": {"facts": {}},

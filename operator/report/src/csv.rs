@@ -123,7 +123,11 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
                 })
         });
     spread(sheet, "cpus_used", |row| load(row)?.cpus_used)
-        .right("percent_of_peak", |row| load(row)?.percent_of_peak)
+        .right("requested_rps", |row| {
+            let rate = load(row)?.rate?;
+            rate.percent_of_peak().is_none().then(|| rate.number())
+        })
+        .right("percent_of_peak", |row| load(row)?.rate?.percent_of_peak())
         .right("achieved_share_min", |row| {
             Some(load(row)?.open_loop?.achieved_share_min)
         })
@@ -223,8 +227,7 @@ const NUMBERS: [OfLoad; 6] = [
 /// A metric of a load on a schedule: its name and its spread.
 type Scheduled = (&'static str, fn(&OpenLoopSummary) -> Option<Spread>);
 
-const SCHEDULED: [Scheduled; 6] = [
-    ("peak_requests_per_second", |found| Some(found.peak_rps)),
+const SCHEDULED: [Scheduled; 5] = [
     ("requested_requests_per_second", |found| {
         Some(found.requested_rps)
     }),

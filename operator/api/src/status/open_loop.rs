@@ -7,13 +7,14 @@ use super::judged_ratio::JudgedRatio;
 use crate::absent::is_zero;
 
 /// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
-/// The ratio is that of `p99Microseconds`, at the same percentage.
+/// The ratio is that of `p99Microseconds`, at the same rate.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopPoint {
-    /// The rate in percent of the subject's own peak.
-    pub percent_of_peak: u32,
+    /// The rate in percent of the baseline's peak. Absent if the run states its rates in requests per
+    /// second.
+    pub percent_of_peak: Option<u32>,
 
     /// Valid trials behind the numbers.
     pub trials: u32,
@@ -26,7 +27,7 @@ pub struct OpenLoopPoint {
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
-    /// The scheduled rate, in requests per second.
+    /// The scheduled rate, in requests per second: the same for all variants.
     pub requested_rps: f64,
 
     /// The smallest percentage of that rate that a trial achieved; below 98 the point is invalid.
@@ -47,7 +48,7 @@ pub struct OpenLoopPoint {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub p99_not_carried: bool,
 
-    /// `p99Microseconds` as a multiple of the baseline's at the same percentage, and its verdict.
+    /// `p99Microseconds` as a multiple of the baseline's at the same rate, and its verdict.
     #[serde(flatten)]
     pub judged: Option<JudgedRatio>,
 }

@@ -36,10 +36,9 @@ pub struct SummaryRow {
     /// Rate and latency of the loaded subject.
     pub throughput: Option<ThroughputSummary>,
 
-    /// Latency at fixed rates, one entry per percentage of the peak.
+    /// Latency at fixed rates, one entry per rate, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 8))]
-    #[x_kube(merge_strategy = ListMerge::Map(vec!["percentOfPeak".into()]))]
+    #[schemars(length(max = 8), extend("x-kubernetes-list-type" = "atomic"))]
     pub open_loop: Vec<OpenLoopPoint>,
 
     /// Memory of one more instance, from more and more instances at once.

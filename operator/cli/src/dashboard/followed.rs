@@ -156,7 +156,7 @@ mod tests {
     /// The `ConfigMap` of a variant, with the record of its first trial, which failed.
     fn records(variant: &str) -> Value {
         let record: Record = serde_json::from_value(json!({
-            "schema": "wasmbench.dev/record/v1", "runUid": "u", "position": 0,
+            "schema": "wasmbench.dev/record/v2", "runUid": "u", "position": 0,
             "trial": {
                 "variant": variant, "workload": "hello", "sweep": "throughput", "connections": 4, "block": 1,
             },

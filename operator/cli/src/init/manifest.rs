@@ -278,6 +278,8 @@ fn load(draft: &Draft) -> String {
          warmLatency: {{}}\n    \
          # Many clients at once: CPU per request, throughput, memory.\n    \
          throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
+         # How long users wait at these rates, in requests per second: name those of your service.\n    \
+         openLoop:\n      rates: [200, 500]\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",

@@ -23,7 +23,7 @@ use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{Observed, PodSeen};
-use wasmbench_core::plan::{Plan, Step, quiet_seconds};
+use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
@@ -88,6 +88,7 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
+                requested_rps: requested_rps(run, observed, trial),
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);

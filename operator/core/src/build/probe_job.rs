@@ -10,7 +10,6 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
-use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
 use wasmbench_model::containers;
 use wasmbench_model::images::PROBE;
@@ -55,6 +54,8 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, if the workload has one.
     pub upstream_uid: Option<&'a str>,
+    /// The rate of an open-loop trial, in requests per second.
+    pub requested_rps: Option<f64>,
 }
 
 /// The probe Job of `trial`.
@@ -135,7 +136,7 @@ fn request(
         upstream_uid: target.upstream_uid.map(str::to_owned),
         connections,
         connection_reuse,
-        load: load(sweeps, trial.cell.point),
+        load: load(sweeps, trial.cell.point, target.requested_rps),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         noise: config.noise,
@@ -151,8 +152,8 @@ pub fn calibrates(trial: &TrialId) -> bool {
     matches!(trial.cell.point, Point::Throughput { .. }) && trial.block == 1
 }
 
-/// The load of a point.
-fn load(sweeps: &Sweeps, point: Point) -> Load {
+/// The load of a point. An open loop without a rate is not planned; the probe refuses a rate of 0.
+fn load(sweeps: &Sweeps, point: Point, requested_rps: Option<f64>) -> Load {
     match point {
         // The others are not loads: their Jobs are built elsewhere, and naming them here keeps the
         // builder total.
@@ -170,14 +171,12 @@ fn load(sweeps: &Sweeps, point: Point) -> Load {
                 warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
             }
         }
-        Point::OpenLoop { percent_of_peak } => {
+        Point::OpenLoop { .. } => {
             let sweep = sweeps.open_loop.as_ref();
-            let setting = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
             Load::OpenLoop {
-                percent_of_peak,
-                peak_seconds: setting(|sweep| sweep.peak_seconds),
-                seconds: setting(|sweep| sweep.duration_seconds),
-                warmup_seconds: setting(|sweep| sweep.warmup_seconds),
+                requested_rps: requested_rps.unwrap_or_default(),
+                seconds: sweep.map_or(1, |sweep| sweep.duration_seconds),
+                warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
             }
         }
     }
@@ -194,13 +193,12 @@ fn deadline(request: &LoadRequest) -> u32 {
             warmup_seconds,
         } => 3 * (seconds + warmup_seconds),
         // It never needs a repeat for the resolution, but a subject that cannot keep up takes
-        // longer: the probe allows twice the time. A noisy node also costs a second peak.
+        // longer: the probe allows twice the time.
         Load::OpenLoop {
-            peak_seconds,
             seconds,
             warmup_seconds,
             ..
-        } => 3 * warmup_seconds + 2 * peak_seconds + 4 * seconds,
+        } => 3 * warmup_seconds + 4 * seconds,
     };
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }

@@ -5,7 +5,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::record::TrialId;
-use wasmbench_model::wire::scout::{ScoutRequest, ScoutWorkload};
+use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
 
 use crate::build::pod;
 use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
@@ -71,7 +71,27 @@ fn request(
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         workloads: fitting(run.workloads(trial).iter().map(scout_workload)),
+        peak: peak_load(run, trial, config),
     }
+}
+
+/// The load with which the scout `trial` finds the peaks, of which rates are shares: only the
+/// baseline's, and only if the spec states no rates.
+fn peak_load(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> Option<PeakLoad> {
+    let sweep = run.spec.sweeps.open_loop.as_ref()?;
+    finds_peaks(run, trial).then_some(PeakLoad {
+        connections: sweep.connections,
+        seconds: sweep.peak_seconds,
+        warmup_seconds: sweep.warmup_seconds,
+        noise: config.noise,
+    })
+}
+
+/// Whether the scout `trial` measures the peaks.
+pub fn finds_peaks(run: &ValidatedRun, trial: &TrialId) -> bool {
+    let sweep = run.spec.sweeps.open_loop.as_ref();
+    let has_shares = sweep.is_some_and(|sweep| !sweep.percents().is_empty());
+    has_shares && trial.is_scout() && trial.cell.variant == run.baseline
 }
 
 /// The workloads that fit into an environment variable: only expected bodies of several kilobytes
@@ -87,9 +107,16 @@ fn fitting(all: impl Iterator<Item = ScoutWorkload>) -> Vec<ScoutWorkload> {
     all.filter(|workload| fits(workload)).collect()
 }
 
-/// Seconds after which the Job is stopped.
+/// Seconds after which the Job is stopped. A noisy peak is measured twice, and its warm-up may take
+/// three times its length, until the rate has settled; the probe allows some more.
 fn deadline(request: &ScoutRequest) -> u32 {
     let workloads = u32::try_from(request.workloads.len()).unwrap_or(u32::MAX);
-    let asking = workloads.saturating_mul(WORKLOAD_SECONDS);
-    request.ready_timeout_seconds + asking + MARGIN_SECONDS
+    let peak = request.peak.map_or(0, |peak| {
+        3 * (peak.seconds + peak.warmup_seconds) + MARGIN_SECONDS
+    });
+    let each = workloads.saturating_mul(WORKLOAD_SECONDS + peak);
+    request
+        .ready_timeout_seconds
+        .saturating_add(each)
+        .saturating_add(MARGIN_SECONDS)
 }

@@ -15,6 +15,7 @@ use wasmbench_model::wire::scout::IDLE_SECONDS;
 
 use crate::build::cold_start_job::{FLOOR_SAMPLES, has_floor};
 use crate::build::probe_job::calibrates;
+use crate::build::scout_job::finds_peaks;
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
 
@@ -79,12 +80,23 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             };
             u64::from(sweep.duration_seconds) + u64::from(sweep.warmup_seconds) + calibration
         }),
-        Point::Scout => u64::from(SCOUT_SECONDS + IDLE_SECONDS),
+        Point::Scout => u64::from(SCOUT_SECONDS + IDLE_SECONDS) + peaks_seconds(run, trial),
         Point::OpenLoop { .. } => sweeps.open_loop.as_ref().map_or(0, |sweep| {
-            u64::from(sweep.duration_seconds + sweep.warmup_seconds + sweep.peak_seconds)
+            u64::from(sweep.duration_seconds + sweep.warmup_seconds)
         }),
     };
     load + OVERHEAD_SECONDS
+}
+
+/// Seconds that the scout `trial` measures peaks.
+fn peaks_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
+    let sweep = run.spec.sweeps.open_loop.as_ref();
+    sweep
+        .filter(|_| finds_peaks(run, trial))
+        .map_or(0, |sweep| {
+            let workloads = u64::try_from(run.workloads(trial).len()).unwrap_or_default();
+            workloads * u64::from(sweep.warmup_seconds + sweep.peak_seconds)
+        })
 }
 
 /// Seconds for which the operator opens no watch after it has started the probe of `trial`: until
@@ -187,9 +199,26 @@ mod tests {
         let warm = serde_json::json!({"warmLatency": {"requests": 900, "warmupRequests": 100}});
         assert_eq!(seconds(&warm), [2 + 2, 2 + 2]);
         let open = serde_json::json!({"openLoop": {
-            "ratesPercentOfPeak": [50], "durationSeconds": 10, "warmupSeconds": 3, "peakSeconds": 4,
+            "rates": [50], "durationSeconds": 10, "warmupSeconds": 3,
         }});
-        assert_eq!(seconds(&open), [10 + 3 + 4 + 2, 10 + 3 + 4 + 2]);
+        assert_eq!(seconds(&open), [10 + 3 + 2, 10 + 3 + 2]);
+    }
+
+    #[test]
+    fn the_baselines_scout_alone_measures_a_peak_and_only_for_shares_of_it() {
+        let scout_seconds = |rates: &serde_json::Value| {
+            let mut open = serde_json::json!({"warmupSeconds": 3, "peakSeconds": 4});
+            open.as_object_mut()
+                .unwrap()
+                .extend(rates.as_object().unwrap().clone());
+            let run = run(&serde_json::json!({"openLoop": open}));
+            expected_trial_seconds(&run, &run.order[0])
+        };
+        assert_eq!(
+            scout_seconds(&serde_json::json!({"rates": [50]})),
+            1 + 1 + 2
+        );
+        assert_eq!(scout_seconds(&serde_json::json!({})), 1 + 1 + 2 + 3 + 4);
     }
 
     #[test]

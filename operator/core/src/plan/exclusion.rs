@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::Observed;
 use crate::plan::incomparable::{Incomparable, incomparable};
+use crate::plan::rate::without_peak;
 use crate::scope::{Scope, scope};
 use crate::validate::ValidatedRun;
 
@@ -38,6 +40,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Upstream))
         .or_else(|| by_scope(run, seen, Scope::Variant))
+        .or_else(|| without_rate(run, seen))
         .or_else(|| by_strikes(run, seen))
 }
 
@@ -104,6 +107,18 @@ fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
                 && (&*trial.cell.variant, &*trial.cell.workload) == (variant, workload)
         })
     })
+}
+
+fn without_rate(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    without_peak(run, seen)
+        .into_iter()
+        .find_map(|(workload, failure)| {
+            let what = format!("open loop under workload {workload}");
+            exclusion(run, seen, what, failure, |trial| {
+                let percent = trial.cell.point.rate().and_then(Rate::percent_of_peak);
+                percent.is_some() && trial.cell.workload == workload
+            })
+        })
 }
 
 fn whole_variant(

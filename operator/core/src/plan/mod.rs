@@ -15,7 +15,7 @@
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
 //!    ([`exclusion`]).
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
-//!    (`incomparable`).
+//!    (`incomparable`). The baseline's also finds the peak of which rates are shares (`rate`).
 //! 6. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
 //!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
@@ -36,6 +36,7 @@ mod occupied;
 mod pod_start;
 mod pods;
 mod queue;
+mod rate;
 mod trial;
 mod upstream;
 
@@ -51,6 +52,7 @@ pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+pub use rate::requested_rps;
 
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;

@@ -2,11 +2,13 @@
 
 use jiff::Timestamp;
 use wasmbench_core::observed::{LeaseSeen, Observed};
-use wasmbench_core::plan::{Stage, incomparable, plan};
+use wasmbench_core::plan::{Stage, Step, incomparable, plan, requested_rps};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::document::Answer;
-use wasmbench_model::wire::failure::Failure;
+use wasmbench_model::wire::failure::{Failure, FailureReason};
+use wasmbench_model::wire::open_loop::Peak;
+use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming, Scouted, ScoutedAnswer};
 
 use crate::common;
@@ -30,6 +32,8 @@ pub fn right(workload: &str, body: &str) -> Scouted {
         answers: vec![answer(body), answer(body)],
         failure: None,
         not_asked: None,
+        peak: None,
+        no_peak: None,
     }
 }
 
@@ -169,4 +173,103 @@ fn the_status_reports_what_is_left_out_while_the_run_lasts() {
     let going_on = message(&seen);
     let end = "; not measured: hare under greet (WrongAnswer)";
     assert!(going_on.ends_with(end), "{going_on}");
+}
+
+/// A run with an open loop under `greet`, and what its scouts found: all have been recorded.
+fn open_loop(sweep: &serde_json::Value, baseline: Scouted) -> (ValidatedRun, Observed) {
+    let mut run = common::parse(common::RUN);
+    run.spec.workloads.truncate(1);
+    run.spec.sweeps = serde_json::from_value(serde_json::json!({"openLoop": sweep})).unwrap();
+    let run = validate(&run, &common::config()).unwrap();
+    // The other variants may be faster or slower: their peaks play no part.
+    let mut seen = seen(&[("tortoise", baseline), ("hare", with_peak(9000.0))]);
+    seen.nodes = vec![common::node("bench-1")];
+    seen.leases = vec![LeaseSeen {
+        node: "bench-1".into(),
+        holder: Some(run.uid.clone()),
+        resource_version: None,
+    }];
+    seen.runtime_classes = ["spin".to_owned()].into();
+    for trial in run.order.iter().filter(|trial| trial.is_scout()) {
+        seen.records.insert(trial.clone(), Ended::Measured);
+    }
+    (run, seen)
+}
+
+fn with_peak(rps: f64) -> Scouted {
+    Scouted {
+        peak: Some(Peak {
+            rps,
+            ..Peak::default()
+        }),
+        ..right("greet", "hello")
+    }
+}
+
+/// The rates of all trials of the first block, by point, each as often as there are variants.
+fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Option<f64>)> {
+    let is_first = |trial: &&TrialId| trial.block == 1;
+    let mut rates: Vec<(String, Option<f64>)> = run
+        .order
+        .iter()
+        .filter(is_first)
+        .map(|trial| {
+            (
+                trial.cell.point.to_string(),
+                requested_rps(run, seen, trial),
+            )
+        })
+        .collect();
+    rates.sort_by(|one, other| one.0.cmp(&other.0));
+    rates
+}
+
+#[test]
+fn all_variants_get_the_same_rate_whatever_their_own_peaks_are() {
+    let shares = serde_json::json!({"ratesPercentOfPeak": [50, 90]});
+    let (run, seen) = open_loop(&shares, with_peak(1000.0));
+    let many = run.variants.len();
+    let expected = |low: (&str, f64), high: (&str, f64)| {
+        let each = |(point, rps): (&str, f64)| vec![(point.to_owned(), Some(rps)); many];
+        [each(low), each(high)].concat()
+    };
+    let of_peak = expected(("open-p50", 500.0), ("open-p90", 900.0));
+    assert_eq!(rates(&run, &seen), of_peak);
+    let stated = serde_json::json!({"rates": [500, 200]});
+    let (run, seen) = open_loop(&stated, right("greet", "hello"));
+    let as_stated = expected(("open-r200", 200.0), ("open-r500", 500.0));
+    assert_eq!(rates(&run, &seen), as_stated);
+}
+
+#[test]
+fn without_the_baselines_peak_shares_of_it_are_skipped_with_a_remedy() {
+    let skipped = |run: &ValidatedRun, seen: &Observed| {
+        let steps = plan(run, seen, Timestamp::UNIX_EPOCH).steps;
+        steps.into_iter().find_map(|step| match step {
+            Step::RecordSkipped(exclusion) => Some(exclusion),
+            _ => None,
+        })
+    };
+    let without = Scouted {
+        no_peak: Some("no request at the peak was answered as expected: 503".into()),
+        ..right("greet", "hello")
+    };
+    let (run, mut seen) = open_loop(&serde_json::json!({}), without.clone());
+    let found = skipped(&run, &seen).expect("an exclusion");
+    assert_eq!(found.failure.reason, FailureReason::PeakUnknown);
+    for part in ["peak of tortoise under greet", ": 503", "openLoop.rates"] {
+        let message = &found.failure.message;
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let open = run.planned(0).iter().filter(|trial| !trial.is_scout());
+    assert_eq!(found.trials.len(), open.count());
+    // A scout that failed found none either; before its end, nothing is known.
+    seen.scouted.clear();
+    let found = skipped(&run, &seen).expect("an exclusion");
+    assert!(found.failure.message.contains("saw nothing"), "{found:?}");
+    seen.records.clear();
+    assert_eq!(skipped(&run, &seen), None);
+    // Rates in requests per second need no peak.
+    let (run, seen) = open_loop(&serde_json::json!({"rates": [200]}), without);
+    assert_eq!(skipped(&run, &seen), None);
 }

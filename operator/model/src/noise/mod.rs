@@ -9,7 +9,6 @@ use limits::{
 
 use crate::cpu_list::CpuList;
 use crate::wire::document::{NodeCpu, NodeServices, TimedWindow};
-use crate::wire::open_loop::Peak;
 use crate::wire::scout::IdleNode;
 
 /// How much of the node was not available to a window. Absent where it is not known.
@@ -28,16 +27,6 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The noise during the load that found the peak, on a node with this many CPUs.
-    pub const fn from_peak(peak: &Peak, cpus: u32) -> Self {
-        Self {
-            others: peak.others_cpu_share,
-            stolen: peak.steal_share,
-            memory_waits: peak.memory_wait_share,
-            cpus: Some(cpus),
-        }
-    }
-
     /// The noise while nothing of the run worked, on a node with this many CPUs.
     pub fn from_idle(idle: &IdleNode, cpus: u32) -> Self {
         let share = |used| share(idle.duration_nanoseconds, used, cpus).map(rounded);
@@ -90,21 +79,6 @@ impl Noise {
     fn others_cpus(self) -> Option<f64> {
         let many = self.cpus.filter(|_| self.others_limit() < OTHERS_CPU_LIMIT);
         Some(self.others? * f64::from(many?))
-    }
-
-    /// The worse value of each share.
-    #[must_use]
-    pub fn worst(self, other: Self) -> Self {
-        let worse = |one: Option<f64>, other: Option<f64>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.max(other)),
-            (one, other) => one.or(other),
-        };
-        Self {
-            others: worse(self.others, other.others),
-            stolen: worse(self.stolen, other.stolen),
-            memory_waits: worse(self.memory_waits, other.memory_waits),
-            cpus: self.cpus.or(other.cpus),
-        }
     }
 
     /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 %

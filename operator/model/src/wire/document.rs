@@ -10,7 +10,7 @@ use crate::wire::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
 use crate::wire::open_loop::OpenLoopWindow;
 
 /// Name and version of the document's schema.
-pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";
+pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v2";
 
 /// The outcome of one trial as the probe saw it.
 #[serde_with::skip_serializing_none]

@@ -67,6 +67,8 @@ pub enum FailureReason {
     AnswerChanged,
     /// The answer is not the baseline's, although all variants must give the same.
     ResponseMismatch,
+    /// The rate is a share of the baseline's peak, which its scout did not find.
+    PeakUnknown,
     /// The load generator did not run to its end or printed something other than a result.
     LoadFailed,
     /// Every request of the timed window failed.

@@ -1,14 +1,52 @@
 //! What a probe reports about a load on a schedule.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+/// The rate of an open-loop point. All variants get the same.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rate {
+    /// In requests per second.
+    #[serde(rename = "requestedRps")]
+    Rps(u32),
+    /// In percent of the baseline's peak.
+    #[serde(rename = "percentOfPeak")]
+    PercentOfPeak(u32),
+}
+
+impl Rate {
+    /// The number alone.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Rps(number) | Self::PercentOfPeak(number) => number,
+        }
+    }
+
+    /// The percentage, if the rate is one.
+    pub const fn percent_of_peak(self) -> Option<u32> {
+        match self {
+            Self::PercentOfPeak(percent) => Some(percent),
+            Self::Rps(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    /// `200 requests/s` or `90 % of the baseline's peak`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rps(rps) => write!(f, "{rps} requests/s"),
+            Self::PercentOfPeak(percent) => write!(f, "{percent} % of the baseline's peak"),
+        }
+    }
+}
 
 /// A timed window whose requests were due at fixed moments, regardless of the responses.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopWindow {
-    /// The closed-loop load before it, from which its rate follows.
-    pub peak: Peak,
     /// Connections that the requests used in turn.
     pub connections: u32,
     /// Requests per second on the schedule.
@@ -36,7 +74,8 @@ pub struct OpenLoopWindow {
     pub generator_delay: Quantiles,
 }
 
-/// The rate that the subject reaches when it is sent requests as fast as it answers them.
+/// The rate that the baseline reaches when it is sent requests as fast as it answers them. Shares
+/// of it are the rates of all variants.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -45,10 +84,8 @@ pub struct Peak {
     pub rps: f64,
     /// Length of the load, in nanoseconds.
     pub duration_nanoseconds: u64,
-    /// Requests that were not answered as expected; absent where they were not counted.
-    pub failed: Option<u64>,
-    /// CPU time of the load generator over the load, in nanoseconds.
-    pub generator_cpu_nanoseconds: Option<u64>,
+    /// Requests that were not answered as expected.
+    pub failed: u64,
     /// CPU time of others as a share (0 to 1) of all CPUs of the node.
     pub others_cpu_share: Option<f64>,
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.

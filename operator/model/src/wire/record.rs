@@ -13,10 +13,11 @@ use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
 use crate::wire::evidence::Evidence;
 use crate::wire::failure::FailureReason;
+use crate::wire::open_loop::Rate;
 use crate::wire::scout::ScoutDocument;
 
 /// Name and version of the record's schema; a document in it with a new schema makes this one new.
-pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
+pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v2";
 
 /// A point of a sweep.
 #[derive(
@@ -58,8 +59,9 @@ pub enum Point {
     /// The open-loop sweep has one point per rate.
     #[serde(rename_all = "camelCase")]
     OpenLoop {
-        /// The rate in percent of the subject's own peak.
-        percent_of_peak: u32,
+        /// The rate.
+        #[serde(flatten)]
+        rate: Rate,
     },
     /// The density sweep has one point, whose trials climb the whole ladder.
     #[serde(rename_all = "camelCase")]
@@ -75,13 +77,25 @@ impl Point {
         self.into()
     }
 
-    /// The point within its sweep: connections, pods at once, or percent of the peak.
+    /// The point within its sweep: connections, pods at once, or the rate.
     pub const fn number(self) -> Option<u32> {
         match self {
             Self::ColdStart { concurrency } => Some(concurrency),
             Self::Throughput { connections } => Some(connections),
-            Self::OpenLoop { percent_of_peak } => Some(percent_of_peak),
+            Self::OpenLoop { rate } => Some(rate.number()),
             Self::WarmLatency | Self::Density | Self::Scout => None,
+        }
+    }
+
+    /// The rate of an open loop.
+    pub const fn rate(self) -> Option<Rate> {
+        match self {
+            Self::OpenLoop { rate } => Some(rate),
+            Self::ColdStart { .. }
+            | Self::WarmLatency
+            | Self::Throughput { .. }
+            | Self::Density
+            | Self::Scout => None,
         }
     }
 
@@ -97,14 +111,17 @@ impl Point {
 }
 
 impl fmt::Display for Point {
-    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70`, `density` or `scout`: fits a label value
-    /// and a part of an object's name.
+    /// `cold-c1`, `warm`, `throughput-c100`, `open-r200` (requests per second), `open-p70` (percent
+    /// of the peak), `density` or `scout`: fits a label value and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
             Self::WarmLatency => f.write_str("warm"),
             Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
-            Self::OpenLoop { percent_of_peak } => write!(f, "open-p{percent_of_peak}"),
+            Self::OpenLoop { rate } => match rate {
+                Rate::Rps(rps) => write!(f, "open-r{rps}"),
+                Rate::PercentOfPeak(percent) => write!(f, "open-p{percent}"),
+            },
             Self::Density => f.write_str("density"),
             Self::Scout => f.write_str("scout"),
         }
@@ -203,9 +220,13 @@ fn parse_point(text: &str) -> Option<Point> {
         let concurrency = concurrency.parse().ok()?;
         return Some(Point::ColdStart { concurrency });
     }
+    if let Some(rps) = text.strip_prefix("open-r") {
+        let rate = Rate::Rps(rps.parse().ok()?);
+        return Some(Point::OpenLoop { rate });
+    }
     if let Some(percent) = text.strip_prefix("open-p") {
-        let percent_of_peak = percent.parse().ok()?;
-        return Some(Point::OpenLoop { percent_of_peak });
+        let rate = Rate::PercentOfPeak(percent.parse().ok()?);
+        return Some(Point::OpenLoop { rate });
     }
     let connections = text.strip_prefix("throughput-c")?.parse().ok()?;
     Some(Point::Throughput { connections })

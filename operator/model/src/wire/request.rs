@@ -72,7 +72,7 @@ pub const LEAST_WARMUP_MILLISECONDS: u32 = 500;
 pub const MOST_SECONDS: u32 = 10;
 
 /// How much load, warm-up included.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Load {
     /// A number of requests: the warm-latency sweep.
@@ -96,14 +96,11 @@ pub enum Load {
     /// A rate, regardless of the responses: the open-loop sweep.
     #[serde(rename_all = "camelCase")]
     OpenLoop {
-        /// The rate in percent of the subject's peak, which it reaches when it is sent requests as
-        /// fast as it answers them.
-        percent_of_peak: u32,
-        /// Seconds for which the peak is measured first.
-        peak_seconds: u32,
+        /// The rate, in requests per second.
+        requested_rps: f64,
         /// Seconds of the timed window.
         seconds: u32,
-        /// Discarded seconds before both.
+        /// Discarded seconds before it.
         warmup_seconds: u32,
     },
 }

@@ -9,10 +9,11 @@ use wasmbench_api::run::Expectation;
 use crate::wire::action::ActionCall;
 use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
 use crate::wire::failure::Failure;
-use crate::wire::request::MeterLevel;
+use crate::wire::open_loop::Peak;
+use crate::wire::request::{MeterLevel, NoiseRule};
 
 /// Name and version of the document's schema.
-pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v1";
+pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v2";
 /// The workload of a scout's cell, which covers all of them. A workload of this name does no harm:
 /// the point tells the two apart.
 pub const EVERY_WORKLOAD: &str = "all";
@@ -43,6 +44,23 @@ pub struct ScoutRequest {
     pub meter: MeterLevel,
     /// What to request, in the order of the spec.
     pub workloads: Vec<ScoutWorkload>,
+    /// How the peak under each workload is measured; absent if no rate follows from it.
+    pub peak: Option<PeakLoad>,
+}
+
+/// The closed-loop load that finds a peak.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct PeakLoad {
+    /// Connections that carry it.
+    pub connections: u32,
+    /// Seconds for which the peak is measured.
+    pub seconds: u32,
+    /// Discarded seconds before them.
+    pub warmup_seconds: u32,
+    /// Whether a noisy peak is measured once more.
+    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
+    pub noise: NoiseRule,
 }
 
 /// A request, and what its answer must be.
@@ -97,6 +115,10 @@ pub struct Scouted {
     pub failure: Option<Failure>,
     /// Why the workload was not requested.
     pub not_asked: Option<String>,
+    /// The peak under the workload; absent if it was not requested or not found.
+    pub peak: Option<Peak>,
+    /// Why the requested peak was not found.
+    pub no_peak: Option<String>,
 }
 
 /// An answer, and how it arrived.

@@ -77,6 +77,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::RecordsFull
         | FailureReason::SubjectLost
         | FailureReason::ResponseMismatch
+        | FailureReason::PeakUnknown
         | FailureReason::UpstreamUnavailable
         | FailureReason::UpstreamLost
         | FailureReason::ProbeNotStarted

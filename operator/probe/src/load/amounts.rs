@@ -119,14 +119,13 @@ impl Amounts {
                 Self::of_time(timed, warmup_seconds, 3 * (timed + warmup))
             }
             Load::OpenLoop {
-                peak_seconds,
                 seconds,
                 warmup_seconds,
                 ..
             } => {
                 let timed = Duration::from_secs(seconds.into());
-                let before = Duration::from_secs((3 * warmup_seconds + 2 * peak_seconds).into());
-                // Two windows, each of which may take twice its time, and a peak before each.
+                let before = Duration::from_secs((3 * warmup_seconds).into());
+                // Two windows, each of which may take twice its time.
                 Self::of_time(timed, warmup_seconds, before + 4 * timed)
             }
         }

@@ -8,7 +8,7 @@ use wasmbench_model::wire::failure::Failure;
 
 use super::amounts::Amounts;
 use super::timed::{Bench, Warm};
-use super::window::{Answered, quieter};
+use super::window::{Answered, Window, quieter};
 use crate::output::progress;
 
 impl Bench<'_> {
@@ -26,6 +26,24 @@ impl Bench<'_> {
             warm.warmup.added_parts += u32::from(is_added);
         }
         Ok(warm.done(amounts, began.elapsed()))
+    }
+
+    /// Runs a window with `run`, and once more if the node was noisy; then the quieter one counts.
+    pub fn quieter_of_two(
+        &self,
+        run: impl Fn() -> Result<Window, Failure>,
+    ) -> Result<Window, Failure> {
+        let first = run()?;
+        if !first.asks_for_quiet() || !self.may_repeat(&first) {
+            return Ok(first);
+        }
+        let why = first.noise.message();
+        progress(&format!("the node was noisy, {why}: once more"));
+        // If the repeat fails, the first window counts.
+        Ok(match run() {
+            Ok(second) => quieter(first, second),
+            Err(_) => first,
+        })
     }
 
     /// Runs the timed window. Repeats it once if its latencies lie in wide buckets, and once if the

@@ -6,6 +6,7 @@ mod amounts;
 mod ceiling;
 mod course;
 mod part;
+pub mod peak;
 mod readings;
 mod scheduled;
 mod settling;
@@ -184,13 +185,11 @@ fn useful(answered: window::Answered) -> Result<(), Failure> {
 fn scheduled_of(load: wire::Load) -> Option<ScheduledLoad> {
     match load {
         wire::Load::OpenLoop {
-            percent_of_peak,
-            peak_seconds,
+            requested_rps,
             seconds,
             ..
         } => Some(ScheduledLoad {
-            percent_of_peak,
-            peak_seconds,
+            rps: requested_rps,
             seconds,
         }),
         wire::Load::Requests { .. } | wire::Load::Duration { .. } => None,

@@ -21,7 +21,7 @@ pub struct Window {
     pub noise: Noise,
     /// Whether any request was answered as expected.
     pub answered: Answered,
-    /// How long it took, including the peak before it, if any.
+    /// How long it took.
     pub length: Duration,
     /// Requests that were answered as expected.
     expected: u64,
@@ -53,28 +53,15 @@ impl Window {
         }
     }
 
-    /// Returns this window as the peak from which a schedule is made.
+    /// Returns this window, whose load did not wait, as the subject's peak.
     pub fn peak(&self) -> Peak {
         Peak {
             rps: self.expected as f64 / self.length.as_secs_f64(),
             duration_nanoseconds: self.timed.duration_nanoseconds,
-            failed: Some(self.failed),
-            generator_cpu_nanoseconds: self.timed.generator_cpu_nanoseconds,
+            failed: self.failed,
             others_cpu_share: self.noise.others,
             steal_share: self.noise.stolen,
             memory_wait_share: self.noise.memory_waits,
-        }
-    }
-
-    /// Returns the same window, judged together with the `peak` before it, which determines its
-    /// rate: both count, or neither.
-    #[must_use]
-    pub fn after(self, peak: &Self) -> Self {
-        Self {
-            noise: self.noise.worst(peak.noise),
-            length: self.length + peak.length,
-            failed: self.failed + peak.failed,
-            ..self
         }
     }
 
@@ -164,23 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_as_noisy_and_as_faulty_as_the_peak_before_it() {
-        let after = |peak: &Window| window(0.1, 1.0, 0).after(peak);
-        assert!(!after(&window(0.1, 1.0, 0)).asks_for_quiet());
-        let noisy = after(&window(0.3, 1.0, 0));
-        assert_eq!(noisy.length, Duration::from_secs(8), "a repeat takes both");
-        assert!(noisy.asks_for_quiet());
-        assert_eq!(noisy.discarded().others_cpu_share, Some(0.3));
-        assert!(!after(&window(0.3, 1.0, 1)).asks_for_quiet());
-    }
-
-    #[test]
     fn a_peak_counts_answers_and_reports_failures_and_disturbance() {
         let peak = window(0.2, 1.0, 20).peak();
         assert!((peak.rps - 25.0).abs() < 1e-9, "{peak:?}");
         assert_eq!(
             (peak.failed, peak.others_cpu_share, peak.steal_share),
-            (Some(20), Some(0.2), None)
+            (20, Some(0.2), None)
         );
     }
 }

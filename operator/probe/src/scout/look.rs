@@ -41,6 +41,8 @@ pub fn look(question: &Question<'_>, workload: &ScoutWorkload, patience: Patienc
             answers: observed.answers,
             failure,
             not_asked: None,
+            peak: None,
+            no_peak: None,
         },
     }
 }

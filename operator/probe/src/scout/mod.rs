@@ -1,9 +1,10 @@
-//! Looks at one variant before anything is measured: requests each workload twice, and reads the
-//! node's CPU time in a second of silence. A request in, a document out, whatever happens in
-//! between.
+//! Looks at one variant before anything is measured: requests each workload twice, reads the node's
+//! CPU time in a second of silence, and measures the peaks if rates follow from them. A request in,
+//! a document out, whatever happens in between.
 
 mod idle;
 mod look;
+mod peaks;
 
 use std::time::Duration;
 
@@ -88,7 +89,9 @@ fn look(
         document.workloads.push(scouted);
     }
     document.idle = idle::read(settings, request);
-    any_answer(&document.workloads)
+    any_answer(&document.workloads)?;
+    peaks::add(settings, request, &mut document.workloads);
+    Ok(())
 }
 
 /// Whether the subject answered anything, right or wrong. If not, the first reason is that of all.
@@ -108,6 +111,8 @@ fn not_asked(workload: &ScoutWorkload, why: String) -> Scouted {
         answers: vec![],
         failure: None,
         not_asked: Some(why),
+        peak: None,
+        no_peak: None,
     }
 }
 

@@ -1,58 +1,57 @@
-//! The peak from which a load on a schedule is made, with the real fortio: what disturbs the peak
-//! is noticed, and both peak and window are measured again.
+//! The peak of which the rates of an open loop are shares, with the real load generator: the scout
+//! finds it, notices what disturbs it, and measures it again.
 
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::json;
+use wasmbench_model::wire::scout::Scouted;
 
+use crate::scout::{request, scout_with, workload};
 use crate::support::node::Proc;
 use crate::support::server::{Server, answer};
-use crate::support::{Run, request};
+use crate::support::{generator, shared_cpus};
 
-/// Runs a load at half the peak of `server`, over two connections; the peak takes two seconds,
+/// What a scout sees of `server` if it measures the peak over two connections for three seconds,
 /// after 0.3 s of warm-up.
-fn at_half(server: &Server, node: &Proc) -> Run {
-    let mut request = request(server.address.port());
-    request["connections"] = json!(2);
-    request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 2,
-        "seconds": 1, "warmupSeconds": 0});
-    let run = node.probe(&request);
-    assert_eq!(run.exit, Some(0), "{}", run.progress);
-    run
+fn scouted(server: &Server, node: &Proc) -> Scouted {
+    let _shared = shared_cpus();
+    let hello = workload("/hello", &json!({"body": "hello"}));
+    let mut request = request(server.address.port(), &[hello]);
+    request["peak"] = json!({"connections": 2, "seconds": 3, "warmupSeconds": 0});
+    let generator = generator().to_str().unwrap();
+    let environment = [
+        ("WASMBENCH_GENERATOR", generator),
+        ("WASMBENCH_PROC_ROOT", node.root()),
+    ];
+    let (exit, document) = scout_with(&request, &environment);
+    assert_eq!((exit, &document.failure), (Some(0), &None));
+    document.workloads.into_iter().next().unwrap()
 }
 
-/// A request within the peak. Two connections that wait 20 ms send at most 37 requests before the
-/// peak and 200 during it: even if a busy machine makes each take four times as long, the next ten
-/// are part of the peak.
-const IN_PEAK: u64 = 40;
+/// A request within the peak. The scout sends three, and two connections that wait 20 ms send at
+/// most 37 before the peak and 300 during it: even if a busy machine makes each take four times as
+/// long, the next ten are part of the peak.
+const IN_PEAK: u64 = 60;
 
 #[test]
-fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
+fn a_peak_that_a_neighbour_halved_is_measured_again() {
     let node = Proc::quiet();
     let robbed = Arc::clone(&node);
-    // A neighbour slows the first peak down, and is gone before the window.
+    // A neighbour slows the first peak down, and is gone before the second.
     let server = Server::start(move |number, _| {
         if number == IN_PEAK {
             robbed.steal();
         }
-        let wait = if number > 2 * IN_PEAK { 5 } else { 20 };
-        sleep(Duration::from_millis(wait));
+        sleep(Duration::from_millis(20));
         answer(200, "hello")
     });
-    let run = at_half(&server, &node);
-    let timed = run.document.timed.as_ref().unwrap();
-    let found = timed.open_loop.unwrap();
-    assert!(
-        run.progress.contains("the node was noisy"),
-        "{}",
-        run.progress
-    );
-    let discarded = timed.discarded.unwrap();
-    assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
-    assert_eq!(found.peak.steal_share, Some(0.0), "that without it");
-    assert!((found.requested_rps / found.peak.rps - 0.5).abs() < 1e-9);
+    let seen = scouted(&server, &node);
+    let peak = seen.peak.unwrap_or_else(|| panic!("{seen:?}"));
+    assert_eq!(peak.steal_share, Some(0.0), "that without it");
+    assert_eq!((peak.failed, seen.no_peak), (0, None));
+    assert!(peak.rps > 0.0 && peak.rps < 120.0, "{peak:?}");
 }
 
 #[test]
@@ -70,13 +69,22 @@ fn failures_at_the_peak_are_counted_and_no_repeat_hides_them() {
             answer(200, "hello")
         }
     });
-    let run = at_half(&server, &node);
-    let timed = run.document.timed.as_ref().unwrap();
-    let peak = timed.open_loop.unwrap().peak;
-    assert_eq!(peak.failed, Some(10));
+    let peak = scouted(&server, &node).peak.unwrap();
+    assert_eq!(peak.failed, 10);
     assert!(peak.steal_share.unwrap() > 0.1, "{peak:?}");
-    assert!(peak.generator_cpu_nanoseconds.unwrap() > 0, "{peak:?}");
-    assert_eq!(timed.discarded, None);
-    let codes = timed.fortio["RetCodes"].as_object().unwrap();
-    assert!(codes.keys().eq(["200"]), "{codes:?}");
+}
+
+#[test]
+fn a_service_that_answers_nothing_under_load_has_no_peak_and_the_scout_goes_on() {
+    let server = Server::start(|number, _| {
+        let status = if number < 3 { 200 } else { 503 };
+        answer(status, "hello")
+    });
+    let seen = scouted(&server, &Proc::quiet());
+    assert_eq!(
+        (seen.answers.len(), &seen.failure, seen.peak),
+        (2, &None, None)
+    );
+    let why = seen.no_peak.unwrap();
+    assert!(why.contains("no request at the peak"), "{why}");
 }

@@ -15,19 +15,19 @@ use crate::support::UID;
 use crate::support::server::{Server, answer};
 
 /// A request to look at a service on the loopback under these workloads.
-fn request(port: u16, workloads: &[Value]) -> Value {
+pub fn request(port: u16, workloads: &[Value]) -> Value {
     json!({
         "address": "127.0.0.1", "port": port, "podUid": UID, "readyTimeoutSeconds": 60,
         "meter": "none", "workloads": workloads,
     })
 }
 
-fn workload(path: &str, expect: &Value) -> Value {
+pub fn workload(path: &str, expect: &Value) -> Value {
     json!({"name": path.trim_start_matches('/'), "path": path, "expect": expect})
 }
 
 /// The exit code and the document of the probe.
-fn scout_with(request: &Value, environment: &[(&str, &str)]) -> (Option<i32>, ScoutDocument) {
+pub fn scout_with(request: &Value, environment: &[(&str, &str)]) -> (Option<i32>, ScoutDocument) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wasmbench-probe"));
     command.arg("scout").env(REQUEST_ENV, request.to_string());
     let output = command.envs(environment.iter().copied()).output().unwrap();
@@ -77,6 +77,8 @@ fn each_workload_is_requested_twice_on_one_connection_and_the_node_is_read_idle(
             (2, &None),
             "{observed:?}"
         );
+        let no_peak = (observed.peak, observed.no_peak.as_deref());
+        assert_eq!(no_peak, (None, None), "none was requested");
         for answer in &observed.answers {
             assert_eq!(answer.answer.body_bytes, bytes);
             assert_eq!(answer.framing, BodyFraming::Length);

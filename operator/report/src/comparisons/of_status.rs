@@ -1,6 +1,9 @@
 //! The ratios of a status.
 
-use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, JudgedRatio, SummaryRow};
+use wasmbench_api::status::{
+    ColdStartPoint, ColdStartRatio, JudgedRatio, OpenLoopPoint, SummaryRow,
+};
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::Difference;
 use wasmbench_results::judge::verdict::Verdict;
@@ -22,8 +25,7 @@ pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
     });
     let starts = row.cold_start.iter().flat_map(|point| of_start(row, point));
     let open = row.open_loop.iter().filter_map(|found| {
-        let percent_of_peak = found.percent_of_peak;
-        let point = Point::OpenLoop { percent_of_peak };
+        let point = Point::OpenLoop { rate: rate(found) };
         Some(at(row, Metric::OpenLoopP99, point, found.judged.as_ref()?))
     });
     let density = row.density.iter().filter_map(|found| {
@@ -31,6 +33,17 @@ pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
         Some(at(row, Metric::MemoryPerInstance, Point::Density, judged))
     });
     loads.chain(starts).chain(open).chain(density)
+}
+
+/// The rate of a point; a stated one is a whole number.
+fn rate(point: &OpenLoopPoint) -> Rate {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and a stated rate is a u32"
+    )]
+    let stated = Rate::Rps(point.requested_rps as u32);
+    point.percent_of_peak.map_or(stated, Rate::PercentOfPeak)
 }
 
 fn of_start<'a>(row: &'a SummaryRow, found: &'a ColdStartPoint) -> impl Iterator<Item = Row<'a>> {

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::AnySweep;
 use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
@@ -159,13 +160,12 @@ fn load(
     if lanes.iter().all(|(_, lane)| lane.dots.is_empty()) && quantity != Quantity::Rate {
         return None;
     }
-    let first = amount(cells.first()?);
-    let is_curve = cells.iter().any(|cell| amount(cell) != first);
-    let is_open = cells.first()?.detail.sweep == Sweep::OpenLoop;
-    let (load, unit) = if is_open {
-        ("percent of each variant's own peak", "% of the peak")
-    } else {
-        ("number of connections", "connections")
+    let first = cells.first()?;
+    let is_curve = cells.iter().any(|cell| amount(cell) != amount(first));
+    let (load, unit) = match first.detail.rate {
+        Some(Rate::Rps(_)) => ("requests per second", "requests/s"),
+        Some(Rate::PercentOfPeak(_)) => ("percent of the baseline's peak", "% of the peak"),
+        None => ("number of connections", "connections"),
     };
     let axis = quantity.axis();
     let drawn: Vec<&Lane> = lanes.iter().map(|(_, lane)| lane).collect();
@@ -193,12 +193,11 @@ fn load(
     })
 }
 
-/// The amount of load on the horizontal axis: the percentage of the peak for a load with a rate,
-/// otherwise the connections.
+/// The amount of load on the horizontal axis: the rate if the load has one, otherwise the
+/// connections.
 fn amount(cell: &LoadCell) -> u32 {
-    cell.detail
-        .percent_of_peak
-        .unwrap_or(cell.detail.connections)
+    let rate = cell.detail.rate.map(Rate::number);
+    rate.unwrap_or(cell.detail.connections)
 }
 
 /// Notes on what the lanes do not show. A note that applies at several amounts of load appears

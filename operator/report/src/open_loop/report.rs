@@ -1,6 +1,7 @@
 //! The section of `report.md` on loads on a schedule.
 
 use wasmbench_model::units::{self, marked};
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::cells::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
@@ -14,8 +15,8 @@ use crate::tables::{interval, median, throttled, valid};
 use crate::validity::{VALIDITY, standing};
 
 const INTRODUCTION: &str = "\
-Requests at a fixed rate, which does not wait for answers. The rate is a percentage of each subject's own peak, \
-which every trial measures first, so that *Requested* differs between variants. *Service* counts from the \
+Requests at a fixed rate, the same for all variants, which does not wait for answers. *Of peak* is the rate in \
+percent of the baseline's peak, which its scout measured, for a run that states no rates. *Service* counts from the \
 sending of a request; *from schedule* from the moment at which it was due, so that a stall counts for every \
 request that should have been sent in it. *Waited* is the share of requests that were due before the answer \
 before them on their connection had come. *Generator late* is what the load generator itself was late by (p99); it is \
@@ -54,14 +55,11 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .counting(|cell| cell.ranked)
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| validity(cell))
-        .right("Of peak", |cell| of_peak(cell))
+        .right("Of peak", |cell| {
+            Some(format!("{} %", cell.detail.rate?.percent_of_peak()?))
+        })
+        .right("Requested/s", |cell| requested(cell).map(units::rate))
         .right("Valid", |cell| valid(cell.counts))
-        .measured("Peak/s", |cell| {
-            Some(units::rate(cell.detail.open_loop?.peak_rps.median))
-        })
-        .measured("Requested/s", |cell| {
-            Some(units::rate(cell.detail.open_loop?.requested_rps.median))
-        })
         .measured("Achieved", |cell| {
             Some(achieved(cell.detail.open_loop?.achieved_share_min))
         })
@@ -104,8 +102,12 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .table()
 }
 
-fn of_peak(cell: &LoadCell) -> String {
-    format!("{} %", cell.detail.percent_of_peak.unwrap_or_default())
+/// The scheduled rate, in requests per second. A share of the peak is known only by its trials.
+fn requested(cell: &LoadCell) -> Option<f64> {
+    match cell.detail.rate? {
+        Rate::Rps(rps) => Some(f64::from(rps)),
+        Rate::PercentOfPeak(_) => Some(cell.detail.open_loop?.requested_rps.median),
+    }
 }
 
 fn validity(cell: &LoadCell) -> String {

@@ -17,9 +17,9 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
         .counting(|(_, point)| point.invalid.is_none())
         .left("OPEN LOOP", |(row, _)| with_mark(&row.variant, baseline))
         .right("OF PEAK", |(_, point)| {
-            format!("{} %", point.percent_of_peak)
+            Some(format!("{} %", point.percent_of_peak?))
         })
-        .measured("REQUESTED/S", |(_, point)| units::rate(point.requested_rps))
+        .right("REQUESTED/S", |(_, point)| units::rate(point.requested_rps))
         .measured("ACHIEVED", |(_, point)| {
             achieved(point.achieved_percent / 100.0)
         })

@@ -54,7 +54,7 @@ fn climb(variant: &str, block: u32, position: u32) -> Record {
         })
     };
     serde_json::from_value(json!({
-        "schema": "wasmbench.dev/record/v1", "runUid": "u1", "operatorVersion": "0.1.0",
+        "schema": "wasmbench.dev/record/v2", "runUid": "u1", "operatorVersion": "0.1.0",
         "trial": {"variant": variant, "workload": "hello", "sweep": "density", "block": block},
         "position": position, "outcome": "measured",
         "recordedAt": "2026-01-05T10:00:00Z",

@@ -22,7 +22,6 @@ mod hostile_records;
 mod memory;
 mod modes_simulation;
 mod noise_simulation;
-mod peaks;
 mod power_simulation;
 mod precision_simulation;
 mod results_across;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use wasmbench_controller::status::rows;
-use wasmbench_model::wire::open_loop::OpenLoopWindow;
+use wasmbench_model::wire::open_loop::{OpenLoopWindow, Rate};
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::{html, markdown};
 use wasmbench_results::cells::load::LoadCell;
@@ -26,7 +26,7 @@ fn run() -> RunInput {
             {"name": "embedded", "preset": "wasmtime-embedded"},
         ],
         "workloads": [{"name": "hello"}],
-        "sweeps": {"openLoop": {"ratesPercentOfPeak": [90, 50]}},
+        "sweeps": {"openLoop": {"rates": [500, 200]}},
         "expectations": [
             {"name": "tail", "metric": "openLoopP99", "variant": "embedded", "workload": "hello",
              "atMost": "3"},
@@ -34,11 +34,15 @@ fn run() -> RunInput {
     }))
 }
 
+/// A point of the run.
+const fn at(rps: u32) -> Point {
+    let rate = Rate::Rps(rps);
+    Point::OpenLoop { rate }
+}
+
 fn change(records: &mut [Record], place: (&str, u32), change: impl Fn(&mut OpenLoopWindow)) {
-    let (variant, percent) = place;
-    let point = Point::OpenLoop {
-        percent_of_peak: percent,
-    };
+    let (variant, rps) = place;
+    let point = at(rps);
     let mine = |record: &&mut Record| {
         record.trial.cell.variant == variant && record.trial.cell.point == point
     };
@@ -48,11 +52,11 @@ fn change(records: &mut [Record], place: (&str, u32), change: impl Fn(&mut OpenL
     }
 }
 
-fn cell<'a>(summary: &'a Summary, variant: &str, percent: u32) -> &'a LoadCell {
+fn cell<'a>(summary: &'a Summary, variant: &str, rps: u32) -> &'a LoadCell {
     summary
         .cells
         .iter()
-        .find(|cell| cell.variant == variant && cell.detail.percent_of_peak == Some(percent))
+        .find(|cell| cell.variant == variant && cell.detail.rate == Some(Rate::Rps(rps)))
         .unwrap()
 }
 
@@ -70,7 +74,7 @@ fn points_have_service_times_and_latencies_from_the_schedule_side_by_side() {
             .iter()
             .all(|cell| cell.detail.sweep == Sweep::OpenLoop)
     );
-    let cell = cell(&summary, "native", 90);
+    let cell = cell(&summary, "native", 500);
     assert!(cell.ranked, "{:?}", cell.invalid_because);
     let service = cell.detail.p99_microseconds.unwrap().median;
     let scheduled = cell.detail.open_loop.unwrap().p99_microseconds.median;
@@ -78,9 +82,61 @@ fn points_have_service_times_and_latencies_from_the_schedule_side_by_side() {
         (scheduled / service - 3.0).abs() < 0.01,
         "{scheduled} {service}"
     );
-    let found = cell.detail.open_loop.unwrap();
-    let share = found.requested_rps.median / found.peak_rps.median;
-    assert!((share - 0.9).abs() < 1e-4, "{share}");
+}
+
+#[test]
+fn all_variants_have_the_same_rate_whether_it_was_stated_or_is_a_share_of_the_baselines_peak() {
+    let stated = run();
+    let mut shares = run();
+    shares.spec.sweeps.open_loop =
+        serde_json::from_value(json!({"ratesPercentOfPeak": [90, 50]})).unwrap();
+    // The baseline's peak is 20,000 requests per second, whatever the other variant could do.
+    for (run, expected) in [(stated, [200.0, 500.0]), (shares, [10_000.0, 18_000.0])] {
+        let summary = summarize(&run, &all_measured(&run));
+        for variant in ["native", "embedded"] {
+            let cells = summary.cells.iter().filter(|cell| cell.variant == variant);
+            let rates: Vec<f64> = cells
+                .map(|cell| cell.detail.open_loop.unwrap().requested_rps.median)
+                .collect();
+            assert_eq!(rates, expected, "{variant}");
+        }
+    }
+}
+
+#[test]
+fn a_cell_names_its_rate_as_it_was_stated_and_reads_back() {
+    let mut shares = run();
+    shares.spec.sweeps.open_loop =
+        serde_json::from_value(json!({"ratesPercentOfPeak": [50]})).unwrap();
+    for (run, field, number) in [(run(), "requestedRps", 200), (shares, "percentOfPeak", 50)] {
+        let summary = summarize(&run, &all_measured(&run));
+        let cell = serde_json::to_value(&summary.cells[0]).unwrap();
+        assert_eq!(cell[field], json!(number), "{cell}");
+        let other = ["requestedRps", "percentOfPeak"]
+            .into_iter()
+            .find(|other| *other != field);
+        assert!(cell.get(other.unwrap()).is_none(), "{cell}");
+        let read: LoadCell = serde_json::from_value(cell).unwrap();
+        assert_eq!(read.detail.rate, summary.cells[0].detail.rate);
+    }
+}
+
+#[test]
+fn times_of_single_requests_are_exact_whatever_buckets_the_histogram_has() {
+    let run = run();
+    let mut records = all_measured(&run);
+    for record in &mut records {
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
+        let histogram = &mut timed.fortio["DurationHistogram"];
+        let (count, max) = (histogram["Count"].clone(), histogram["Max"].clone());
+        histogram["Data"] = json!([{"Start": 0.0, "End": max, "Percent": 100.0, "Count": count}]);
+    }
+    let summary = summarize(&run, &records);
+    let cell = cell(&summary, "native", 500);
+    assert_eq!(cell.invalid_because, []);
+    // The median block is 4 % slower than the fastest, which takes 125 us.
+    let median = cell.detail.p50_microseconds.unwrap().median;
+    assert!((median - 130.0).abs() < 1e-9, "{median}");
 }
 
 #[test]
@@ -92,14 +148,13 @@ fn every_rate_is_compared_by_p50_and_p99_in_one_family_per_run() {
         .iter()
         .map(|c| (c.metric, c.point))
         .collect();
-    let at = |percent_of_peak| Point::OpenLoop { percent_of_peak };
     assert_eq!(
         found,
         [
-            (Metric::OpenLoopP50, at(50)),
-            (Metric::OpenLoopP50, at(90)),
-            (Metric::OpenLoopP99, at(50)),
-            (Metric::OpenLoopP99, at(90)),
+            (Metric::OpenLoopP50, at(200)),
+            (Metric::OpenLoopP50, at(500)),
+            (Metric::OpenLoopP99, at(200)),
+            (Metric::OpenLoopP99, at(500)),
         ]
     );
     for comparison in &summary.comparisons {
@@ -114,7 +169,7 @@ fn every_rate_is_compared_by_p50_and_p99_in_one_family_per_run() {
     assert!(
         summary
             .verdict
-            .contains("p99 from the schedule at 90 % of the peak"),
+            .contains("p99 from the schedule at 500 requests/s"),
         "{}",
         summary.verdict
     );
@@ -127,25 +182,19 @@ fn one_trial_below_98_percent_invalidates_its_point_and_no_other() {
     let mine = |record: &&mut Record| {
         record.trial.block == 3
             && record.trial.cell.variant == "embedded"
-            && record.trial.cell.point
-                == Point::OpenLoop {
-                    percent_of_peak: 90,
-                }
+            && record.trial.cell.point == at(500)
     };
     let record = records.iter_mut().find(mine).unwrap();
     let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
     timed.open_loop.as_mut().unwrap().achieved_share = 0.9799;
     let summary = summarize(&run, &records);
     assert_eq!(
-        cell(&summary, "embedded", 90).invalid_because,
+        cell(&summary, "embedded", 500).invalid_because,
         [Reason::RateNotAchieved]
     );
-    assert!(cell(&summary, "embedded", 50).ranked);
-    let highest = Point::OpenLoop {
-        percent_of_peak: 90,
-    };
-    let at_90 = |c: &&Comparison| c.point == highest;
-    assert_eq!(summary.comparisons.iter().filter(at_90).count(), 0);
+    assert!(cell(&summary, "embedded", 200).ranked);
+    let at_500 = |c: &&Comparison| c.point == at(500);
+    assert_eq!(summary.comparisons.iter().filter(at_500).count(), 0);
     assert_eq!(summary.trustworthy, Some(true), "what stands is sound");
     assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
     let report = markdown::report_md(&summary, usize::MAX);
@@ -155,21 +204,22 @@ fn one_trial_below_98_percent_invalidates_its_point_and_no_other() {
 
 #[test]
 fn a_trial_at_a_rate_is_named_and_read_back() {
-    let trial: TrialId = "native/hello/open-p70/b3".parse().unwrap();
-    assert_eq!(
-        trial.cell.point,
-        Point::OpenLoop {
-            percent_of_peak: 70
-        }
-    );
-    assert_eq!(trial.to_string(), "native/hello/open-p70/b3");
+    let share = Rate::PercentOfPeak(70);
+    for (name, rate) in [
+        ("native/hello/open-p70/b3", share),
+        ("native/hello/open-r70/b3", Rate::Rps(70)),
+    ] {
+        let trial: TrialId = name.parse().unwrap();
+        assert_eq!(trial.cell.point, Point::OpenLoop { rate });
+        assert_eq!(trial.to_string(), name);
+    }
 }
 
 #[test]
 fn a_rate_that_is_just_achieved_is_not_doubted() {
     let run = run();
     let mut records = all_measured(&run);
-    change(&mut records, ("embedded", 90), |window| {
+    change(&mut records, ("embedded", 500), |window| {
         window.achieved_share = 0.98;
     });
     assert!(!reasons(&summarize(&run, &records)).contains(&Reason::RateNotAchieved));
@@ -179,7 +229,7 @@ fn a_rate_that_is_just_achieved_is_not_doubted() {
 fn a_generator_later_than_the_latency_is_a_note_not_a_doubt() {
     let run = run();
     let mut records = all_measured(&run);
-    change(&mut records, ("native", 50), |window| {
+    change(&mut records, ("native", 200), |window| {
         window.generator_delay = quantiles(4.0);
     });
     let summary = summarize(&run, &records);
@@ -188,12 +238,8 @@ fn a_generator_later_than_the_latency_is_a_note_not_a_doubt() {
     };
     let doubt = summary.doubts.iter().find(late).unwrap();
     assert!(!doubt.breaks_trust);
-    assert!(
-        doubt
-            .message
-            .contains("native on hello at 50 % of its peak")
-    );
-    assert!(cell(&summary, "native", 50).ranked);
+    assert!(doubt.message.contains("native on hello at 200 requests/s"));
+    assert!(cell(&summary, "native", 200).ranked);
 }
 
 #[test]
@@ -225,12 +271,11 @@ fn the_status_has_one_small_entry_per_rate_and_no_ratio_twice() {
         embedded.versus_baseline.is_empty(),
         "they stand at the points"
     );
-    let percents: Vec<u32> = embedded
-        .open_loop
-        .iter()
-        .map(|p| p.percent_of_peak)
+    let points = embedded.open_loop.iter();
+    let rates: Vec<(Option<u32>, f64)> = points
+        .map(|point| (point.percent_of_peak, point.requested_rps))
         .collect();
-    assert_eq!(percents, [50, 90]);
+    assert_eq!(rates, [(None, 200.0), (None, 500.0)]);
     let point = &embedded.open_loop[1];
     let judged = point.judged.as_ref().unwrap();
     assert_eq!((judged.verdict.as_str(), judged.blocks), ("Slower", 5));
@@ -248,14 +293,14 @@ fn the_report_has_a_section_with_both_latencies_and_the_pages_have_plots() {
         "## Open loop",
         "From schedule p50",
         "Generator late",
-        "50 % |",
-        "| p99 from the schedule at 90 % of the peak\\* | embedded",
+        " 200 |",
+        "| p99 from the schedule at 500 requests/s\\* | embedded",
     ] {
         assert!(report.contains(part), "{part}: {report}");
     }
     let page = html::report_html(&summary, usize::MAX);
     assert!(page.contains("Latency p99 from the schedule"));
-    assert!(page.contains("percent of each variant"));
+    assert!(page.contains("requests per second"));
     assert!(
         page.contains("Generator late"),
         "the numbers stand below the plots"

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use wasmbench_model::store::{decode, encode};
 use wasmbench_model::wire::document::DiscardedWindow;
-use wasmbench_model::wire::open_loop::Quantiles;
+use wasmbench_model::wire::open_loop::{Quantiles, Rate};
 use wasmbench_model::wire::record::{Outcome, Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
 use wasmbench_results::read::trial::TrialState;
@@ -114,7 +114,7 @@ proptest! {
         let mut trials_at_rates = 0;
         for cell in summary.cells {
             let is_open = cell.detail.sweep == Sweep::OpenLoop;
-            prop_assert_eq!(cell.detail.percent_of_peak.is_some(), is_open);
+            prop_assert_eq!(cell.detail.rate.is_some(), is_open);
             prop_assert!(is_open || cell.detail.open_loop.is_none());
             // Each of the cell's valid trials has numbers from the schedule.
             let valid = cell.detail.trials.iter().filter(|trial| trial.state == TrialState::Valid);
@@ -126,17 +126,16 @@ proptest! {
 
     #[test]
     fn a_window_on_a_schedule_survives_being_stored(
-        numbers in prop::collection::vec(1u32..1_000_000_000, 12),
-        percent_of_peak in 1u32..=99, requests in any::<u64>(),
+        numbers in prop::collection::vec(1u32..1_000_000_000, 11),
+        rps in 1u32..=200_000, requests in any::<u64>(),
     ) {
         let mut numbers = numbers.into_iter().map(|number| f64::from(number) / 1000.0);
         let mut next = || numbers.next().unwrap();
         let mut trial = trials(&run()).remove(0);
-        trial.cell.point = Point::OpenLoop { percent_of_peak };
+        trial.cell.point = Point::OpenLoop { rate: Rate::Rps(rps) };
         let mut record = measured(trial, 0);
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let window = timed.open_loop.as_mut().unwrap();
-        window.peak.rps = next();
         window.requested_rps = next();
         window.achieved_share = next();
         window.waited_share = next();

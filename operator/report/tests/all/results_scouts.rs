@@ -40,7 +40,7 @@ fn scout(
         "framing": framing, "connection": connection,
     });
     let document = json!({
-        "schema": "wasmbench.dev/scout/v1", "probeVersion": "0.1.0",
+        "schema": "wasmbench.dev/scout/v2", "probeVersion": "0.1.0",
         "readiness": {"waitedMicroseconds": 1, "attempts": 1},
         "workloads": [{"workload": "hello", "answers": [answer, answer], "failure": failure}],
         "idle": {

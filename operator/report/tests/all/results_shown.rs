@@ -138,7 +138,7 @@ fn a_p90_of_fewer_than_100_requests_is_marked_in_the_tables_of_loads() {
         "noiseFloor": false,
         "variants": [{"name": "native", "preset": "native"}],
         "workloads": [{"name": "hello"}],
-        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50]}},
+        "sweeps": {"openLoop": {"rates": [500]}},
     }));
     for input in [run(), open] {
         for (requests, [p90, p99]) in [(99, ["~"; 2]), (100, ["", "~"]), (1000, ["", ""])] {
@@ -158,7 +158,7 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
         "noiseFloor": false,
         "variants": [{"name": "native", "preset": "native"}],
         "workloads": [{"name": "hello"}],
-        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50]}},
+        "sweeps": {"openLoop": {"rates": [500]}},
     }));
     for (requests, marks) in [(999, 2), (1000, 0)] {
         let summary = summarize(&input, &with_requests(&input, requests));

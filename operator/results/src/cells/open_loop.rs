@@ -15,9 +15,7 @@ use crate::statistics::Spread;
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopSummary {
-    /// Requests per second that the subject answered in a closed loop.
-    pub peak_rps: Spread,
-    /// Requests per second on the schedule: the point's percentage of the peak.
+    /// Requests per second on the schedule: the same for all variants.
     pub requested_rps: Spread,
     /// The smallest share of the requested rate that a trial achieved.
     pub achieved_share_min: f64,
@@ -65,7 +63,6 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
     let p999: Option<Vec<f64>> = trials.iter().map(|trial| trial.p999_microseconds).collect();
     let kept = trials.iter().map(|trial| trial.achieved_share);
     Some(OpenLoopSummary {
-        peak_rps: spread(|trial| trial.peak_rps)?,
         requested_rps: spread(|trial| trial.requested_rps)?,
         achieved_share_min: kept.reduce(f64::min)?,
         waited_share: spread(|trial| trial.waited_share)?,

@@ -17,7 +17,7 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         Reason::RateNotAchieved,
         places,
         "these points are not compared: the subject had less load than requested; request a lower \
-         percentage, raise sweeps.openLoop.peakSeconds so that the peak is known better, use heavier requests (on a \
-         schedule the generator needs more CPU time), or a quieter node",
+         rate if it cannot keep up, use heavier requests (on a schedule the generator needs more CPU time), or a \
+         quieter node",
     ))
 }

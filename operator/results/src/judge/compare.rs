@@ -35,7 +35,7 @@ pub struct Comparisons {
 /// variant choose its luckiest point. If the curve is flat, the baseline's own peak is such a lucky
 /// point too, and the others would seem slower there. CPU per request and memory are compared at
 /// the knee as well, or in the warm-latency sweep if there is no throughput sweep. Latency from the
-/// schedule is compared at equal percentages of each variant's own peak.
+/// schedule is compared at equal rates.
 pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Comparisons {
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
         .into_iter()

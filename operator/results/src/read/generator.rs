@@ -5,21 +5,12 @@ use wasmbench_model::noise;
 use wasmbench_model::wire::document::TimedWindow;
 use wasmbench_model::wire::instrument::CpuLists;
 
-/// CPU time of the generator as a share of the CPU time available to it: in the window or at the
-/// peak before it, whichever is larger. `cpus` is the number of CPUs of the node.
+/// CPU time of the generator as a share of the CPU time available to it. `cpus` is the number of
+/// CPUs of the node.
 pub fn cpu_share(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> Option<f64> {
-    let may_use = may_use(window, lists, cpus);
-    let share = |used: Option<u64>, nanoseconds: u64| {
-        let (used, available) = (used? as f64, nanoseconds as f64 * may_use);
-        (available > 0.0).then(|| used / available)
-    };
-    let peak = window.open_loop.map(|load| load.peak).unwrap_or_default();
-    let of_window = share(
-        window.generator_cpu_nanoseconds,
-        window.duration_nanoseconds,
-    );
-    let of_peak = share(peak.generator_cpu_nanoseconds, peak.duration_nanoseconds);
-    of_window.into_iter().chain(of_peak).reduce(f64::max)
+    let used = window.generator_cpu_nanoseconds? as f64;
+    let available = window.duration_nanoseconds as f64 * may_use(window, lists, cpus);
+    (available > 0.0).then(|| used / available)
 }
 
 /// How many of the node's CPUs the generator may use: a limit and CPUs reserved for the subject

@@ -10,8 +10,6 @@ use wasmbench_model::wire::open_loop::OpenLoopWindow;
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopTrial {
-    /// Requests per second that the subject answered in a closed loop.
-    pub peak_rps: f64,
     /// Requests per second on the schedule.
     pub requested_rps: f64,
     /// Share of the requested rate that was achieved.
@@ -36,7 +34,6 @@ pub struct OpenLoopTrial {
 pub fn from_window(window: &OpenLoopWindow) -> OpenLoopTrial {
     let scheduled = window.from_schedule;
     OpenLoopTrial {
-        peak_rps: round_number(window.peak.rps),
         requested_rps: round_number(window.requested_rps),
         achieved_share: round_number(window.achieved_share),
         waited_share: round_number(window.waited_share),

@@ -70,7 +70,7 @@ pub struct Trial {
 pub struct Metrics {
     /// Requests with the expected status.
     pub requests: u64,
-    /// All other requests, including those of an open loop's peak.
+    /// All other requests.
     pub errors: u64,
     /// The failed requests of the window by status; empty if the generator does not report it, and if read
     /// from a summary, which has them by point.
@@ -222,18 +222,13 @@ pub fn metrics(
     };
     let list = document.environment.facts.get("cpus");
     let cpus = list.and_then(|list| noise::cpus(list));
-    let peak = window
-        .open_loop
-        .map(|window| window.peak)
-        .unwrap_or_default();
-    // Noise during the peak also distorts the rate that follows from it.
     let noise = cpus
-        .map(|cpus| Noise::from_window(window, cpus).worst(Noise::from_peak(&peak, cpus)))
+        .map(|cpus| Noise::from_window(window, cpus))
         .unwrap_or_default();
     let lists = document.cpus.as_ref();
     Ok(Some(Metrics {
         requests: load.succeeded,
-        errors: load.failed + peak.failed.unwrap_or_default(),
+        errors: load.failed,
         failed_by_status: load.failed_by_status.clone(),
         rates,
         rps: any_success.then(|| round_number(load.succeeded as f64 / load.seconds)),

@@ -209,5 +209,5 @@ fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a L
             .find(|cell| knee.is_none_or(|knee| cell.detail.connections == knee));
     }
     let warm = at(Sweep::WarmLatency).next();
-    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.detail.percent_of_peak))
+    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.detail.rate))
 }

@@ -40,7 +40,7 @@ use crate::vocabulary::doubt::Doubt;
 use crate::vocabulary::measure::Metric;
 
 /// Name and version of the summary's schema.
-pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v2";
+pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v3";
 
 /// A `summary.json` cannot be read.
 #[derive(Debug, thiserror::Error)]

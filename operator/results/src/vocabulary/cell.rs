@@ -79,7 +79,7 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
     let at = match point {
         Point::WarmLatency => " (warm latency)".to_owned(),
         Point::Throughput { connections } => format!(" at {connections} connections"),
-        Point::OpenLoop { percent_of_peak } => format!(" at {percent_of_peak} % of its peak"),
+        Point::OpenLoop { rate } => format!(" at {rate}"),
         Point::ColdStart { concurrency: 1 } | Point::Density | Point::Scout => String::new(),
         Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
     };

@@ -207,14 +207,12 @@ pub trait Measured: Sized + Copy {
         self.measure().noun
     }
 
-    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. Leaves out
+    /// The measure at a point, as a noun: `p99 from the schedule at 200 requests/s`. Leaves out
     /// the number of connections, because throughput is compared at only one.
     fn at(self, point: Point) -> String {
         let noun = self.noun();
         match point {
-            Point::OpenLoop { percent_of_peak } => {
-                format!("{noun} at {percent_of_peak} % of the peak")
-            }
+            Point::OpenLoop { rate } => format!("{noun} at {rate}"),
             Point::ColdStart { concurrency } if concurrency > 1 => {
                 format!("{noun} ({concurrency} pods at once)")
             }

@@ -62,7 +62,7 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
 /// highest. `None` for sweeps in which measures are compared at one point only.
 const fn rank(point: Point) -> Option<i64> {
     match point {
-        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
+        Point::OpenLoop { rate } => Some(rate.number() as i64),
         Point::ColdStart { concurrency } => Some(-(concurrency as i64)),
         Point::WarmLatency | Point::Throughput { .. } | Point::Density | Point::Scout => None,
     }

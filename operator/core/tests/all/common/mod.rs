@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
 use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::Point;
 
 pub fn parse(text: &str) -> BenchmarkRun {
@@ -57,6 +58,11 @@ pub fn points() -> impl Strategy<Value = Point> {
         Just(Point::Scout),
         (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
         (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
-        (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),
+        (1u32..=99).prop_map(|percent| Point::OpenLoop {
+            rate: Rate::PercentOfPeak(percent)
+        }),
+        (1u32..=200_000).prop_map(|rps| Point::OpenLoop {
+            rate: Rate::Rps(rps)
+        }),
     ]
 }

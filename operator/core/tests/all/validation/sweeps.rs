@@ -98,10 +98,21 @@ fn an_open_loop_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
         field.to_string()
     };
     for rates in [&[][..], &[0, 50], &[50, 100]] {
-        let message = wrong(&|sweep| sweep.rates_percent_of_peak = rates.to_vec());
+        let message = wrong(&|sweep| sweep.rates_percent_of_peak = Some(rates.to_vec()));
         assert!(message.contains("from 1 to 99"), "{message}");
     }
-    assert!(wrong(&|sweep| sweep.rates_percent_of_peak = vec![50, 50]).contains("twice"));
+    for rates in [&[][..], &[0, 50], &[50, 200_001]] {
+        let message = wrong(&|sweep| sweep.rates = Some(rates.to_vec()));
+        assert!(message.contains("from 1 to 200000"), "{message}");
+    }
+    assert!(wrong(&|sweep| sweep.rates_percent_of_peak = Some(vec![50, 50])).contains("twice"));
+    assert!(wrong(&|sweep| sweep.rates = Some(vec![200, 200])).contains("twice"));
+    let both = wrong(&|sweep| {
+        sweep.rates = Some(vec![200]);
+        sweep.rates_percent_of_peak = Some(vec![50]);
+    });
+    assert!(both.contains("either rates"), "{both}");
+    assert!(both.contains("or ratesPercentOfPeak"), "{both}");
     assert!(wrong(&|sweep| sweep.connections = 61).contains("allows 60"));
     assert!(wrong(&|sweep| sweep.connections = 0).contains("1 or more"));
     assert!(wrong(&|sweep| sweep.duration_seconds = 21).contains("allows 20 s"));

@@ -6,7 +6,7 @@ pub mod server;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use serde_json::{Value, json};
 use wasmbench_model::wire::document::LoadDocument;
@@ -127,8 +127,13 @@ pub fn probe(request: &Value) -> Run {
 
 /// Runs the probe with additional environment variables.
 pub fn probe_with(request: &Value, environment: &[(&str, &str)]) -> Run {
-    let _shared = CPUS.read().unwrap_or_else(PoisonError::into_inner);
+    let _shared = shared_cpus();
     run(request, environment)
+}
+
+/// The machine's CPUs, shared with other tests.
+pub fn shared_cpus() -> RwLockReadGuard<'static, ()> {
+    CPUS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(request: &Value, environment: &[(&str, &str)]) -> Run {

@@ -42,8 +42,12 @@ impl Proc {
 
     /// Runs the probe on this node.
     pub fn probe(&self, request: &Value) -> Run {
-        let root = self.root.path().to_str().unwrap();
-        probe_with(request, &[("WASMBENCH_PROC_ROOT", root)])
+        probe_with(request, &[("WASMBENCH_PROC_ROOT", self.root())])
+    }
+
+    /// Where the probe reads this node.
+    pub fn root(&self) -> &str {
+        self.root.path().to_str().unwrap()
     }
 
     fn write(&self, stolen: u64) {

@@ -148,7 +148,7 @@ fn nothing_is_judged_beyond_the_knee_of_the_earlier_baseline() {
 
 #[test]
 fn a_p99_from_the_schedule_of_too_few_requests_is_not_compared() {
-    let sweep = json!({"openLoop": {"ratesPercentOfPeak": [90]}});
+    let sweep = json!({"openLoop": {"rates": [500]}});
     let (before, after) = (of_sweep("before", sweep.clone()), of_sweep("after", sweep));
     let many = all_measured(&before);
     let mut few = all_measured(&after);

@@ -325,7 +325,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_cold_start_ratio() {
     let mut load = cold.unwrap().clone();
     load.trial.cell.point = Point::WarmLatency;
     let document = json!({
-        "schema": "wasmbench.dev/load/v1", "probeVersion": "0.1.0", "fortioVersion": "1.68.2",
+        "schema": "wasmbench.dev/load/v2", "probeVersion": "0.1.0", "fortioVersion": "1.68.2",
         "readiness": {"waitedMicroseconds": 900, "attempts": 1},
         "engine": {"engine": "wasmtime", "compileMode": "Interpreter"},
         "environment": {"facts": {"kernel": "6.1"}},

@@ -1,6 +1,7 @@
 //! The one-line verdict of a run if its first choice has no comparison.
 
 use serde_json::json;
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
@@ -57,7 +58,7 @@ fn a_rate_below_half_is_stated_as_how_many_times_fewer_requests() {
     assert!(ratio.words().starts_with("0.05"), "{}", ratio.words());
 }
 
-/// A run on a schedule at 50 and 90 % of the peak.
+/// A run on a schedule at 200 and 500 requests per second.
 fn on_schedule() -> RunInput {
     run_with(json!({
         "blocks": 5,
@@ -67,7 +68,7 @@ fn on_schedule() -> RunInput {
             {"name": "embedded", "preset": "wasmtime-embedded"},
         ],
         "workloads": [{"name": "hello"}],
-        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50, 90]}},
+        "sweeps": {"openLoop": {"rates": [200, 500]}},
     }))
 }
 
@@ -82,20 +83,20 @@ fn the_verdict_uses_the_p50_from_the_schedule_if_there_is_no_p99() {
             document.timed.as_mut().unwrap().fortio = fortio("exactly");
         },
     );
-    let line = "native's p50 from the schedule at 90 % of the peak on hello (";
+    let line = "native's p50 from the schedule at 500 requests/s on hello (";
     assert!(summary.verdict.contains(line), "{}", summary.verdict);
 }
 
 #[test]
 fn the_verdict_uses_the_highest_compared_rate_if_the_highest_is_invalid() {
     let is_highest = |trial: &TrialId| {
-        let percent_of_peak = 90;
-        trial.cell.point == Point::OpenLoop { percent_of_peak }
+        let rate = Rate::Rps(500);
+        trial.cell.point == Point::OpenLoop { rate }
     };
     let summary = summary_with(&on_schedule(), is_highest, |record| {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.open_loop.as_mut().unwrap().achieved_share = 0.9;
     });
-    let line = "native's p99 from the schedule at 50 % of the peak on hello (";
+    let line = "native's p99 from the schedule at 200 requests/s on hello (";
     assert!(summary.verdict.contains(line), "{}", summary.verdict);
 }

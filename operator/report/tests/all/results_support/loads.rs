@@ -1,6 +1,6 @@
 //! Measured loads: what they took, by variant, workload, point and block.
 
-use wasmbench_model::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
+use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles, Rate};
 use wasmbench_model::wire::record::{Cell, Outcome, Point, Record, TrialId};
 
 use super::output::{fortio, slower};
@@ -56,19 +56,15 @@ pub fn measured(trial: TrialId, position: u32) -> Record {
 }
 
 /// The window of a load on a schedule on a machine that is `factor` times as slow: latency from the
-/// schedule is three times the service latency.
+/// schedule is three times the service latency. The baseline's peak is 20,000 requests per second.
 fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
-    let Point::OpenLoop { percent_of_peak } = point else {
-        return None;
+    let requested_rps = match point.rate()? {
+        Rate::Rps(rps) => f64::from(rps),
+        Rate::PercentOfPeak(percent) => 200.0 * f64::from(percent),
     };
     Some(OpenLoopWindow {
-        peak: Peak {
-            rps: 20_000.0 / factor,
-            duration_nanoseconds: 5_000_000_000,
-            ..Peak::default()
-        },
         connections: 50,
-        requested_rps: 200.0 * f64::from(percent_of_peak) / factor,
+        requested_rps,
         achieved_share: 0.9991,
         requests: 20_000,
         waited_share: 0.02,

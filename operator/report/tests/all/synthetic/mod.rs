@@ -257,7 +257,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Lo
     let detail = LoadDetail {
         sweep,
         connections,
-        percent_of_peak: None,
+        rate: None,
         errors: 0,
         errors_by_status: std::collections::BTreeMap::new(),
         max_error_share: None,

@@ -79,9 +79,8 @@ pub fn cell(
         .get(&(workload.as_str(), connections))
         .filter(|_| sweep == Sweep::Throughput)
         .copied();
-    let percent_of_peak = point.number().filter(|_| sweep == Sweep::OpenLoop);
     let mut detail = LoadDetail {
-        percent_of_peak,
+        rate: point.rate(),
         generator_ceiling_rps: ceiling,
         max_error_share,
         overrun: overrun(&trials),
@@ -148,7 +147,7 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     LoadDetail {
         sweep,
         connections,
-        percent_of_peak: None,
+        rate: None,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
         errors_by_status: fortio::added(trials.iter().map(|t| &t.metrics.failed_by_status)),
         max_error_share: None,

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::points::measured_at;
+use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::Point;
 
 use crate::cells::noisy_trials::are_too_many;
@@ -39,8 +40,9 @@ pub struct LoadDetail {
     pub sweep: Sweep,
     /// Connections that carried the load.
     pub connections: u32,
-    /// The rate in percent of the subject's own peak; only in the open-loop sweep.
-    pub percent_of_peak: Option<u32>,
+    /// The rate, as `requestedRps` or `percentOfPeak`; only in the open-loop sweep.
+    #[serde(flatten)]
+    pub rate: Option<Rate>,
     /// Failed requests of all trials.
     pub errors: u64,
     /// Failed requests of the timed windows by status; -1 stands for requests without an answer.
@@ -154,7 +156,7 @@ impl LoadDetail {
                 connections: self.connections,
             },
             Sweep::OpenLoop => Point::OpenLoop {
-                percent_of_peak: self.percent_of_peak.unwrap_or_default(),
+                rate: self.rate.unwrap_or(Rate::Rps(0)),
             },
         }
     }

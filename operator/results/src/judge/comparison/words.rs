@@ -11,7 +11,7 @@ const FEW: f64 = 0.5;
 
 impl Comparison {
     /// What is compared, with the point if the measure is compared at several: `p99 from the
-    /// schedule at 90 % of the peak`.
+    /// schedule at 200 requests/s`.
     pub fn what(&self) -> String {
         self.metric.at(self.point)
     }

@@ -1,6 +1,7 @@
 //! Tests of how bounds and intervals decide an expectation.
 
 use serde_json::{Value, json};
+use wasmbench_model::wire::open_loop::Rate;
 
 use super::*;
 use crate::judge::comparison::{Difference, Estimate};
@@ -136,20 +137,19 @@ fn the_highest_of_several_rates_decides_even_if_it_is_invalid() {
         "atMost": "1.2",
     });
     let expectation = serde_json::from_value(expectation).unwrap();
-    let at = |percent, ends| Comparison {
+    let at = |rps| Point::OpenLoop {
+        rate: Rate::Rps(rps),
+    };
+    let between = |rps, ends| Comparison {
         metric: Metric::OpenLoopP99,
-        point: Point::OpenLoop {
-            percent_of_peak: percent,
-        },
+        point: at(rps),
         ..found(Some(ends))
     };
-    let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
-    let highest = Point::OpenLoop {
-        percent_of_peak: 90,
-    };
+    let both = [between(200, (1.0, 1.1)), between(500, (1.5, 1.6))];
+    let highest = at(500);
     let decided = |comparisons| decision(Some(highest), 1, &expectation, comparisons);
     assert_eq!(decided(&both).outcome, Fulfilment::NotMet);
-    assert!(decided(&both).message.contains("at 90 % of the peak"));
+    assert!(decided(&both).message.contains("at 500 requests/s"));
     assert_eq!(decided(&both[..1]).outcome, Fulfilment::Undecided);
 }
 

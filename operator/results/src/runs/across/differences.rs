@@ -158,20 +158,20 @@ fn measured(spec: &BenchmarkRunSpec) -> Value {
         let name: &str = sweep.into();
         let sweeps = fields.get_mut("sweeps");
         let fields = sweeps.and_then(|sweeps| sweeps.get_mut(name)?.as_object_mut());
-        if let Some((fields, points)) = fields.zip(points_field(sweep)) {
-            fields.remove(points);
+        if let Some(fields) = fields {
+            fields.retain(|field, _| !points_fields(sweep).contains(&field.as_str()));
         }
     }
     value
 }
 
-/// The field of a sweep that lists its points; `None` for a sweep with a single point.
-const fn points_field(sweep: AnySweep) -> Option<&'static str> {
+/// The fields of a sweep that list its points; none for a sweep with a single point.
+const fn points_fields(sweep: AnySweep) -> &'static [&'static str] {
     match sweep {
-        AnySweep::Throughput => Some("connections"),
-        AnySweep::ColdStart => Some("concurrency"),
-        AnySweep::OpenLoop => Some("ratesPercentOfPeak"),
-        AnySweep::WarmLatency | AnySweep::Density | AnySweep::Scout => None,
+        AnySweep::Throughput => &["connections"],
+        AnySweep::ColdStart => &["concurrency"],
+        AnySweep::OpenLoop => &["rates", "ratesPercentOfPeak"],
+        AnySweep::WarmLatency | AnySweep::Density | AnySweep::Scout => &[],
     }
 }
 

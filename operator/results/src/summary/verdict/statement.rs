@@ -46,10 +46,8 @@ pub fn short(comparison: &Comparison) -> String {
 
 /// What a variant does by itself at its highest rate, for a verdict without comparisons.
 pub fn without_comparison(load: &LoadDetail) -> Option<String> {
-    let percent = load.percent_of_peak?;
+    let rate = load.rate?;
     let median = load.open_loop?.p99_microseconds.median;
     let p99 = marked(units::micros(median), load.p99_carried);
-    Some(format!(
-        "p99 from the schedule {p99} at {percent} % of its peak"
-    ))
+    Some(format!("p99 from the schedule {p99} at {rate}"))
 }

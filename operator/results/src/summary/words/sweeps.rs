@@ -58,15 +58,23 @@ fn cold_start(sweep: &ColdStart, network: Network) -> String {
 }
 
 fn open_loop(sweep: &OpenLoop) -> String {
-    let percents: Vec<String> = sweep.percents().iter().map(u32::to_string).collect();
+    let listed = |numbers: &[u32]| {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        numbers.join(", ")
+    };
+    let (rps, percents) = (sweep.rps(), sweep.percents());
+    let rates = if percents.is_empty() {
+        format!("{} requests/s", listed(&rps))
+    } else {
+        format!(
+            "{} % of the baseline's peak, which its scout measures for {} s",
+            listed(&percents),
+            sweep.peak_seconds
+        )
+    };
     format!(
-        "open loop: {} s per trial at {} % of each subject's own peak, which is measured for {} s before, after \
-         {} discarded seconds, over {} connections",
-        sweep.duration_seconds,
-        percents.join(", "),
-        sweep.peak_seconds,
-        sweep.warmup_seconds,
-        sweep.connections
+        "open loop: {} s per trial after {} discarded seconds, over {} connections, at {rates}",
+        sweep.duration_seconds, sweep.warmup_seconds, sweep.connections
     )
 }
 

@@ -1,0 +1,63 @@
+//! The rate of an open-loop trial: as stated in the spec, or a share of the baseline's peak, which
+//! the baseline's scout found. All variants get the same.
+
+use wasmbench_model::wire::failure::{Failure, FailureReason};
+use wasmbench_model::wire::open_loop::Rate;
+use wasmbench_model::wire::record::TrialId;
+
+use crate::observed::Observed;
+use crate::validate::ValidatedRun;
+
+/// The rate of `trial`, in requests per second; `None` for a trial of another sweep, and for a
+/// share of a peak that is not known.
+pub fn requested_rps(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<f64> {
+    match trial.cell.point.rate()? {
+        Rate::Rps(rps) => Some(f64::from(rps)),
+        Rate::PercentOfPeak(percent) => {
+            let peak = peak(run, seen, &trial.cell.workload).ok()?;
+            Some(peak * f64::from(percent) / 100.0)
+        }
+    }
+}
+
+/// The workloads under which the rates are shares of a peak that will not be known any more, and
+/// why.
+pub fn without_peak<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<(&'a str, Failure)> {
+    if !is_scouted(run, seen) {
+        return vec![];
+    }
+    let workloads = run.spec.workloads.iter();
+    let unknown = workloads.filter_map(|workload| {
+        let why = peak(run, seen, &workload.name).err()?;
+        let message = format!(
+            "the rate is a share of the peak of {} under {}, which is not known: {why}; set \
+             sweeps.openLoop.rates, in requests per second",
+            run.baseline, workload.name
+        );
+        let failure = Failure::new(FailureReason::PeakUnknown, message);
+        Some((workload.name.as_str(), failure))
+    });
+    unknown.collect()
+}
+
+/// Whether the baseline has been looked at, or never will be.
+fn is_scouted(run: &ValidatedRun, seen: &Observed) -> bool {
+    let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
+    scouts
+        .find(|scout| scout.cell.variant == run.baseline)
+        .is_none_or(|scout| seen.records.contains_key(scout))
+}
+
+/// The baseline's peak under `workload`, in correct answers per second, or why it is not known.
+fn peak(run: &ValidatedRun, seen: &Observed, workload: &str) -> Result<f64, String> {
+    let mut scouted = seen.scouted.get(&run.baseline).into_iter().flatten();
+    let Some(found) = scouted.find(|one| one.workload == workload) else {
+        return Err("its scout saw nothing of it (see the record of the scout)".to_owned());
+    };
+    let rps = found.peak.map(|peak| peak.rps);
+    rps.filter(|rps| rps.is_finite() && *rps > 0.0)
+        .ok_or_else(|| {
+            let why = found.no_peak.clone();
+            why.unwrap_or_else(|| "its scout found none".to_owned())
+        })
+}
