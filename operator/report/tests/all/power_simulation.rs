@@ -358,16 +358,24 @@ fn the_scatter_that_a_run_reports_is_that_of_its_trials() {
             ..SyntheticRun::new(blocks, noise, 1.1)
         };
         let mut chance = Chance::new(7);
-        let scatters: f64 = (0..500)
-            .map(|_| scatter_of(&run.comparisons(&mut chance), twin).expect("ratios"))
-            .sum();
-        // The measure that scatters most is a little above what both scatter by.
-        let times = scatters / 500.0 / noise;
+        let times: Vec<f64> = (0..500)
+            .map(|_| scatter_of(&run.comparisons(&mut chance), twin).expect("ratios") / noise)
+            .collect();
         let name = format!(
             "the reported scatter at {:.0} % noise, {blocks} blocks",
             noise * 100.0
         );
-        print_figure(&name, times, "95 to 120 % of the true one");
-        assert!((0.95..1.20).contains(&times), "{name}: {times}");
+        // The measure that scatters most is a little above what both scatter by.
+        let mean = times.iter().sum::<f64>() / 500.0;
+        print_figure(&name, mean, "on average 95 to 120 % of the true one");
+        assert!((0.95..1.20).contains(&mean), "{name}: {mean}");
+        let near = times.iter().filter(|one| (0.65..1.75).contains(*one));
+        let near = near.count() as f64 / 500.0;
+        print_figure(
+            &name,
+            near,
+            "0.65 to 1.75 times the true one in at least 88 %",
+        );
+        assert!(near >= 0.88, "{name}: {near}");
     }
 }
