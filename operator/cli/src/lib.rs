@@ -56,6 +56,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::Compare(args)) => {
             runtime.block_on(compare::run(&cli.cluster, &args))
         }
+        (Ok(runtime), Command::Plan(args)) => runtime.block_on(plan::run(&cli.cluster, &args)),
         (Ok(runtime), Command::History(args)) => {
             runtime.block_on(history::run(&cli.cluster, &args))
         }
@@ -65,7 +66,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::Dashboard(args)) => {
             runtime.block_on(dashboard::run(&cli.cluster, &args))
         }
-        (Ok(_), Command::Plan(args)) => plan::run(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

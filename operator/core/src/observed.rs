@@ -44,6 +44,8 @@ pub struct Observed {
     pub occupants: Vec<Occupant>,
     /// Number of blocks decided so far; 0 stands for the number that the run begins with.
     pub blocks: u32,
+    /// How far trials scatter so far; `None` before the third block is complete.
+    pub scatter: Option<Scatter>,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
     /// What the scout of each variant saw of its workloads.
@@ -59,6 +61,15 @@ impl Observed {
     pub fn upstream(&self) -> Option<&PodSeen> {
         self.upstreams.iter().find(|pod| pod.works())
     }
+}
+
+/// How far equal trials of the run scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scatter {
+    /// The number of complete blocks that show it.
+    pub blocks: u32,
+    /// The scatter, as a share; `None` if no primary comparison shows it.
+    pub share: Option<f64>,
 }
 
 /// Something of another run that may use a node: a pod that has not ended, or a Job that may still

@@ -32,6 +32,11 @@ pub fn without_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     written
 }
 
+/// Whether a run of this spec measures the twin.
+pub fn is_measured(spec: &BenchmarkRunSpec) -> bool {
+    is_wanted(&without_twin(spec))
+}
+
 /// Unless the spec sets it, a twin is wanted when there is something to compare, in enough
 /// blocks.
 fn is_wanted(spec: &BenchmarkRunSpec) -> bool {
@@ -59,8 +64,12 @@ mod tests {
     }
 
     fn has_twin(more: &serde_json::Value) -> bool {
-        let measured = with_twin(&spec(more));
-        measured.variants.iter().any(|variant| variant.name == TWIN)
+        let spec = spec(more);
+        let measured = with_twin(&spec);
+        let has_one = measured.variants.iter().any(|variant| variant.name == TWIN);
+        assert_eq!(is_measured(&spec), has_one);
+        assert_eq!(is_measured(&measured), has_one);
+        has_one
     }
 
     #[test]

@@ -32,7 +32,8 @@ hack/studies/run --full --write STUDY...                       # the whole ones,
 ## How to read the tables
 
 A row is a variant as a multiple of its base, as the document has it and as it was measured here. The first row of each group is the
-base itself, with its value. Ratios to the base can be compared across machines, as far as anything can; values cannot.
+base itself, with its value. Values cannot be compared across machines, and ratios only roughly: the same ratio differed by up to a factor of 2.3 between
+two machines ([numbers](methodology.md#when-not-to-believe-it)).
 
 | column | |
 |---|---|

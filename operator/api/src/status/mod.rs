@@ -58,7 +58,8 @@ pub struct BenchmarkRunStatus {
     /// The outcome of `spec.precision`, once the run has ended.
     pub precision: Option<ReachedPrecision>,
 
-    /// Which differences the run can find: expected until it ends, then by its own scatter.
+    /// Which differences the run can find: at first by an assumed scatter, from its third block on by
+    /// its own.
     pub power: Option<Power>,
 
     /// The result in one line, with a number.
@@ -218,6 +219,14 @@ pub struct Power {
 
     /// The assumed scatter of equal trials, as a share. Absent once the run's own scatter is used.
     pub assumed_scatter: Option<f64>,
+
+    /// How far equal trials of the run scatter, as a share: those of the primary measure that
+    /// scatters most. Absent before the third block, and where all primary measures are judged by
+    /// their difference.
+    pub scatter: Option<f64>,
+
+    /// Number of complete blocks that were looked at for `scatter`. Absent before the third.
+    pub blocks: Option<u32>,
 
     /// The same in words: until the run ends, also if too few blocks are planned to find equals
     /// equivalent; then for each workload and measure.

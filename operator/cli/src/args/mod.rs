@@ -56,7 +56,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare a run with an earlier one, cell by cell
     Compare(CompareArgs),
-    /// Show what a run would do, without a cluster
+    /// Show what a run would do, and which differences it can find
     Plan(PlanArgs),
     /// Show the runs of a schedule, and since when they are different
     History(HistoryArgs),
@@ -166,6 +166,9 @@ pub enum HistoryOutput {
 
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Which differences the run can find depends on how far trials scatter: as in the earlier runs of the namespace on nodes with \
+the same fingerprint or, without one or without a cluster, by 3, 5 and 8 %.")]
 pub struct PlanArgs {
     /// File with a BenchmarkRun or a BenchmarkSchedule; - reads standard input
     #[arg(short, long, value_name = "FILE")]
@@ -173,6 +176,9 @@ pub struct PlanArgs {
     /// Show every trial in the order in which it will be measured
     #[arg(long)]
     pub order: bool,
+    /// Read no earlier runs from the cluster
+    #[arg(long)]
+    pub offline: bool,
 }
 
 /// Parses the arguments. The error may also be a request for help.

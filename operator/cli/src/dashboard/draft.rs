@@ -8,6 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use crate::args::InitArgs;
 use crate::args::init::{image, object_name, path};
 use crate::init::manifest::{self, ClusterView};
+use crate::plan::Earlier;
 use crate::{files, plan};
 
 /// The initial manifest of the form. It uses presets, which need no images of the user's own.
@@ -101,8 +102,9 @@ impl Form {
         }
     }
 
-    /// What the manifest would do, or why it would be refused.
-    pub fn plan(&self) -> Result<String, String> {
+    /// What the manifest would do, and what it can find by the scatter of `earlier` runs, or why it
+    /// would be refused.
+    pub fn plan(&self, earlier: &[Earlier]) -> Result<String, String> {
         let run: BenchmarkRun =
             serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
         let name = run
@@ -119,7 +121,7 @@ impl Form {
             .map(object_name)
             .transpose();
         namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
-        plan::describe(&run, false).map_err(|error| error.to_string())
+        plan::describe(&run, false, earlier).map_err(|error| error.to_string())
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_sample_has_a_plan() {
-        let plan = Form::sample().plan().unwrap();
+        let plan = Form::sample().plan(&[]).unwrap();
         assert!(plan.contains("= 40 trials"), "{plan}");
     }
 
@@ -170,7 +172,7 @@ mod tests {
             "{}",
             form.manifest
         );
-        assert!(form.plan().unwrap().contains("server"));
+        assert!(form.plan(&[]).unwrap().contains("server"));
         form.port = "70000".into();
         let error = form
             .manifest_of_fields(ClusterView::unavailable(""))
@@ -186,7 +188,7 @@ mod tests {
                 manifest,
                 ..Form::default()
             };
-            form.plan().unwrap_err()
+            form.plan(&[]).unwrap_err()
         };
         assert!(refusal("").contains("no BenchmarkRun yet"));
         assert!(refusal("kind: Pod").contains("BenchmarkRun is expected"));

@@ -12,6 +12,7 @@ use crate::dashboard::followed::{Followed, Recorded};
 use crate::dashboard::recent::Recent;
 use crate::dashboard::watched::Watched;
 use crate::init::{self, manifest::ClusterView};
+use crate::plan::{self, Earlier};
 
 /// The data behind the pages.
 pub struct Dashboard {
@@ -44,6 +45,12 @@ impl Dashboard {
     /// The run of this namespace and name, as it is now.
     pub fn run(&self, namespace: &str, name: &str) -> Option<Arc<BenchmarkRun>> {
         self.watched.now().run(namespace, name).cloned()
+    }
+
+    /// How far trials scattered in the finished runs.
+    pub fn earlier(&self) -> Vec<Earlier> {
+        let now = self.watched.now();
+        plan::earlier(now.runs.values().map(|run| &**run))
     }
 
     /// The results of the records of `run` so far.

@@ -60,7 +60,7 @@ fn cluster_view() -> ClusterView {
 fn written(args: &InitArgs, view: ClusterView) -> (String, BenchmarkRun) {
     let text = manifest(&Draft::new(args, view));
     let run = run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-    plan::describe(&run, true).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    plan::describe(&run, true, &[]).unwrap_or_else(|error| panic!("{error}:\n{text}"));
     (text, run)
 }
 

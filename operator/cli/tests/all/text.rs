@@ -1,5 +1,6 @@
 //! What people see: lists, live frames, plans, and error messages.
 
+use std::path::Path;
 use std::process::Command;
 
 use jiff::Timestamp;
@@ -186,7 +187,7 @@ fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
         ",
     )
     .unwrap();
-    let text = plan::describe(&run, false).unwrap();
+    let text = plan::describe(&run, false, &[]).unwrap();
     assert!(text.contains("3 cells x 5 block(s) = 15 trials"), "{text}");
     let floor = "Noise floor\nbaseline-twin: the baseline measured a second time";
     assert!(text.contains(floor), "{text}");
@@ -209,7 +210,7 @@ fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
         ",
     )
     .unwrap();
-    let text = plan::describe(&run, false).unwrap();
+    let text = plan::describe(&run, false, &[]).unwrap();
     let first = text.lines().next().unwrap_or_default();
     assert_eq!(
         first,
@@ -235,7 +236,7 @@ fn a_plan_describes_what_a_run_will_do() {
         ",
     )
     .unwrap();
-    insta::assert_snapshot!(plan::describe(&run, true).unwrap());
+    insta::assert_snapshot!(plan::describe(&run, true, &[]).unwrap());
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn a_plan_of_a_schedule_has_its_times_and_its_run() {
     let file = std::fs::read_to_string(file).unwrap();
     let mut schedule: BenchmarkSchedule = serde_yaml::from_str(&file).unwrap();
     let october: Timestamp = "2026-10-24T12:00:00Z".parse().unwrap();
-    let text = plan::scheduled(&schedule, false, october).unwrap();
+    let text = plan::scheduled(&schedule, false, october, &[]).unwrap();
     let (first, rest) = text.split_once("\n\n").unwrap();
     assert_eq!(
         first,
@@ -260,11 +261,11 @@ fn a_plan_of_a_schedule_has_its_times_and_its_run() {
     assert!(!text.contains("Suspended"), "{text}");
 
     schedule.spec.suspend = true;
-    let text = plan::scheduled(&schedule, false, october).unwrap();
+    let text = plan::scheduled(&schedule, false, october, &[]).unwrap();
     assert!(text.contains("Suspended: no run starts until"), "{text}");
 
     schedule.spec.template.spec.baseline = Some("nobody".into());
-    let refused = plan::scheduled(&schedule, false, october).unwrap_err();
+    let refused = plan::scheduled(&schedule, false, october, &[]).unwrap_err();
     assert!(
         refused.to_string().contains("spec.template.spec.baseline"),
         "{refused}"
@@ -285,7 +286,7 @@ fn every_sample_and_every_study_has_a_plan() {
         if path.ends_with("published.yaml") {
             continue;
         }
-        let output = kubectl_wasmbench(&["plan", "-f", path.to_str().unwrap()]);
+        let output = kubectl_wasmbench(&["plan", "--offline", "-f", path.to_str().unwrap()]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{}: {error}", path.display());
         plans += 1;
@@ -300,7 +301,7 @@ fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../manifests/invalid/baseline-unknown.yaml"
     );
-    let output = kubectl_wasmbench(&["plan", "-f", file]);
+    let output = kubectl_wasmbench(&["plan", "--offline", "-f", file]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -316,10 +317,9 @@ fn kubectl_wasmbench(arguments: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
-#[test]
-fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("config");
+/// The path of a kubeconfig, in this directory, with a cluster that does not answer.
+fn unreachable_cluster(directory: &Path) -> String {
+    let path = directory.join("config");
     // Port 1 of the loopback interface: nothing listens there.
     let kubeconfig = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "here",
@@ -328,7 +328,66 @@ fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
         "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
     });
     std::fs::write(&path, kubeconfig.to_string()).unwrap();
-    let kubeconfig = path.to_str().unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_plan_without_a_cluster_shows_what_the_run_finds_at_three_scatters() {
+    let directory = tempfile::tempdir().unwrap();
+    let kubeconfig = &unreachable_cluster(directory.path());
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../manifests/samples/quickstart.yaml"
+    );
+    let plan = |more: &[&str]| {
+        let output = kubectl_wasmbench(&[&["plan", "-f", file][..], more].concat());
+        let [text, note] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert!(output.status.success(), "{note}");
+        (text, note)
+    };
+    let (unread, why) = plan(&["--kubeconfig", kubeconfig]);
+    assert!(why.contains("the cluster does not answer"), "{why}");
+    let (offline, silent) = plan(&["--offline", "--kubeconfig", kubeconfig]);
+    assert_eq!(silent, "");
+    assert_eq!(unread, offline);
+    for scatter in ["3 %", "5 %", "8 %"] {
+        let is_row = |line: &str| line.trim_start().starts_with(scatter);
+        assert!(offline.lines().any(is_row), "{scatter}: {offline}");
+    }
+}
+
+#[test]
+fn a_plan_shows_what_the_run_finds_with_the_scatter_of_earlier_runs() {
+    let mut earlier = finished("True", "True");
+    let status = earlier.status.as_mut().unwrap();
+    status.completion_time = serde_json::from_value(json!("2026-01-01T00:40:00Z")).unwrap();
+    status.node = serde_json::from_value(json!({"name": "bench-1", "fingerprint": "f"})).unwrap();
+    status.power = serde_json::from_value(json!({"scatter": 0.08, "message": ""})).unwrap();
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 10
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {warmLatency: {}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false, &plan::earlier([&earlier])).unwrap();
+    let row = text.lines().find(|line| line.contains("bench-1")).unwrap();
+    assert!(row.contains("8 % on bench-1 (1 run)   "), "{row}");
+    assert!(row.contains(" 11 % "), "10 % is not found: {row}");
+    assert!(!text.contains("No earlier run"), "{text}");
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let kubeconfig = &unreachable_cluster(directory.path());
     let output = kubectl_wasmbench(&["get", "fast", "--kubeconfig", kubeconfig]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
@@ -355,7 +414,7 @@ fn a_plan_advises_to_compare_answers_where_nothing_checks_them() {
     run.spec.variants = serde_json::from_value(two).unwrap();
     let mut advised = |workloads: Value| {
         run.spec.workloads = serde_json::from_value(workloads).unwrap();
-        let text = plan::describe(&run, false).unwrap();
+        let text = plan::describe(&run, false, &[]).unwrap();
         let (_, note) = text.split_once("\nNot checked\n")?;
         Some(note.split(':').next().unwrap().to_owned())
     };
@@ -382,7 +441,7 @@ fn a_plan_notes_an_image_that_runs_with_and_without_a_runtime_class() {
         own("wasm", json!("wasmtime")),
     ];
     run.spec.variants = serde_json::from_value(json!(variants)).unwrap();
-    let text = plan::describe(&run, false).unwrap();
+    let text = plan::describe(&run, false, &[]).unwrap();
     let note = "Not known before it runs\nwasm: it has the image of container";
     assert!(text.contains(note), "{text}");
 }

@@ -1,5 +1,6 @@
-//! Reads the contents of records: at the end of a run, and at the end of a block if the confidence
-//! intervals decide whether another block follows. Never while a trial is prepared or measured.
+//! Reads the contents of records: at the end of a run, and between two blocks, for how far trials
+//! scatter and whether the confidence intervals require another block. Never while a trial is
+//! prepared or measured.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;
@@ -7,11 +8,14 @@ use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::component_selector;
-use wasmbench_core::plan::{Blocks, blocks};
+use wasmbench_core::observed::Scatter;
+use wasmbench_core::plan::{Blocks, blocks, complete_blocks};
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_model::store;
-use wasmbench_results::summary::Summary;
+use wasmbench_model::{store, twin};
 use wasmbench_results::summary::collect::{Collector, RunInput};
+use wasmbench_results::summary::power::FEWEST_BLOCKS;
+use wasmbench_results::summary::{Summary, power};
+use wasmbench_results::vocabulary::primary::planned;
 
 use super::{Observed, failed};
 use crate::context::Context;
@@ -20,19 +24,66 @@ use crate::error::{Error, chain};
 /// Chunks read at a time: records are megabytes, and the operator has little memory.
 const PAGE: u32 = 4;
 
-/// How many blocks `run` has, as far as that is decided.
-pub async fn decided_blocks(
+/// What the records of complete blocks decide and show.
+pub struct BetweenBlocks {
+    /// How many blocks the run has, as far as that is decided.
+    pub blocks: u32,
+    /// How far its trials scatter so far.
+    pub scatter: Option<Scatter>,
+}
+
+/// What the records of the complete blocks of `run` decide and show. They are read between two blocks:
+/// whenever they decide whether another block follows, and once after each block for the scatter of
+/// trials, which the status of the `written` run has from then on.
+pub async fn between_blocks(
     context: &Context,
+    written: &BenchmarkRun,
     run: &ValidatedRun,
     observed: &Observed,
-) -> Result<u32, Error> {
-    let complete = match blocks(run, observed) {
-        Blocks::Decided(blocks) => return Ok(blocks),
-        Blocks::Complete(blocks) => blocks,
+) -> Result<BetweenBlocks, Error> {
+    let known = known_scatter(written);
+    let complete = complete_blocks(run, observed).filter(|_| planned(&run.spec) > 0);
+    let new = complete
+        .filter(|blocks| *blocks >= FEWEST_BLOCKS)
+        .filter(|blocks| known.is_none_or(|known| known.blocks != *blocks));
+    let (input, decided) = match (blocks(run, observed), new) {
+        (Blocks::Decided(blocks), None) => {
+            return Ok(BetweenBlocks {
+                blocks,
+                scatter: known,
+            });
+        }
+        (Blocks::Decided(decided), Some(blocks)) => (input_of_first(run, blocks), decided),
+        (Blocks::Complete(blocks), _) => (input_of(run), blocks),
     };
-    let (summary, _) = read_summary(context, input_of(run)).await?;
-    let precision = summary.precision;
-    Ok(precision.map_or(complete, |found| found.outcome.blocks_after(complete)))
+    let (summary, _) = read_summary(context, input).await?;
+    let precision = summary.precision.as_ref();
+    let shown = new.map(|blocks| Scatter {
+        blocks,
+        share: power::scatter(&summary),
+    });
+    Ok(BetweenBlocks {
+        blocks: precision.map_or(decided, |found| found.outcome.blocks_after(decided)),
+        scatter: shown.or(known),
+    })
+}
+
+/// How far trials scatter according to the status.
+fn known_scatter(run: &BenchmarkRun) -> Option<Scatter> {
+    let power = run.status.as_ref()?.power.as_ref()?;
+    Some(Scatter {
+        blocks: power.blocks?,
+        share: power.scatter,
+    })
+}
+
+/// The input for a summary of the first `blocks` blocks of `run`, as if it had no others.
+fn input_of_first(run: &ValidatedRun, blocks: u32) -> RunInput {
+    let mut input = input_of(run);
+    input.spec.noise_floor = Some(twin::is_measured(&input.spec));
+    input.spec.blocks = blocks;
+    input.spec.precision = None;
+    input
 }
 
 /// The input for a summary of `run`.

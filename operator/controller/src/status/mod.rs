@@ -1,12 +1,13 @@
 //! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
-//! decide what to do, with two exceptions: a finished run stays finished, and a run that no node fits
-//! keeps the time since when.
+//! decide what to do, with three exceptions: a finished run stays finished, a run that no node fits
+//! keeps the time since when, and the records of blocks whose scatter it has are not read again.
 
 mod cold_start;
 mod density;
 mod drafts;
 mod judged;
 mod open_loop;
+mod power;
 mod progress;
 pub mod rows;
 pub mod size;
@@ -18,19 +19,18 @@ use wasmbench_api::status::{
     BenchmarkRunStatus, HarnessFloor, MeasuredNode, Power, Progress, ReachedPrecision, Results,
     SkippedVariant, SummaryRow, VersusRun,
 };
-use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, remaining};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_model::names;
-use wasmbench_model::rounding::round_number;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::across::Versus;
 use wasmbench_results::judge::expectations::Decision;
 use wasmbench_results::judge::precision::Precision;
+use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::failures::skipped_variants;
 use wasmbench_results::summary::trust::{Trust, trust};
-use wasmbench_results::summary::{Summary, power};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
@@ -83,7 +83,7 @@ impl Conclusion {
             trust: trust(summary),
             expectations: summary.expectations.clone(),
             precision: summary.precision.as_ref().map(reached),
-            power: found(summary),
+            power: power::found(summary),
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,
             records,
@@ -106,34 +106,6 @@ fn reached(precision: &Precision) -> ReachedPrecision {
         widest_relative_interval: precision.widest.as_ref().and_then(|width| width.relative),
         message: truncate_to(&precision.message, 512),
     }
-}
-
-/// The smallest difference that a run of this spec is expected to find.
-fn expected(spec: &BenchmarkRunSpec) -> Option<Power> {
-    let expected = power::expected(spec, power::USUAL_SCATTER)?;
-    Some(Power {
-        smallest_difference: expected.smallest.map(share),
-        assumed_scatter: Some(power::USUAL_SCATTER),
-        message: truncate_to(&expected.words(spec, power::USUAL_SCATTER), 512),
-    })
-}
-
-/// The smallest difference that a run with the scatter of this one finds.
-fn found(summary: &Summary) -> Option<Power> {
-    let workloads = &summary.compared.workloads;
-    let primary = |name: &str| power::found(summary, name, true).into_values();
-    let worst = workloads.iter().flat_map(|one| primary(&one.name));
-    let worst = worst.reduce(f64::max)?;
-    Some(Power {
-        smallest_difference: Some(share(worst)),
-        assumed_scatter: None,
-        message: truncate_to(&power::found_message(summary)?, 512),
-    })
-}
-
-/// The share by which a factor above 1 exceeds 1.
-fn share(factor: f64) -> f64 {
-    round_number(factor - 1.0)
 }
 
 /// The status of a run that was refused.
@@ -213,7 +185,7 @@ pub fn status_of(
         precision: conclusion.and_then(|c| c.precision.clone()),
         power: match conclusion {
             Some(conclusion) => conclusion.power.clone(),
-            None => expected(&valid.spec),
+            None => power::expected(&valid.spec, observed.scatter),
         },
         verdict: conclusion.map(|c| truncate_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),

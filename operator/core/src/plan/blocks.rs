@@ -1,7 +1,8 @@
-//! How many blocks a run with precision has. The records of the previous blocks decide it, and they
-//! are read only at the end of a block, between two trials: if anything of a block exists, that
-//! block has been decided on.
+//! Between two blocks: how many of them a run with precision has, and how many are complete. Records
+//! are read only then, between two trials: if anything of a block exists, that block has been
+//! decided on.
 
+use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::Observed;
@@ -20,14 +21,9 @@ pub enum Blocks {
 /// How many blocks `run` has, from what was seen, without reading the contents of records.
 pub fn blocks(run: &ValidatedRun, seen: &Observed) -> Blocks {
     let (first, most) = (run.spec.fewest_blocks(), run.spec.most_blocks());
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let begun: Option<&TrialId> = seen
-        .records
-        .keys()
-        .chain(subjects.map(|subject| &subject.trial))
-        .chain(seen.probes.iter().map(|probe| &probe.trial))
-        .max_by_key(|trial| trial.block);
-    let decided = begun.map_or(first, |trial| trial.block.clamp(first, most));
+    let begun = seen.records.keys().chain(with_pods(seen));
+    let begun = begun.map(|trial| trial.block).max();
+    let decided = begun.map_or(first, |block| block.clamp(first, most));
     let mut planned = run.planned(decided).iter();
     let complete = planned.all(|trial| seen.records.contains_key(trial));
     if complete && decided < most && !seen.report {
@@ -35,4 +31,24 @@ pub fn blocks(run: &ValidatedRun, seen: &Observed) -> Blocks {
     } else {
         Blocks::Decided(decided)
     }
+}
+
+/// The number of complete blocks of `run`, between two blocks: `None` once anything of the next one
+/// exists, and after the last one. Skipped trials begin no block.
+pub fn complete_blocks(run: &ValidatedRun, seen: &Observed) -> Option<u32> {
+    let records = seen.records.iter();
+    let tried = records.filter(|(_, ended)| !matches!(ended, Ended::Skipped(_)));
+    let begun = tried.map(|(trial, _)| trial).chain(with_pods(seen));
+    let begun = begun.map(|trial| trial.block).max()?;
+    let mut planned = run.order.iter().take_while(|trial| trial.block <= begun);
+    let complete = planned.all(|trial| seen.records.contains_key(trial));
+    let is_between = begun > 0 && begun < run.spec.most_blocks() && !seen.report;
+    (complete && is_between).then_some(begun)
+}
+
+/// The trials for which there are subjects or probes.
+fn with_pods(seen: &Observed) -> impl Iterator<Item = &TrialId> {
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let probes = seen.probes.iter().map(|probe| &probe.trial);
+    subjects.map(|subject| &subject.trial).chain(probes)
 }

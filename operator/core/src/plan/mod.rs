@@ -46,7 +46,7 @@ use wasmbench_api::status::TrialPhase;
 use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::record::TrialId;
 
-pub use blocks::{Blocks, blocks};
+pub use blocks::{Blocks, blocks, complete_blocks};
 pub use claim::may_take;
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;

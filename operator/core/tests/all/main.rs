@@ -11,6 +11,7 @@
 
 mod altered;
 mod common;
+mod complete_blocks;
 mod exclusion;
 mod interruption;
 mod nodes;

@@ -1,22 +1,28 @@
-//! What a run reports about the differences that it can detect, before it begins and after it has
-//! ended.
+//! What a run reports about the differences that it can detect: before it begins, while it goes on,
+//! and after it has ended.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::status::Power;
 use wasmbench_controller::status::{Conclusion, status_of};
-use wasmbench_core::observed::Observed;
+use wasmbench_core::observed::{Observed, Scatter};
 use wasmbench_core::plan::{Plan, Stage, Wake};
 use wasmbench_core::validate::validate;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::power;
 
 use crate::common;
 use crate::results_support::{all_measured, run_with};
 
 /// A run of two equals with these additional fields in its spec, waiting for its node.
 fn queued(more: &Value) -> BenchmarkRun {
+    scattering(more, None)
+}
+
+/// The same, whose trials scatter like this so far.
+fn scattering(more: &Value, scatter: Option<Scatter>) -> BenchmarkRun {
     let mut spec = json!({
         "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],
         "workloads": [{"name": "hello"}],
@@ -38,7 +44,11 @@ fn queued(more: &Value) -> BenchmarkRun {
         completed: 0,
         wake: Wake::OnChange,
     };
-    let (seen, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
+    let seen = Observed {
+        scatter,
+        ..Observed::default()
+    };
+    let now = Timestamp::UNIX_EPOCH;
     run.status = Some(status_of(&run, &valid, &seen, &plan, None, now));
     run
 }
@@ -55,10 +65,58 @@ fn a_run_reports_what_it_is_expected_to_find_before_it_begins() {
     assert!((0.02..0.05).contains(&smallest), "{power:?}");
     assert_eq!(
         power.message,
-        "expected: with 30 blocks, where trials scatter by 4 %, 80 of 100 runs find a difference of 3.7 %"
+        "expected: with 30 blocks, where trials scatter by 4 %, 80 of 100 runs find a difference of 3.8 %"
     );
     let text = status_text(&queued(&json!({"blocks": 30})));
     assert!(text.contains("\nPower: expected: with 30 blocks"), "{text}");
+}
+
+#[test]
+fn a_run_reports_from_its_third_block_on_what_its_own_scatter_lets_it_find() {
+    let power = |share| {
+        let scatter = Some(Scatter { blocks: 3, share });
+        let run = scattering(&json!({"blocks": 10}), scatter);
+        run.status.unwrap().power.unwrap()
+    };
+    let noisy = power(Some(0.08));
+    assert_eq!((noisy.scatter, noisy.blocks), (Some(0.08), Some(3)));
+    assert_eq!(noisy.assumed_scatter, None);
+    let smallest = noisy.smallest_difference.unwrap();
+    assert!((0.10..0.13).contains(&smallest), "{noisy:?}");
+    let expected = "with 10 blocks, where trials scatter by 8 % as in the first 3, 80 of 100 runs";
+    assert!(noisy.message.contains(expected), "{noisy:?}");
+    assert!(
+        power(Some(0.02)).smallest_difference < noisy.smallest_difference,
+        "less scatter finds more"
+    );
+    // Starts alone show no scatter of ratios.
+    let unknown = power(None);
+    assert_eq!((unknown.scatter, unknown.blocks), (None, Some(3)));
+    assert_eq!(unknown.assumed_scatter, Some(0.04));
+}
+
+#[test]
+fn the_first_three_blocks_of_a_run_with_a_twin_show_its_scatter() {
+    let mut input = run_with(json!({
+        "blocks": 6,
+        "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&input);
+    let whole = summarize(&input, &records);
+    input.spec.blocks = 3;
+    input.spec.noise_floor = Some(true);
+    let first = summarize(&input, &records);
+    records.retain(|record| record.trial.block <= 3);
+    assert_eq!(summarize(&input, &records).comparisons, first.comparisons);
+    for summary in [&first, &whole] {
+        assert!(!summary.noise_floors.is_empty(), "the twin is left out");
+        let scatter = power::scatter(summary).unwrap();
+        assert!((0.0..0.5).contains(&scatter), "{scatter}");
+    }
+    records.retain(|record| record.trial.block <= 2);
+    assert_eq!(power::scatter(&summarize(&input, &records)), None);
 }
 
 #[test]
@@ -103,14 +161,16 @@ fn a_finished_run_reports_what_its_own_scatter_lets_it_find() {
         "sweeps": {"throughput": {"connections": [50]}},
     }));
     let summary = summarize(&input, &all_measured(&input));
-    let power = Conclusion::from_summary(&summary, vec![]).power.unwrap();
-    assert_eq!(power.assumed_scatter, None);
+    let own = Conclusion::from_summary(&summary, vec![]).power.unwrap();
+    assert_eq!(own.assumed_scatter, None);
+    assert_eq!(own.scatter, power::scatter(&summary));
+    assert_eq!(own.blocks, own.scatter.map(|_| 6));
     let primary = summary.comparisons.iter().filter(|one| one.primary);
     let found: Vec<f64> = primary.filter_map(|one| one.smallest_found).collect();
     assert_eq!(found.len(), 2);
     let worst = found.into_iter().fold(1.0, f64::max) - 1.0;
-    assert!((power.smallest_difference.unwrap() - worst).abs() < 1e-9);
+    assert!((own.smallest_difference.unwrap() - worst).abs() < 1e-9);
     for workload in ["; hello: CPU per request ", "; fib: CPU per request "] {
-        assert!(power.message.contains(workload), "{power:?}");
+        assert!(own.message.contains(workload), "{own:?}");
     }
 }

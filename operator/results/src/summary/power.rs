@@ -1,22 +1,28 @@
-//! What a run can find: before the run from an assumed scatter of trials, after it from its own
-//! scatter.
+//! What a run can find: before the run from an assumed scatter of trials, from its third block on and
+//! after it from its own scatter.
 
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::MOST_BLOCKS;
-use wasmbench_model::units;
+use wasmbench_model::rounding::round_significant;
+use wasmbench_model::{twin, units};
 
 use crate::judge::comparison::{Comparison, factor};
-use crate::statistics::ratio::{blocks_for_equals, smallest_found};
+use crate::statistics::ratio::{blocks_for_equals, noise_of, smallest_found};
 use crate::summary::Summary;
-use crate::vocabulary::measure::{Measured as _, Metric};
+use crate::vocabulary::measure::{Judged, Measured as _, Metric};
 use crate::vocabulary::minimum::minimum_effect;
 use crate::vocabulary::primary;
 
-/// The scatter of equal trials on a typical node. On a quiet machine it is half as much, and on a
-/// small virtual one twice as much.
+/// The scatter of equal trials on a typical node. On a small virtual machine it is twice as much.
 pub const USUAL_SCATTER: f64 = 0.04;
+
+/// The fewest blocks that show how far trials scatter: two give a single deviation.
+pub const FEWEST_BLOCKS: u32 = 3;
+
+/// Significant digits of a scatter.
+const DIGITS: usize = 2;
 
 /// What a run is expected to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,9 +39,50 @@ pub struct Expected {
     pub equals: Option<u32>,
 }
 
-/// The scatter of a ratio of two trials that scatter by `scatter` each.
-pub fn of_ratios(scatter: f64) -> f64 {
-    scatter * f64::sqrt(2.0)
+/// How far the ratios of a run of this spec scatter if equal trials scatter by `scatter`.
+pub fn of_ratios(spec: &BenchmarkRunSpec, scatter: f64) -> f64 {
+    scatter * ratio_per_trial(twin::is_measured(spec))
+}
+
+/// The scatter of a ratio as a multiple of that of a trial: a twin halves the variance of the
+/// baseline.
+fn ratio_per_trial(has_twin: bool) -> f64 {
+    f64::sqrt(if has_twin { 1.5 } else { 2.0 })
+}
+
+/// How far equal trials of a run with this summary scatter.
+pub fn scatter(summary: &Summary) -> Option<f64> {
+    scatter_of(&summary.comparisons, summary.compared.twin.is_some())
+}
+
+/// How far equal trials of a run with these comparisons scatter, as a share: those of the primary
+/// measure that scatters most. Measures that are judged by their difference do not count; `None`
+/// without a ratio of [`FEWEST_BLOCKS`] blocks.
+pub fn scatter_of(comparisons: &[Comparison], has_twin: bool) -> Option<f64> {
+    let mut variances: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+    for one in comparisons.iter().filter(|one| one.primary) {
+        if let Some(noise) = noise(one) {
+            variances.entry(one.metric).or_default().push(noise * noise);
+        }
+    }
+    let mean = |all: &Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
+    let worst = variances.values().map(mean).reduce(f64::max)?;
+    let per_trial = ratio_per_trial(has_twin);
+    Some(round_significant(worst.sqrt() / per_trial, DIGITS))
+}
+
+/// The scatter of the ratios of a comparison, on the log scale.
+fn noise(one: &Comparison) -> Option<f64> {
+    let is_ratio = match one.metric.measure().judged {
+        Judged::Ratio | Judged::RatioOrDifference => true,
+        Judged::Difference => false,
+    };
+    let blocks = one.estimate.blocks;
+    let (low, high) = one
+        .estimate
+        .ends()
+        .filter(|_| is_ratio && blocks >= FEWEST_BLOCKS)?;
+    noise_of(libm::log(high / low) / 2.0, blocks).filter(|noise| noise.is_finite())
 }
 
 /// What a run of this spec finds if equal trials scatter by `scatter`; `None` if it compares
@@ -43,7 +90,7 @@ pub fn of_ratios(scatter: f64) -> f64 {
 pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
     let comparisons = primary::planned(spec);
     let blocks = spec.fewest_blocks();
-    let (noise, matters) = (of_ratios(scatter), minimum_effect(spec));
+    let (noise, matters) = (of_ratios(spec, scatter), minimum_effect(spec));
     (comparisons > 0).then(|| Expected {
         comparisons,
         blocks,
@@ -53,8 +100,9 @@ pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
 }
 
 impl Expected {
-    /// The expectation in a sentence, with a remedy if equals would stay undecided.
-    pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64) -> String {
+    /// The expectation in a sentence, with a remedy if equals would stay undecided. `measured` is the
+    /// number of the run's blocks that `scatter` is from; without it, `scatter` is assumed.
+    pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64, measured: Option<u32>) -> String {
         let Some(smallest) = self.smallest else {
             return "one block cannot distinguish a difference from chance: raise spec.blocks"
                 .to_owned();
@@ -65,9 +113,12 @@ impl Expected {
         } else {
             least.to_string()
         };
+        let scatter = match measured {
+            Some(first) => format!("{} as in the first {first}", scatter_words(scatter)),
+            None => scatter_words(scatter),
+        };
         let found = format!(
-            "expected: with {blocks} blocks, where trials scatter by {}, 80 of 100 runs find a difference of {}",
-            units::percent(scatter),
+            "expected: with {blocks} blocks, where trials scatter by {scatter}, 80 of 100 runs find a difference of {}",
             units::excess(smallest),
         );
         let takes = match self.equals {
@@ -85,6 +136,11 @@ impl Expected {
              spec.minimumEffect"
         )
     }
+}
+
+/// A scatter in percent, with its significant digits: `4 %`, `3.4 %`.
+pub fn scatter_words(scatter: f64) -> String {
+    format!("{} %", round_significant(scatter * 100.0, DIGITS))
 }
 
 /// The smallest differences that a run with the scatter of this one finds under a workload, by

@@ -63,14 +63,14 @@ pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
             }
         }
         h2 { "Plan" }
-        section #plan aria-live="polite" { (plan(form)) }
+        section #plan aria-live="polite" { (plan(dashboard, form)) }
     };
     frame::page(dashboard, "New run", None, &body)
 }
 
 /// What the manifest would do.
-pub fn plan(form: &Form) -> Markup {
-    match form.plan() {
+pub fn plan(dashboard: &Dashboard, form: &Form) -> Markup {
+    match form.plan(&dashboard.earlier()) {
         Ok(plan) => html! { pre tabindex="0" { (plan) } },
         Err(error) => html! { p.error { (error) } },
     }

@@ -32,8 +32,8 @@ pub async fn form(
     Ok(new::page(&dashboard, &form, None))
 }
 
-pub async fn plan(Sent(form): Sent<Form>) -> Markup {
-    new::plan(&form)
+pub async fn plan(State(dashboard): Shared, Sent(form): Sent<Form>) -> Markup {
+    new::plan(&dashboard, &form)
 }
 
 /// The manifest that the fields produce, for the text area below them.
@@ -61,7 +61,7 @@ pub async fn submit(State(dashboard): Shared, Sent(form): Sent<Form>) -> Respons
 /// Creates the run of the form, and returns the path of its page, or of the list if it is not
 /// watched.
 async fn create(dashboard: &Dashboard, form: &Form) -> Result<String, String> {
-    form.plan()?;
+    form.plan(&[])?;
     let run = form.object()?;
     let given = run["metadata"]["namespace"].as_str();
     let namespace = given.unwrap_or(dashboard.cluster.namespace()).to_owned();

@@ -167,6 +167,19 @@ impl SyntheticRun {
         self.measure(chance).after(self.blocks)
     }
 
+    /// The comparisons of one such run in which `one` takes more CPU time by this factor, too.
+    pub fn comparisons_with_more_cpu(&self, factor: f64, chance: &mut Chance) -> Vec<Comparison> {
+        let mut measured = self.measure(chance);
+        let of_one = measured
+            .cells
+            .iter_mut()
+            .filter(|cell| cell.variant == "one");
+        for trial in of_one.flat_map(|cell| &mut cell.detail.trials) {
+            trial.metrics.cpu = trial.metrics.cpu.map(|cpu| cpu * factor);
+        }
+        measured.after(self.blocks)
+    }
+
     /// One such run with all of its blocks.
     pub fn measure(&self, chance: &mut Chance) -> SyntheticCells {
         self.measure_to_decide(&[], chance)

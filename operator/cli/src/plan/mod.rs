@@ -1,11 +1,15 @@
-//! `kubectl wasmbench plan`: what a run would do, from its file alone.
+//! `kubectl wasmbench plan`: what a run would do, from its file, and what it can find, from how far
+//! trials scattered in earlier runs. Without a cluster it shows the same for other scatters.
+
+mod earlier;
+mod power;
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
 use serde_json::Value;
-use wasmbench_api::run::{MOST_BLOCKS, TWIN};
+use wasmbench_api::run::TWIN;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
 use wasmbench_core::ordinary_image;
@@ -16,36 +20,47 @@ use wasmbench_model::cells::cells_of;
 use wasmbench_model::units;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::table::{Align, Table};
-use wasmbench_results::statistics::ratio::blocks_to_find;
-use wasmbench_results::summary::power;
 use wasmbench_results::summary::words;
-use wasmbench_results::vocabulary::primary::planned;
 
-use crate::args::PlanArgs;
+use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
+use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::{files, print};
+use crate::{files, note, print};
+
+pub use earlier::{Earlier, earlier};
 
 /// Prints what every run in the file would do, and for every schedule its next times and its run.
-pub fn run(args: &PlanArgs) -> Result<u8, Error> {
+pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     let path = &args.filename;
     let objects = files::objects(&files::read(path)?);
     let failed = |message| Error::NotObjects {
         path: path.clone(),
         message,
     };
+    let objects = objects.map_err(failed)?;
+    let earlier = if args.offline {
+        vec![]
+    } else {
+        of_cluster(cluster).await
+    };
     let mut texts = vec![];
-    for object in objects.map_err(failed)? {
+    for object in objects {
         let not_a = |kind| move |error| failed(format!("not a {kind}: {error}"));
         match object.get("kind").and_then(Value::as_str) {
             Some("BenchmarkRun") => {
                 let run = serde_json::from_value(object).map_err(not_a("BenchmarkRun"))?;
-                texts.push(describe(&run, args.order)?);
+                texts.push(describe(&run, args.order, &earlier)?);
             }
             Some("BenchmarkSchedule") => {
                 let schedule =
                     serde_json::from_value(object).map_err(not_a("BenchmarkSchedule"))?;
-                texts.push(scheduled(&schedule, args.order, Timestamp::now())?);
+                texts.push(scheduled(
+                    &schedule,
+                    args.order,
+                    Timestamp::now(),
+                    &earlier,
+                )?);
             }
             _ => {}
         }
@@ -57,11 +72,24 @@ pub fn run(args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
+/// The earlier runs of the namespace; none, with a note, if they cannot be read.
+async fn of_cluster(cluster: &ClusterArgs) -> Vec<Earlier> {
+    let runs = async { Cluster::connect(cluster).await?.all_runs(false).await };
+    match runs.await {
+        Ok(runs) => earlier(&runs),
+        Err(error) => {
+            note(&format!("note: earlier runs are not considered: {error}\n"));
+            vec![]
+        }
+    }
+}
+
 /// The next times of a schedule and what its run would do, or why it would be refused.
 pub fn scheduled(
     schedule: &BenchmarkSchedule,
     with_order: bool,
     now: Timestamp,
+    earlier: &[Earlier],
 ) -> Result<String, Error> {
     let cron = schedule::check(schedule, &config())?;
     let next: Vec<Timestamp> = std::iter::successors(cron.after(now), |time| cron.after(*time))
@@ -79,16 +107,21 @@ pub fn scheduled(
         schedule.name_any(),
         schedule.spec.schedule,
         times.join(", "),
-        describe(&schedule::run_of(schedule, run), with_order)?
+        describe(&schedule::run_of(schedule, run), with_order, earlier)?
     ))
 }
 
-/// What `run` would do, or why it would be refused.
-pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
+/// What `run` would do, and what it can find by the scatter of `earlier` runs, or why it would be
+/// refused.
+pub fn describe(
+    run: &BenchmarkRun,
+    with_order: bool,
+    earlier: &[Earlier],
+) -> Result<String, Error> {
     let valid = admit(run, &config())?;
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
-    text.push_str(&power(&valid));
+    text.push_str(&power::power(&valid, earlier));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
         let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
@@ -196,58 +229,6 @@ fn unchecked(spec: &BenchmarkRunSpec) -> Option<String> {
 
 /// The number of next times shown for a schedule.
 const TIMES: usize = 3;
-
-/// Scatters of equal trials for which the plan shows what the run finds: those of a quiet machine,
-/// a typical one, and a small virtual one.
-const SCATTERS: [f64; 3] = [0.02, 0.04, 0.08];
-/// Differences for which the plan shows the blocks and time needed to find them.
-const EFFECTS: [f64; 3] = [0.10, 0.05, 0.03];
-
-/// What the run can find, and what finding more would take; empty if nothing is compared.
-fn power(valid: &ValidatedRun) -> String {
-    let among = planned(&valid.spec);
-    if among == 0 {
-        return String::new();
-    }
-    let own = valid.spec.fewest_blocks();
-    let trials = valid.planned(own).iter();
-    let seconds: u64 = trials
-        .filter(|trial| !trial.is_scout())
-        .map(|trial| expected_trial_seconds(valid, trial))
-        .sum();
-    let takes = |blocks: Option<u32>| {
-        let Some(blocks) = blocks else {
-            return format!("more than {MOST_BLOCKS} blocks");
-        };
-        let time = units::duration(seconds * u64::from(blocks) / u64::from(own.max(1)));
-        format!("{blocks} blocks, {time}")
-    };
-    let mut header = vec![
-        ("Trials scatter by".to_owned(), Align::Right),
-        (format!("Found with {own} blocks"), Align::Right),
-    ];
-    header
-        .extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
-    header.push(("Equals take".to_owned(), Align::Right));
-    let columns: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
-    let mut table = Table::new(&columns);
-    for scatter in SCATTERS {
-        let expected = power::expected(&valid.spec, scatter);
-        let found = expected.and_then(|one| one.smallest).map(units::excess);
-        let mut row = vec![units::percent(scatter), found.unwrap_or_else(|| "-".into())];
-        let noise = power::of_ratios(scatter);
-        let finds = |effect: f64| blocks_to_find(effect.ln_1p(), noise, among, MOST_BLOCKS);
-        row.extend(EFFECTS.map(|effect| takes(finds(effect))));
-        row.push(takes(expected.and_then(|one| one.equals)));
-        table.row(&row);
-    }
-    format!(
-        "\nThe smallest difference found in 80 of 100 runs, and what it takes to find others, and to call equals equivalent \
-         (primary comparisons: {among})\n{}Differences below minimumEffect ({}) are called equivalent: to find those, lower it.\n",
-        table.plain(),
-        valid.spec.minimum_effect,
-    )
-}
 
 fn order(valid: &ValidatedRun) -> String {
     let mut table = Table::new(&[
