@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wasmbench_report::table::{Align, Table, lines as prefixed};
 
 use crate::Ours;
-use crate::compared::{Value, from_run};
+use crate::compared::{Value, ratio_with_run};
 use crate::figure::Figure;
 use crate::terminal::{NOTHING, value};
 use crate::values::FromRun;
@@ -190,7 +190,7 @@ fn cell<'a>(place: &'static Place, variant: &str, ours: Ours<'a>) -> Option<Cell
         (variant, BASE)
     };
     let figure = (place.figure, place.workload);
-    let found = from_run(ours.measured?, figure, (over, place.at), (under, place.at))?;
+    let found = ratio_with_run(ours.measured?, figure, (over, place.at), (under, place.at))?;
     let run = ours.manifest.run(found.name);
     let mode = run.and_then(|run| run.mode(variant));
     Some(Cell {

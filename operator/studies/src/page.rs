@@ -12,7 +12,8 @@ use crate::published::{Experiment, Published, Study, Why};
 use crate::terminal::{here, table, value};
 use crate::{Ours, coverage, plot};
 
-const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and operator/studies/measured by `make generate`. -->";
+const GENERATED: &str =
+    "<!-- Generated from manifests/studies and operator/studies/measured by `make generate`. -->";
 /// Where the studies are listed.
 const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\

@@ -113,11 +113,15 @@ impl<'a> Values<'a> {
     /// The value at a place (variant and point) as a multiple of that at another place among other values, in the best run that
     /// has both.
     pub fn ratio_of_places(&self, own: (&str, u32), theirs: (&Self, (&str, u32))) -> Option<Ratio> {
-        self.from_run(own, theirs).map(|found| found.ratio)
+        self.ratio_with_run(own, theirs).map(|found| found.ratio)
     }
 
     /// The same with the run that it is from.
-    pub fn from_run(&self, own: (&str, u32), theirs: (&Self, (&str, u32))) -> Option<FromRun<'a>> {
+    pub fn ratio_with_run(
+        &self,
+        own: (&str, u32),
+        theirs: (&Self, (&str, u32)),
+    ) -> Option<FromRun<'a>> {
         let pair = self.pair(own, theirs)?;
         let (own, base) = (&pair.own.values, &pair.theirs.values);
         let middle = |blocks: &Blocks| median(blocks.values().copied());

@@ -40,18 +40,18 @@ pub fn ratio(
     over: (&str, u32),
     under: (&str, u32),
 ) -> Option<Ratio> {
-    from_run(measured, place, over, under).map(|found| found.ratio)
+    ratio_with_run(measured, place, over, under).map(|found| found.ratio)
 }
 
 /// The same with the run that it is from.
-pub fn from_run<'a>(
+pub fn ratio_with_run<'a>(
     measured: &'a Measured,
     (figure, workload): (Figure, &str),
     over: (&str, u32),
     under: (&str, u32),
 ) -> Option<FromRun<'a>> {
     let values = Values::under(workload, figure, Some(measured));
-    values.from_run(over, (&values, under))
+    values.ratio_with_run(over, (&values, under))
 }
 
 /// The points of a table that were measured; while there are none, the one that stands for it.
