@@ -40,7 +40,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
-| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing. `*`: one of the reasons after *not trustworthy* at the top of the page concerns this ratio or its whole run. `-`: not measured |
+| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing. `*`: one of the [reasons](methodology/noise-and-validity.md) after *not trustworthy* at the top of the page concerns this ratio or its whole run. `-`: not measured |
 | PER CORE | of throughput: the same for requests per second of CPU time that the pod used (1 / CPU time per request). It is computed: no pod had a core to itself. Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it; `?`: a conjecture. Below that factor a row has no reason, even if its interval excludes the published ratio |
