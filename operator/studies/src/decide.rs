@@ -1,11 +1,14 @@
 //! `docs/when-wasm.md`: what a service as Wasm costs compared with a container, by runtime, from all that the studies measured.
 
-use wasmbench_report::table::{Align, Table, lines};
+use std::collections::BTreeMap;
 
-use crate::compared::{Value, ratio};
+use wasmbench_report::table::{Align, Table, lines as prefixed};
+
+use crate::Ours;
+use crate::compared::{Value, ratio_with_run};
 use crate::figure::Figure;
-use crate::measured::Measured;
-use crate::terminal;
+use crate::terminal::{NOTHING, value};
+use crate::values::FromRun;
 
 /// The page but for its numbers.
 const TEXT: &str = include_str!("../when-wasm.md");
@@ -13,9 +16,10 @@ const TEXT: &str = include_str!("../when-wasm.md");
 const BASE: &str = "native-docker";
 
 /// Where a number is looked for.
+#[derive(Debug)]
 struct Place {
     study: &'static str,
-    /// CPU time per request is shown as requests per core.
+    /// CPU time per request is shown as requests per CPU time.
     figure: Figure,
     workload: &'static str,
     at: u32,
@@ -37,6 +41,7 @@ const fn place(study: &'static str, figure: Figure, workload: &'static str, at: 
     }
 }
 
+/// Numbers of connections are as near to one another as the runs have them.
 const COLUMNS: [Column; 5] = [
     Column {
         title: "COLD START",
@@ -52,6 +57,7 @@ const COLUMNS: [Column; 5] = [
         places: &[
             place("docker-wasmedge", Figure::CpuPerRequest, "hello", 8),
             place("wasmcloud-study", Figure::CpuPerRequest, "hello", 10),
+            place("gateway-report", Figure::CpuPerRequest, "hello", 10),
             place("gateway-report", Figure::CpuPerRequest, "hello", 100),
         ],
     },
@@ -71,76 +77,158 @@ const COLUMNS: [Column; 5] = [
         places: &[
             place("docker-wasmedge", Figure::Memory, "hello", 8),
             place("wasmcloud-study", Figure::Memory, "hello", 10),
+            place("gateway-report", Figure::Memory, "hello", 10),
             place("gateway-report", Figure::Memory, "hello", 100),
         ],
     },
 ];
 
-/// What a row is, and what it is called in the manifests of the studies.
-const ROWS: [(&str, &[&str]); 10] = [
+/// A runtime, and what its variants are called in the manifests of the studies. It has a row for each mode in which they
+/// were measured.
+const ROWS: [(&str, &[&str]); 9] = [
     (
-        "Wasmtime in the process, pooled",
-        &["embedded-pooling", "wasmtime-embedded"],
+        "Wasmtime in the process",
+        &["embedded-pooling", "embedded-on-demand"],
     ),
     ("wasmtime shim, guest listens", &["wasmtime-shim"]),
     ("wasmtime shim, shim listens", &["wasmtime-shim-http"]),
     ("wasmtime serve", &["wasmtime-serve"]),
     ("wasmCloud host", &["wasmcloud"]),
     (
-        "WasmEdge shim, compiled",
-        &["wasmedge-aot", "wasmedge-shim"],
+        "WasmEdge shim",
+        &["wasmedge-aot", "wasmedge-shim", "wasmedge-interpreter"],
     ),
-    ("WasmEdge shim, interpreted", &["wasmedge-interpreter"]),
     ("a wasmtime for each answer", &["wasmtime-cli"]),
     ("Wasmtime, one of many functions", &["wasmtime"]),
     ("Wasmer, one of many functions", &["wasmer"]),
 ];
 
-/// The page. `measured` gives what was measured of a study.
-pub fn markdown<'a>(measured: impl Fn(&str) -> Option<&'a Measured>) -> String {
-    let header: Vec<_> = std::iter::once(("RUNTIME", Align::Left))
+/// What was measured of a variant at a place.
+#[derive(Clone, Debug)]
+struct Cell<'a> {
+    place: &'static Place,
+    found: FromRun<'a>,
+    /// By the spec of the run.
+    mode: String,
+}
+
+/// A row of the table.
+struct Line<'a> {
+    runtime: &'static str,
+    mode: String,
+    /// For each column.
+    cells: Vec<Option<Cell<'a>>>,
+}
+
+/// The page. `ours` gives what there is of a study here.
+pub fn markdown<'a>(ours: impl Fn(&str) -> Ours<'a>) -> String {
+    let header: Vec<_> = [("RUNTIME", Align::Left), ("MODE", Align::Left)]
+        .into_iter()
         .chain(COLUMNS.iter().map(|column| (column.title, Align::Right)))
         .collect();
+    let lines: Vec<Line<'a>> = ROWS
+        .iter()
+        .flat_map(|(runtime, variants)| of_runtime(runtime, variants, &ours))
+        .collect();
+    let usual = usual_machine(&lines);
     let mut table = Table::new(&header);
-    for (label, variants) in ROWS {
-        let cells: Vec<Value> = COLUMNS
-            .iter()
-            .map(|column| of_places(column, variants, &measured))
-            .collect();
-        if cells.iter().any(|cell| *cell != Value::None) {
-            let row: Vec<String> = std::iter::once(label.to_owned())
-                .chain(cells.iter().map(terminal::value))
-                .collect();
-            table.row(&row);
-        }
+    for line in &lines {
+        let cells = line.cells.iter().zip(&COLUMNS);
+        let cells = cells.map(|(cell, column)| match cell {
+            Some(cell) => shown(cell, column, usual),
+            None => NOTHING.into(),
+        });
+        let names = [line.runtime.to_owned(), line.mode.clone()];
+        let row: Vec<String> = names.into_iter().chain(cells).collect();
+        table.row(&row);
     }
-    let sources = lines("- ", COLUMNS.iter().map(source));
+    let sources = prefixed("- ", COLUMNS.iter().map(source));
     TEXT.replace("SOURCES\n", &sources)
+        .replace("MACHINE", usual)
         .replace("TABLE\n", &table.markdown())
 }
 
-fn of_places<'a>(
-    column: &Column,
+/// A row for each mode in which a runtime was measured.
+fn of_runtime<'a>(
+    runtime: &'static str,
     variants: &[&str],
-    measured: impl Fn(&str) -> Option<&'a Measured>,
-) -> Value {
-    let at = |place: &Place, variant: &str| {
-        let measured = measured(place.study)?;
-        // Requests per core: the less CPU time, the more of them.
-        let (over, under) = if place.figure == Figure::CpuPerRequest {
-            (BASE, variant)
-        } else {
-            (variant, BASE)
-        };
-        let figure = (place.figure, place.workload);
-        ratio(measured, figure, (over, place.at), (under, place.at))
+    ours: &impl Fn(&str) -> Ours<'a>,
+) -> Vec<Line<'a>> {
+    let found = |column: &Column| {
+        let places = column.places.iter();
+        let cells = places.flat_map(|place| {
+            let ours = ours(place.study);
+            variants
+                .iter()
+                .filter_map(move |variant| cell(place, variant, ours))
+        });
+        cells.collect::<Vec<Cell<'a>>>()
     };
-    column
-        .places
-        .iter()
-        .flat_map(|place| variants.iter().filter_map(move |name| at(place, name)))
-        .next()
-        .map_or(Value::None, Value::Ratio)
+    let columns: Vec<Vec<Cell<'a>>> = COLUMNS.iter().map(found).collect();
+    let mut modes: Vec<String> = vec![];
+    for cell in columns.iter().flatten() {
+        if !modes.contains(&cell.mode) {
+            modes.push(cell.mode.clone());
+        }
+    }
+    let line = |mode: String| {
+        let first = |cells: &Vec<Cell<'a>>| cells.iter().find(|cell| cell.mode == mode).cloned();
+        Line {
+            runtime,
+            cells: columns.iter().map(first).collect(),
+            mode,
+        }
+    };
+    modes.into_iter().map(line).collect()
+}
+
+fn cell<'a>(place: &'static Place, variant: &str, ours: Ours<'a>) -> Option<Cell<'a>> {
+    // The less CPU time, the more requests.
+    let (over, under) = if place.figure == Figure::CpuPerRequest {
+        (BASE, variant)
+    } else {
+        (variant, BASE)
+    };
+    let figure = (place.figure, place.workload);
+    let found = ratio_with_run(ours.measured?, figure, (over, place.at), (under, place.at))?;
+    let run = ours.manifest.run(found.name);
+    let mode = run.and_then(|run| run.mode(variant));
+    Some(Cell {
+        place,
+        found,
+        mode: mode.unwrap_or_else(|| NOTHING.into()),
+    })
+}
+
+/// The machine on which most cells were measured.
+fn usual_machine<'a>(lines: &[Line<'a>]) -> &'a str {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for cell in lines.iter().flat_map(|line| &line.cells).flatten() {
+        *counts.entry(machine(cell)).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or("?", |(name, _)| name)
+}
+
+fn machine<'a>(cell: &Cell<'a>) -> &'a str {
+    let model = cell.found.run.node.get("cpuModel");
+    model.map_or("?", String::as_str)
+}
+
+/// The ratio and both values, with what is not the same in all cells: the number of connections, and the machine.
+fn shown(cell: &Cell<'_>, column: &Column, usual: &str) -> String {
+    let (figure, at) = (cell.place.figure, cell.place.at);
+    let has_values = figure != Figure::CpuPerRequest;
+    let sides = cell.found.sides.filter(|_| has_values);
+    let sides = sides.map(|(own, base)| format!("{} v {}", figure.shown(own), figure.shown(base)));
+    let differs = column.places.iter().any(|place| place.at != at);
+    let other = Some(machine(cell)).filter(|machine| *machine != usual);
+    let parts: Vec<String> = std::iter::once(value(&Value::Ratio(cell.found.ratio)))
+        .chain(sides)
+        .chain(differs.then(|| figure.at(at)))
+        .chain(other.map(str::to_owned))
+        .collect();
+    parts.join(", ")
 }
 
 /// Where a column's numbers are from, in the order in which they are looked for.

@@ -1,13 +1,16 @@
 //! The published figures of studies compared with those of the same experiments here.
 //!
-//! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`),
-//! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`mod@compared`] (both as ratios
-//! to the same base, row by row), then what people see: [`terminal`], [`plot`] and [`page`], which
-//! are `docs/studies.md` and `docs/studies`, and [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
+//! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`), [`mod@manifest`]
+//! (the runs that repeat them), [`mod@measured`] (what these found, from their `summary.json`), [`mod@compared`]
+//! (published and measured as ratios to the same base, row by row), [`coverage`] (what was measured of what could be),
+//! then what people see: [`terminal`], [`plot`] and [`page`], which are `docs/studies.md` and `docs/studies`, and
+//! [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
 
 pub mod compared;
+pub mod coverage;
 pub mod decide;
 pub mod figure;
+pub mod manifest;
 pub mod measured;
 pub mod page;
 pub mod plot;
@@ -16,6 +19,18 @@ pub mod terminal;
 pub mod values;
 
 use std::path::{Path, PathBuf};
+
+use crate::manifest::Manifest;
+use crate::measured::Measured;
+
+/// What there is of a study here.
+#[derive(Clone, Copy, Debug)]
+pub struct Ours<'a> {
+    /// What was measured; `None` before the first run.
+    pub measured: Option<&'a Measured>,
+    /// What its manifest measures.
+    pub manifest: &'a Manifest,
+}
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +80,15 @@ pub fn published(path: &Path) -> Result<published::Published, Error> {
     })
 }
 
+/// The manifest of a study, from its file in `directory`.
+pub fn manifest(directory: &Path, study: &str) -> Result<Manifest, Error> {
+    let path = directory.join(format!("{study}.yaml"));
+    let found = manifest::parse(&read(&path)?);
+    found.map_err(|message| Error::Content { path, message })
+}
+
 /// What was measured of a study, from its file in `directory`; `None` when there is no file.
-pub fn measured(directory: &Path, study: &str) -> Result<Option<measured::Measured>, Error> {
+pub fn measured(directory: &Path, study: &str) -> Result<Option<Measured>, Error> {
     let path = directory.join(format!("{study}.json"));
     if !path.exists() {
         return Ok(None);

@@ -9,13 +9,13 @@ use wasmbench_report::json::pretty;
 use wasmbench_results::summary::Summary;
 use wasmbench_studies::measured::{self, Length};
 use wasmbench_studies::published::{Published, Study};
-use wasmbench_studies::{Error, read, terminal};
+use wasmbench_studies::{Error, Ours, read, terminal};
 
 /// Published figures of studies compared with measured ones.
 #[derive(Parser, Debug)]
 #[command(name = "wasmbench-studies")]
 struct Cli {
-    /// The published figures
+    /// The published figures; the manifests of the studies are in the same directory
     #[arg(
         long,
         global = true,
@@ -83,14 +83,24 @@ fn run(cli: &Cli) -> Result<(), Error> {
                 let found = studies.iter().map(|name| find(&published, name));
                 found.collect::<Result<_, _>>()?
             };
-            let mut tables = vec![];
-            for study in chosen {
-                let measured = wasmbench_studies::measured(&cli.measured, &study.name)?;
-                tables.push(terminal::text(study, measured.as_ref()));
-            }
-            print(&tables.join("\n"))
+            print_tables(cli, &chosen)
         }
     }
+}
+
+fn print_tables(cli: &Cli, studies: &[&Study]) -> Result<(), Error> {
+    let directory = cli.published.parent().unwrap_or(Path::new(""));
+    let mut tables = vec![];
+    for study in studies {
+        let measured = wasmbench_studies::measured(&cli.measured, &study.name)?;
+        let manifest = wasmbench_studies::manifest(directory, &study.name)?;
+        let ours = Ours {
+            measured: measured.as_ref(),
+            manifest: &manifest,
+        };
+        tables.push(terminal::text(study, ours));
+    }
+    print(&tables.join("\n"))
 }
 
 fn names(published: &Published) -> Vec<String> {

@@ -196,10 +196,11 @@ impl Measured {
         self
     }
 
-    /// The runs, with the one first whose values count before those of others.
-    pub fn best_first(&self) -> Vec<&Run> {
-        let mut runs: Vec<&Run> = self.runs.values().collect();
-        runs.sort_by_key(|run| std::cmp::Reverse(run.weight()));
+    /// The runs with their names, the one first whose values count before those of others.
+    pub fn best_first(&self) -> Vec<(&str, &Run)> {
+        let named = self.runs.iter().map(|(name, run)| (name.as_str(), run));
+        let mut runs: Vec<_> = named.collect();
+        runs.sort_by_key(|(_, run)| std::cmp::Reverse(run.weight()));
         runs
     }
 

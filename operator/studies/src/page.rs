@@ -7,12 +7,13 @@ use std::fmt::Write as _;
 use wasmbench_report::table::{escape, lines};
 
 use crate::compared::{DIFFERS, Row, Value, ratio, rows};
-use crate::measured::Measured;
-use crate::plot;
+use crate::measured::{Length, Measured};
 use crate::published::{Experiment, Published, Study, Why};
-use crate::terminal::{extent, here, table, value};
+use crate::terminal::{here, table, value};
+use crate::{Ours, coverage, plot};
 
-const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and operator/studies/measured by `make generate`. -->";
+const GENERATED: &str =
+    "<!-- Generated from manifests/studies and operator/studies/measured by `make generate`. -->";
 /// Where the studies are listed.
 const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
@@ -40,17 +41,26 @@ two machines ([numbers](methodology.md#when-not-to-believe-it)).
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
-| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `*`: one of the reasons after *not trustworthy* above concerns this ratio or its whole run. `-`: not measured; the manifest or the list below the table says why |
-| PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
+| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing. `*`: one of the [reasons](methodology/noise-and-validity.md) after *not trustworthy* at the top of the page concerns this ratio or its whole run. `-`: not measured |
+| PER CORE | of throughput: the same for requests per second of CPU time that the pod used (1 / CPU time per request). It is computed: no pod had a core to itself. Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
-| WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
+| WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it; `?`: a conjecture. Below that factor a row has no reason, even if its interval excludes the published ratio |
 
-A reason is listed only where it would move the ratio in the direction in which it moved. Below it stand pairs of variants or of points of our runs that
-bear on it, with their ratio. Where a pair differs by just what the reason names, it shows the size of that; elsewhere it shows only that the
-difference is absent here. A reason without a pair is a conjecture: it fits, and nothing here tests it.
+A row of a variant that the document does not have, or for which it has no value, has `-` as its name there. Points that were not measured have no row:
+the last list of a page counts the values of each table that were measured, and names the others and the run that would measure them. It also
+says which run each point is of: points of two runs do not make one curve.
+
+Reasons were sought for the direction in which a ratio moved. What moved it the other way, and was outweighed, is not listed. Below a reason stand pairs
+of variants or of points of our runs that bear on it, with their ratio. Where a pair differs by just what the reason names, it shows the size of that;
+elsewhere it shows only that the difference is absent here. A conjecture fits, and nothing here tests it.
 ";
-/// Of a reason that no run shows.
+/// Of a conjecture on which no run bears.
 const CONJECTURE: &str = "*A conjecture: no run here tests it.*";
+/// Of a conjecture with pairs.
+const UNTESTED: &str = "*A conjecture: these runs do not test it.*";
+/// Whose shims those of the manifests are.
+const SHIMS: &str = "- shims: this repository's builds on the runwasi library, not runwasi's releases ([wasmtime](../variants/wasmtime-shim.md), \
+[WasmEdge](../variants/wasmedge.md))";
 
 /// A file of the documentation.
 #[derive(Debug)]
@@ -61,15 +71,12 @@ pub struct Page {
     pub text: String,
 }
 
-/// The page of all studies, then one for each. `measured` gives what was measured of a study.
-pub fn pages<'a>(
-    published: &'a Published,
-    measured: impl Fn(&str) -> Option<&'a Measured>,
-) -> Vec<Page> {
+/// The page of all studies, then one for each. `ours` gives what there is of a study here.
+pub fn pages<'a>(published: &'a Published, ours: impl Fn(&str) -> Ours<'a>) -> Vec<Page> {
     let studies: Vec<_> = published
         .studies
         .iter()
-        .map(|study| (study, measured(&study.name)))
+        .map(|study| (study, ours(&study.name)))
         .collect();
     let first = Page {
         path: "studies.md".into(),
@@ -77,24 +84,18 @@ pub fn pages<'a>(
     };
     let others = studies
         .iter()
-        .flat_map(|(study, measured)| of_study(study, *measured));
+        .flat_map(|(study, ours)| of_study(study, *ours));
     std::iter::once(first).chain(others).collect()
 }
 
-fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
-    let all = studies.iter().map(|(study, measured)| {
-        let runs = measured.iter().flat_map(|measured| measured.runs.values());
-        let extents: BTreeSet<String> = runs.map(extent).collect();
-        let here = if extents.is_empty() {
-            "not measured yet".to_owned()
-        } else {
-            extents.into_iter().collect::<Vec<_>>().join("; ")
-        };
+fn overview(studies: &[(&Study, Ours<'_>)]) -> String {
+    let all = studies.iter().map(|(study, ours)| {
         format!(
-            "[{0}](studies/{0}.md): {1}. Here: {here}. {2}",
+            "[{0}](studies/{0}.md): {1}. Here: {2}. {3}",
             study.name,
             escape(&study.title),
-            differences(&rows(study, *measured))
+            escape(&found(*ours)),
+            differences(&rows(study, ours.measured))
         )
     });
     let head = HEAD
@@ -103,22 +104,48 @@ fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
     format!("# The studies, published and repeated\n\n{GENERATED}\n\n{head}")
 }
 
+/// How much was measured, in a few words.
+fn found(ours: Ours<'_>) -> String {
+    let Some(measured) = ours.measured else {
+        return "not measured yet".into();
+    };
+    let runs = || measured.runs.values();
+    let mut parts = vec![coverage::runs(ours)];
+    if runs().any(|run| run.length == Length::Short) {
+        parts.push("runs of the shortened manifest".into());
+    }
+    let blocks = runs().map(|run| run.blocks).min();
+    parts.extend(blocks.map(|blocks| format!("at least {blocks} blocks")));
+    let doubts: BTreeSet<&str> = runs()
+        .flat_map(|run| &run.doubts)
+        .map(String::as_str)
+        .collect();
+    if !doubts.is_empty() {
+        let doubts: Vec<&str> = doubts.into_iter().collect();
+        parts.push(format!(
+            "some ratios not trustworthy: {}",
+            doubts.join(", ")
+        ));
+    }
+    parts.join("; ")
+}
+
 /// The page, and the picture where there is one.
-fn of_study(study: &Study, measured: Option<&Measured>) -> Vec<Page> {
-    let rows = rows(study, measured);
+fn of_study(study: &Study, ours: Ours<'_>) -> Vec<Page> {
+    let rows = rows(study, ours.measured);
     let picture = plot::svg(study, &rows).map(|text| Page {
         path: format!("studies/{}.svg", study.name),
         text,
     });
     let page = Page {
         path: format!("studies/{}.md", study.name),
-        text: text(study, measured, &rows, picture.is_some()),
+        text: text(study, ours, &rows, picture.is_some()),
     };
     std::iter::once(page).chain(picture).collect()
 }
 
-fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_picture: bool) -> String {
-    let mut text = settings(study, measured);
+fn text(study: &Study, ours: Ours<'_>, rows: &[Row<'_>], has_picture: bool) -> String {
+    let mut text = settings(study, ours);
     text.push_str(&lessons(study));
     text.push_str("\n## Published, and here\n\n");
     if has_picture {
@@ -133,16 +160,21 @@ fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_pictur
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {
         let _ = writeln!(text, "{number}. {}", why.text);
-        text.push_str(&experiments(why, measured));
+        text.push_str(&experiments(why, ours.measured));
     }
-    text.push_str("\n## Sources\n");
-    text.push_str(&list("Where the document has the figures:", sources(study)));
-    text.push_str(&missing(study, measured));
+    text.push_str("\n## Sources, and what was measured\n");
+    text.push_str(&missing(study, ours.measured));
+    let tables = coverage::tables(study, ours);
+    let tables = tables.iter().map(|table| escape(table));
+    text.push_str(&list(
+        "Where the document has the figures, and how many of its values were measured here:",
+        tables,
+    ));
     text
 }
 
 /// The document, and where both sides were measured.
-fn settings(study: &Study, measured: Option<&Measured>) -> String {
+fn settings(study: &Study, ours: Ours<'_>) -> String {
     let head = [
         format!("# {}", study.name),
         String::new(),
@@ -152,18 +184,20 @@ fn settings(study: &Study, measured: Option<&Measured>) -> String {
         String::new(),
         format!("- there: {}", escape(&study.setting)),
     ];
-    let places = here(measured);
+    let places = here(ours.measured);
     let here = places
         .iter()
         .map(|here| format!("- here: {}", escape(here)));
+    let shims = ours.manifest.has_shims().then(|| SHIMS.to_owned());
     let links = [
+        format!("- measured: {}", escape(&coverage::runs(ours))),
         format!(
             "- manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
             study.name
         ),
         "- how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
     ];
-    lines("", head.into_iter().chain(here).chain(links))
+    lines("", head.into_iter().chain(here).chain(shims).chain(links))
 }
 
 fn lessons(study: &Study) -> String {
@@ -194,11 +228,14 @@ fn missing(study: &Study, measured: Option<&Measured>) -> String {
 
 /// What shows a reason, with the size of its effect.
 fn experiments(why: &Why, measured: Option<&Measured>) -> String {
-    if why.shown.is_empty() {
-        return lines("   - ", [CONJECTURE]);
-    }
     let shown = why.shown.iter().map(|one| experiment(one, measured));
-    lines("   - ", shown)
+    let mark = if why.shown.is_empty() {
+        CONJECTURE
+    } else {
+        UNTESTED
+    };
+    let mark = why.is_conjecture().then(|| mark.to_owned());
+    lines("   - ", shown.chain(mark))
 }
 
 fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
@@ -225,18 +262,6 @@ fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
     )
 }
 
-/// Where in the document each figure is.
-fn sources(study: &Study) -> impl Iterator<Item = String> {
-    study.tables.iter().map(|table| {
-        let figure = table.figure.noun();
-        format!(
-            "{figure}, {}: {}",
-            escape(&table.workload),
-            escape(&table.source)
-        )
-    })
-}
-
 /// How many ratios differ, in one sentence.
 fn differences(rows: &[Row<'_>]) -> String {
     let compared = rows.iter().filter(|row| row.factor().is_some()).count();
@@ -245,9 +270,10 @@ fn differences(rows: &[Row<'_>]) -> String {
     }
     let differ = rows.iter().filter(|row| row.differs()).count();
     let surely = rows.iter().filter(|row| row.surely_differs()).count();
+    let outside = rows.iter().filter(|row| row.is_outside()).count();
     format!(
         "Of {compared} rows with both ratios, {differ} are more than a factor of {DIFFERS} apart, {surely} of them with the whole \
-         interval."
+         interval; in {outside} the interval excludes the published ratio."
     )
 }
 

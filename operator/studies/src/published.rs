@@ -87,6 +87,9 @@ pub struct Table {
     /// What stands for its variants, where that is not what stands for them elsewhere.
     #[serde(default)]
     pub here: BTreeMap<String, Vec<String>>,
+    /// Why no run of the manifest measures some of it; `None` where the runs measure all.
+    #[serde(default)]
+    pub absent: Option<String>,
     /// The point that stands for the table while nothing of it is measured; default: the first.
     #[serde(default)]
     pub shown: Option<u32>,
@@ -126,9 +129,12 @@ pub struct Why {
     pub until: Option<u32>,
     /// The reason.
     pub text: String,
-    /// What our runs show about it; nothing for a conjecture.
+    /// What our runs show about it.
     #[serde(default)]
     pub shown: Vec<Experiment>,
+    /// Whether that bears on it without testing it.
+    #[serde(default)]
+    pub conjecture: bool,
 }
 
 /// Two variants of a run that differ by one thing, or one variant at two points.
@@ -163,6 +169,11 @@ impl Experiment {
 }
 
 impl Why {
+    /// Whether no run of ours tests it.
+    pub fn is_conjecture(&self) -> bool {
+        self.conjecture || self.shown.is_empty()
+    }
+
     /// Whether it is about the document's values of `variant`. A mean over all numbers of connections counts as any of them.
     pub fn is_about(
         &self,
@@ -179,11 +190,12 @@ impl Why {
 }
 
 impl Study {
-    /// All variants of the manifest that stand for something.
-    pub fn standing(&self) -> impl Iterator<Item = &str> {
-        let of_tables = self.tables.iter().flat_map(|table| table.here.values());
-        let usual = self.variants.iter().map(|stands| &stands.here);
-        usual.chain(of_tables).flatten().map(String::as_str)
+    /// The variants of the manifest that stand for one with a value in a table, or for its base.
+    pub fn standing<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a str> {
+        let with_value = table.points.iter().flat_map(|point| point.values.keys());
+        let names = with_value.chain([&table.base]);
+        let here = names.flat_map(move |name| self.here(table, name));
+        here.map(String::as_str)
     }
 
     /// The variants of the manifest that stand for one of the document in a table.
@@ -312,6 +324,17 @@ studies:
             [false, true, true, false]
         );
         assert!(holds(None));
+    }
+
+    #[test]
+    fn a_reason_without_a_test_of_it_is_a_conjecture() {
+        let is_conjecture = |text: &str| parse(text).unwrap().studies[0].why[0].is_conjecture();
+        assert!(!is_conjecture(GOOD));
+        assert!(is_conjecture(
+            &GOOD.replace("text: because", "conjecture: true, text: because")
+        ));
+        let (before, _) = GOOD.split_once(", shown: [").unwrap();
+        assert!(is_conjecture(&format!("{before}}}")));
     }
 
     #[test]

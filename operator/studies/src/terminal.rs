@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use wasmbench_model::units::ratio_number;
 use wasmbench_report::table::{Align, Table, ascii, lines};
 
+use crate::Ours;
 use crate::compared::{Row, Value, rows};
+use crate::coverage;
 use crate::figure::Figure;
 use crate::measured::{Length, Measured, Run};
 use crate::published::Study;
@@ -15,7 +17,8 @@ use crate::published::Study;
 pub const NOTHING: &str = "-";
 
 /// The table of a study with its notes.
-pub fn text(study: &Study, measured: Option<&Measured>) -> String {
+pub fn text(study: &Study, ours: Ours<'_>) -> String {
+    let measured = ours.measured;
     let mut text = lines(
         "",
         [
@@ -24,11 +27,13 @@ pub fn text(study: &Study, measured: Option<&Measured>) -> String {
         ],
     );
     text.push_str(&lines("  here:  ", here(measured)));
-    text.push('\n');
+    let _ = writeln!(text, "  measured: {}\n", ascii(&coverage::runs(ours)));
     text.push_str(&table(&rows(study, measured)).plain());
     for without in measured.iter().flat_map(|measured| measured.without()) {
         let _ = writeln!(text, "{}: {}", without.variant, ascii(&without.reason));
     }
+    let coverage = coverage::tables(study, ours);
+    text.push_str(&lines("", coverage.iter().map(|line| ascii(line))));
     text
 }
 
@@ -55,10 +60,10 @@ fn machine(run: &Run) -> String {
 }
 
 /// How much a run measured, and the doubts about it.
-pub fn extent(run: &Run) -> String {
+fn extent(run: &Run) -> String {
     let manifest = match run.length {
-        Length::Full => "the whole manifest",
-        Length::Short => "the shortened manifest",
+        Length::Full => "",
+        Length::Short => "the shortened manifest, ",
     };
     let of_all: BTreeSet<&str> = run.doubts_of_all().map(String::as_str).collect();
     let of_some = run
@@ -78,7 +83,7 @@ pub fn extent(run: &Run) -> String {
     };
     let doubts =
         named("not trustworthy", &of_all) + &named("some ratios not trustworthy", &of_some);
-    format!("{manifest}, {} blocks{doubts}", run.blocks)
+    format!("{manifest}{} blocks{doubts}", run.blocks)
 }
 
 /// The rows as an aligned table.

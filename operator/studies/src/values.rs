@@ -18,6 +18,19 @@ pub struct Ratio {
     pub is_doubted: bool,
 }
 
+/// A ratio, and what it is from.
+#[derive(Clone, Copy, Debug)]
+pub struct FromRun<'a> {
+    /// The ratio.
+    pub ratio: Ratio,
+    /// Name of the run.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a Run,
+    /// The middle of the values that were divided, and of those that they were divided by.
+    pub sides: Option<(f64, f64)>,
+}
+
 /// Values by block.
 type Blocks = BTreeMap<u32, f64>;
 /// By variant and point.
@@ -26,20 +39,20 @@ type ByPlace<'a> = BTreeMap<(&'a str, u32), &'a Point>;
 /// The values of a figure under a workload.
 pub struct Values<'a> {
     figure: Figure,
-    /// By run, the best one first, then by variant and point. Others of the same study have the same runs.
-    by_run: Vec<(&'a Run, ByPlace<'a>)>,
+    /// By run and its name, the best one first, then by variant and point. Others of the same study have the same runs.
+    by_run: Vec<(&'a str, &'a Run, ByPlace<'a>)>,
 }
 
 impl<'a> Values<'a> {
     /// Those of `measured`.
     pub fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let runs = measured.map(Measured::best_first).unwrap_or_default();
-        let of_run = |run: &'a Run| {
+        let of_run = |(name, run): (&'a str, &'a Run)| {
             let points = run.points.iter();
             let points =
                 points.filter(|point| point.figure == figure && point.workload == workload);
             let values = points.map(|point| ((point.variant.as_str(), point.at), point));
-            (run, values.collect())
+            (name, run, values.collect())
         };
         Self {
             figure,
@@ -50,7 +63,7 @@ impl<'a> Values<'a> {
     fn places(&self) -> impl Iterator<Item = (&'a str, u32)> {
         self.by_run
             .iter()
-            .flat_map(|(_, values)| values.keys().copied())
+            .flat_map(|(_, _, values)| values.keys().copied())
     }
 
     /// Every variant with a value.
@@ -62,6 +75,15 @@ impl<'a> Values<'a> {
     pub fn is_measured(&self, variant: &str, at: Option<u32>) -> bool {
         let is_there = |(name, place)| name == variant && at.is_none_or(|at| at == place);
         self.places().any(is_there)
+    }
+
+    /// The best run that has a value of the variant at the point, or at any.
+    pub fn run_of(&self, variant: &str, at: Option<u32>) -> Option<&'a str> {
+        let is_there =
+            |(name, place): &(&str, u32)| *name == variant && at.is_none_or(|at| at == *place);
+        let mut runs = self.by_run.iter();
+        let found = runs.find(|(_, _, values)| values.keys().any(is_there));
+        found.map(|(name, _, _)| *name)
     }
 
     /// Whether anything was measured at the point, or at all.
@@ -91,17 +113,31 @@ impl<'a> Values<'a> {
     /// The value at a place (variant and point) as a multiple of that at another place among other values, in the best run that
     /// has both.
     pub fn ratio_of_places(&self, own: (&str, u32), theirs: (&Self, (&str, u32))) -> Option<Ratio> {
+        self.ratio_with_run(own, theirs).map(|found| found.ratio)
+    }
+
+    /// The same with the run that it is from.
+    pub fn ratio_with_run(
+        &self,
+        own: (&str, u32),
+        theirs: (&Self, (&str, u32)),
+    ) -> Option<FromRun<'a>> {
         let pair = self.pair(own, theirs)?;
-        estimated(
-            &paired_ratios(&pair.own.values, &pair.theirs.values),
-            &[pair],
-        )
+        let (own, base) = (&pair.own.values, &pair.theirs.values);
+        let middle = |blocks: &Blocks| median(blocks.values().copied());
+        Some(FromRun {
+            ratio: estimated(&paired_ratios(own, base), &[pair])?,
+            name: pair.name,
+            run: pair.run,
+            sides: middle(own).zip(middle(base)),
+        })
     }
 
     fn pair(&self, own: (&str, u32), (others, theirs): (&Self, (&str, u32))) -> Option<Pair<'a>> {
         let mut both = self.by_run.iter().zip(&others.by_run);
-        both.find_map(|((run, mine), (_, other))| {
+        both.find_map(|((name, run, mine), (_, _, other))| {
             Some(Pair {
+                name,
                 run,
                 own: mine.get(&own)?,
                 theirs: other.get(&theirs)?,
@@ -125,13 +161,15 @@ impl<'a> Values<'a> {
     fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
         let place = (variant, at?);
         let mut runs = self.by_run.iter();
-        let point = runs.find_map(|(_, points)| points.get(&place))?;
+        let point = runs.find_map(|(_, _, points)| points.get(&place))?;
         median(point.values.values().copied())
     }
 }
 
 /// Two points of a run, one to be divided by the other.
+#[derive(Clone, Copy)]
 struct Pair<'a> {
+    name: &'a str,
     run: &'a Run,
     own: &'a Point,
     theirs: &'a Point,

@@ -1,83 +1,15 @@
 //! Published and measured, row by row, both as ratios to the same base. Pure.
 
+mod row;
+
 use std::collections::BTreeSet;
 
 use crate::figure::Figure;
 use crate::measured::{Measured, Without};
 use crate::published::{Point, Study, Table};
-use crate::values::{Ratio, Values};
+use crate::values::{FromRun, Ratio, Values};
 
-/// Ratios that are this factor apart differ: below it, two machines do without any reason that could
-/// be named.
-pub const DIFFERS: f64 = 2.0;
-
-/// A variant at a point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row<'a> {
-    /// What it is.
-    pub figure: Figure,
-    /// Name of the workload.
-    pub workload: &'a str,
-    /// The document's machine, where it has several.
-    pub machine: Option<&'a str>,
-    /// Connections or pods at once; absent for a mean over all of them.
-    pub at: Option<u32>,
-    /// The variant of the manifest; absent when none stands for the document's.
-    pub here: Option<&'a str>,
-    /// The variant of the document; absent when it has none.
-    pub there: Option<&'a str>,
-    /// What the document prints.
-    pub published: Value,
-    /// What was measured.
-    pub measured: Value,
-    /// Of throughput, the same for requests per core of the subject's CPU time, of which the load generator has no part.
-    pub per_core: Value,
-    /// Numbers of the reasons for the difference; empty where there is none to explain.
-    pub why: Vec<usize>,
-}
-
-/// A number of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// The base, as it is.
-    Base(String),
-    /// A multiple of the base.
-    Ratio(Ratio),
-    /// There is none.
-    None,
-}
-
-impl Row<'_> {
-    /// The measured ratio as a multiple of the published one.
-    pub fn factor(&self) -> Option<f64> {
-        match (&self.measured, &self.published) {
-            (Value::Ratio(here), Value::Ratio(there)) => Some(here.ratio / there.ratio),
-            _ => None,
-        }
-    }
-
-    /// Whether the two ratios are farther apart than [`DIFFERS`].
-    pub fn differs(&self) -> bool {
-        self.factor()
-            .is_some_and(|factor| !(1.0 / DIFFERS..=DIFFERS).contains(&factor))
-    }
-
-    /// Whether the whole measured interval is farther than [`DIFFERS`] from the published ratio.
-    pub fn surely_differs(&self) -> bool {
-        let (Value::Ratio(here), Value::Ratio(there)) = (&self.measured, &self.published) else {
-            return false;
-        };
-        let outside =
-            |(low, high): (f64, f64)| low > there.ratio * DIFFERS || high < there.ratio / DIFFERS;
-        here.interval.is_some_and(outside)
-    }
-
-    /// The workload for people, with the document's machine where it has several.
-    pub fn workload(&self) -> String {
-        let machine = self.machine.map(|machine| format!(" ({machine})"));
-        format!("{}{}", self.workload, machine.unwrap_or_default())
-    }
-}
+pub use row::{Because, DIFFERS, Row, Value};
 
 /// All rows of a study, table by table.
 pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>> {
@@ -104,12 +36,22 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
 /// One variant and point as a multiple of another, where one run measured both: a figure under a workload.
 pub fn ratio(
     measured: &Measured,
-    (figure, workload): (Figure, &str),
+    place: (Figure, &str),
     over: (&str, u32),
     under: (&str, u32),
 ) -> Option<Ratio> {
+    ratio_with_run(measured, place, over, under).map(|found| found.ratio)
+}
+
+/// The same with the run that it is from.
+pub fn ratio_with_run<'a>(
+    measured: &'a Measured,
+    (figure, workload): (Figure, &str),
+    over: (&str, u32),
+    under: (&str, u32),
+) -> Option<FromRun<'a>> {
     let values = Values::under(workload, figure, Some(measured));
-    values.ratio_of_places(over, (&values, under))
+    values.ratio_with_run(over, (&values, under))
 }
 
 /// The points of a table that were measured; while there are none, the one that stands for it.
@@ -204,8 +146,12 @@ impl<'a, 'f> Place<'a, 'f> {
         rows
     }
 
+    /// Measured variants of which no table of this figure and workload has a value.
     fn further_rows(&self) -> impl Iterator<Item = Row<'a>> {
-        let standing: BTreeSet<&str> = self.study.standing().collect();
+        let place = |table: &Table| (table.figure, table.workload.clone());
+        let tables = self.study.tables.iter();
+        let same = tables.filter(|table| place(table) == place(self.table));
+        let standing: BTreeSet<&str> = same.flat_map(|table| self.study.standing(table)).collect();
         let variants = self.found.values.variants().into_iter();
         let further = variants.filter(move |variant| !standing.contains(variant));
         further.filter_map(|variant| {
@@ -274,7 +220,7 @@ fn published_base(table: &Table, point: &Point) -> String {
     value.map_or_else(|| "1".into(), |value| table.unit.shown(*value))
 }
 
-/// The row with the numbers of the reasons that are about it, where it differs.
+/// The row with the reasons that are about it, where it differs.
 fn explained<'a>(study: &Study, row: Row<'a>) -> Row<'a> {
     let Some(there) = row.there.filter(|_| row.differs()) else {
         return row;
@@ -285,7 +231,10 @@ fn explained<'a>(study: &Study, row: Row<'a>) -> Row<'a> {
         .iter()
         .zip(1..)
         .filter(|(why, _)| why.is_about(place, there))
-        .map(|(_, number)| number)
+        .map(|(why, number)| Because {
+            number,
+            is_conjecture: why.is_conjecture(),
+        })
         .collect();
     Row { why, ..row }
 }

@@ -107,7 +107,12 @@ fn a_measured_ratio_is_paired_within_blocks_at_the_documents_point() {
     assert_eq!(rows[0].measured, Value::Base("150/s".into()));
     assert!(close(ratio(&rows[1].measured), 0.9));
     assert!(close(rows[1].factor().unwrap(), 3.6));
-    assert_eq!(rows[1].why, [2], "the reason that is about this variant");
+    let why: Vec<String> = rows[1].why.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        why,
+        ["2?"],
+        "the one about this variant, which no run tests"
+    );
     assert_eq!(
         rows[2].measured,
         Value::None,
@@ -171,6 +176,36 @@ fn a_variant_that_was_to_be_measured_at_other_points_only_has_no_row() {
         reason: "ErrorsInLoad".into(),
     });
     assert_eq!(at_100(&found), ["shim", "other"]);
+}
+
+#[test]
+fn a_variant_without_a_published_value_of_this_figure_is_shown() {
+    let measured = measured(&[("native", 10, &[100.0]), ("shim", 10, &[50.0])]);
+    let mut published = published();
+    let study = &mut published.studies[0];
+    study.tables.truncate(1);
+    for point in &mut study.tables[0].points {
+        point.values.remove("wasm");
+    }
+    let rows = rows(study, Some(&measured));
+    let shim = rows.iter().find(|row| row.here == Some("shim")).unwrap();
+    assert_eq!((shim.there, shim.at), (None, Some(10)));
+    assert!(close(ratio(&shim.measured), 0.5));
+}
+
+#[test]
+fn a_published_ratio_is_outside_an_interval_that_does_not_hold_it() {
+    let outside = |shim: &[f64]| {
+        let measured = measured(&[("native", 10, &[1e3, 1e3]), ("shim", 10, shim)]);
+        let published = published();
+        let rows = rows(&published.studies[0], Some(&measured));
+        let row = rows.iter().find(|row| row.here == Some("shim")).unwrap();
+        row.is_outside()
+    };
+    // The document has a quarter.
+    assert!(!outside(&[240.0, 260.0]));
+    assert!(outside(&[300.0, 301.0]));
+    assert!(!outside(&[300.0]), "one block has no interval");
 }
 
 #[test]

@@ -9,10 +9,11 @@ use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 use wasmbench_studies::compared::{Value, rows};
 use wasmbench_studies::figure::Figure;
+use wasmbench_studies::manifest::Manifest;
 use wasmbench_studies::measured::{self, Length, Measured};
 use wasmbench_studies::published::{self, Published};
 use wasmbench_studies::values::Values;
-use wasmbench_studies::{page, terminal};
+use wasmbench_studies::{Ours, page, terminal};
 
 /// A summary that the core's own tests agree on.
 fn summary(snapshot: &str) -> Summary {
@@ -160,7 +161,11 @@ fn a_point_that_is_not_ranked_has_a_reason_instead_of_a_number() {
     };
     assert_eq!(at_10("embedded").unwrap().measured, Value::None);
     assert_eq!(at_10("shim").unwrap().measured, Value::None);
-    let text = terminal::text(&published.studies[0], Some(&measured));
+    let ours = Ours {
+        measured: Some(&measured),
+        manifest: &Manifest::default(),
+    };
+    let text = terminal::text(&published.studies[0], ours);
     assert!(
         text.contains("embedded: ErrorsInLoad at embedded on hello at 10"),
         "{text}"
@@ -176,7 +181,11 @@ fn a_point_that_is_not_ranked_has_a_reason_instead_of_a_number() {
 #[test]
 fn text_from_a_run_is_escaped_on_the_page() {
     let (published, measured) = (published(), measured());
-    let pages = page::pages(&published, |_| Some(&measured));
+    let ours = Ours {
+        measured: Some(&measured),
+        manifest: &Manifest::default(),
+    };
+    let pages = page::pages(&published, |_| ours);
     let mut lines = pages.iter().flat_map(|page| page.text.lines());
     let row = lines.find(|line| line.contains("RuntimeClassNotFound"));
     assert!(!row.unwrap().contains("<b>"), "{row:?}");
