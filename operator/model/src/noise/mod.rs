@@ -81,6 +81,21 @@ impl Noise {
         Some(self.others? * f64::from(many?))
     }
 
+    /// The worse value of each share.
+    #[must_use]
+    pub fn worst(self, other: Self) -> Self {
+        let worse = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            others: worse(self.others, other.others),
+            stolen: worse(self.stolen, other.stolen),
+            memory_waits: worse(self.memory_waits, other.memory_waits),
+            cpus: self.cpus.or(other.cpus),
+        }
+    }
+
     /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 %
     /// (1.0 CPUs) used by others`. Empty when nothing is.
     pub fn message(self) -> String {

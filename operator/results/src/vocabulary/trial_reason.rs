@@ -55,6 +55,7 @@ impl TrialReason {
             | R::ContainerdUnavailable
             | R::ImageNotRemovable
             | R::UnreadableResult
+            | R::PeakUnknown
             | R::Unknown(_) => None,
         }
     }
