@@ -44,6 +44,9 @@ pub struct Observed {
     pub occupants: Vec<Occupant>,
     /// Number of blocks decided so far; 0 stands for the number that the run begins with.
     pub blocks: u32,
+    /// The number that a run with precision planned after its first blocks. Unknown between a restart
+    /// of the operator and the end of the block.
+    pub planned_blocks: Option<u32>,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
     /// What the scout of each variant saw of its workloads.

@@ -82,12 +82,13 @@ pub async fn observe(
         occupants: occupants::list(&probe_jobs, &probe_pods, &run.uid),
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
+        planned_blocks: None,
         records: records.index,
         scouted: records.scouted,
         records_full: records.bytes >= most,
         report: records.report,
     };
-    observed.blocks = records::decided_blocks(context, run, &observed).await?;
+    records::decide_blocks(context, run, &mut observed).await?;
     if may_take(run, &observed) {
         observed
             .occupants

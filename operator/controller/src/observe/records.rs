@@ -10,6 +10,7 @@ use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store;
+use wasmbench_results::judge::precision::Precision;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{Collector, RunInput};
 
@@ -20,19 +21,28 @@ use crate::error::{Error, chain};
 /// Chunks read at a time: records are megabytes, and the operator has little memory.
 const PAGE: u32 = 4;
 
-/// How many blocks `run` has, as far as that is decided.
-pub async fn decided_blocks(
+/// Adds to `observed` how many blocks `run` has, as far as that is decided.
+pub async fn decide_blocks(
     context: &Context,
     run: &ValidatedRun,
-    observed: &Observed,
-) -> Result<u32, Error> {
+    observed: &mut Observed,
+) -> Result<(), Error> {
     let complete = match blocks(run, observed) {
-        Blocks::Decided(blocks) => return Ok(blocks),
+        Blocks::Decided(blocks) => {
+            observed.planned_blocks = context.planned_blocks(&run.uid);
+            observed.blocks = observed.planned_blocks.unwrap_or_default().max(blocks);
+            return Ok(());
+        }
         Blocks::Complete(blocks) => blocks,
     };
     let (summary, _) = read_summary(context, input_of(run)).await?;
-    let precision = summary.precision;
-    Ok(precision.map_or(complete, |found| found.outcome.blocks_after(complete)))
+    let precision = summary.precision.as_ref();
+    observed.blocks = precision.map_or(complete, |found| found.blocks_after(complete));
+    if precision.is_some_and(Precision::is_planned) {
+        context.plan_blocks(&run.uid, observed.blocks);
+        observed.planned_blocks = Some(observed.blocks);
+    }
+    Ok(())
 }
 
 /// The input for a summary of `run`.

@@ -1,6 +1,6 @@
-//! How many blocks a run with precision has. The records of the previous blocks decide it, and they
-//! are read only at the end of a block, between two trials: if anything of a block exists, that
-//! block has been decided on.
+//! How many blocks a run with precision has. The records of its first blocks decide it, and which
+//! variants can still be measured. They are read only at the end of a block, between two trials: if
+//! anything of a block exists, that block has been decided on.
 
 use wasmbench_model::wire::record::TrialId;
 
@@ -12,8 +12,7 @@ use crate::validate::ValidatedRun;
 pub enum Blocks {
     /// This many, as far as is decided so far.
     Decided(u32),
-    /// All trials of this many blocks have a record: their contents decide whether one more is
-    /// measured.
+    /// All trials of this many blocks have a record: their contents decide whether more are measured.
     Complete(u32),
 }
 

@@ -10,7 +10,7 @@ use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
 use crate::judge::comparison::{Comparison, Estimate};
-use crate::statistics::ratio::simultaneous;
+use crate::statistics::ratio::{fewest_freedom, simultaneous};
 use crate::vocabulary::measure::Measured as _;
 use crate::vocabulary::primary;
 
@@ -83,7 +83,8 @@ impl Found {
                 return (low, high);
             }
             let own = libm::log(high / low) / 2.0;
-            let half = simultaneous(own, estimate.blocks, expectations);
+            let blocks = fewest_freedom(estimate.blocks, estimate.pilot_blocks);
+            let half = simultaneous(own, blocks, expectations);
             (
                 estimate.ratio * libm::exp(-half),
                 estimate.ratio * libm::exp(half),
