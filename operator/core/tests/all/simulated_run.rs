@@ -423,7 +423,7 @@ fn trials_are_skipped_block_by_block() {
 #[test]
 fn a_plan_is_known_during_its_blocks_and_never_beyond_the_budget() {
     for (most, expected) in [(20, 13), (10, 10)] {
-        let mut run = common::validated_precise(17, most);
+        let run = common::validated_precise(17, most);
         let mut world = World::new(&run, 1, FRIENDLY);
         let mut known = vec![];
         for _ in 0..20_000 {
@@ -441,7 +441,6 @@ fn a_plan_is_known_during_its_blocks_and_never_beyond_the_budget() {
             }
             world.pass_time();
         }
-        run.spec.suspend = false;
         known.dedup();
         assert_eq!(known, [(expected, Some(expected))], "at most {most}");
     }
