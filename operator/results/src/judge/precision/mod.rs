@@ -148,9 +148,8 @@ impl Course<'_> {
         let mut found = decide(&target, blocks, plan, &open);
         if !self.is_complete(blocks) {
             found.outcome = Ending::GoingOn;
-            let of_planned = found
-                .planned
-                .map(|planned| format!(" of {planned} planned"));
+            let planned = found.planned.filter(|planned| *planned >= blocks);
+            let of_planned = planned.map(|planned| format!(" of {planned} planned"));
             found.message = format!(
                 "block {blocks}{} is being measured",
                 of_planned.unwrap_or_default()
