@@ -1,5 +1,5 @@
 //! Reads the contents of records: at the end of a run, and at the end of a block if the confidence
-//! intervals decide whether another block follows. Never while a trial is prepared or measured.
+//! intervals decide how many blocks follow. Never while a trial is prepared or measured.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;

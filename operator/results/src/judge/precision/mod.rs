@@ -3,10 +3,9 @@
 //! stages of Stein (1945).
 //!
 //! Neither verdicts nor widths are looked at again. Stopping at the first welcome verdict finds
-//! differences between equals. Stopping at the first narrow interval stops when the blocks happen to
-//! lie close together: of runs that ended so near their budget, the intervals of 17 to 28 in 100
-//! missed the truth instead of those of 5. `report/tests/all/precision_simulation.rs` shows what a
-//! plan does.
+//! differences between equals. Stopping when the intervals are narrow stops when the blocks happen to
+//! lie close together: where trials scatter by 4 and 5 %, intervals of runs that ended so missed the
+//! truth in 17 and 28 of 100 cases (docs/adr/0032-precision-plans-once.md).
 
 mod plan;
 mod target;

@@ -24,8 +24,10 @@ impl Plan {
     /// without widths.
     pub fn new(target: &Target, pilot: u32, most: u32, widths: &[Width]) -> Option<Self> {
         let widest = target.widest(widths)?.clone();
-        let needed = widths.iter().map(|width| target.needed(width, pilot));
-        let needed: Option<Vec<u32>> = needed.collect();
+        let needed: Option<Vec<u32>> = widths
+            .iter()
+            .map(|width| target.needed(width, pilot))
+            .collect();
         Some(Self {
             pilot,
             most,
