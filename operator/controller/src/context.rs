@@ -58,6 +58,9 @@ pub struct Context {
     left_queue: Mutex<BTreeSet<String>>,
     /// When a run of each namespace last released a node. Lost at a restart, which costs a turn.
     served: Mutex<BTreeMap<String, Timestamp>>,
+    /// The blocks that runs with precision planned, by uid. Only progress shows them: the end of each
+    /// block reads the records again, also after a restart.
+    planned: Mutex<BTreeMap<String, u32>>,
 }
 
 impl Context {
@@ -94,6 +97,7 @@ impl Context {
             ready: AtomicBool::new(false),
             left_queue: Mutex::default(),
             served: Mutex::default(),
+            planned: Mutex::default(),
         })
     }
 
@@ -140,6 +144,23 @@ impl Context {
 
     fn served_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Timestamp>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how many blocks a run planned. Forgets runs that are gone.
+    pub fn plan_blocks(&self, run_uid: &str, blocks: u32) {
+        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
+        let mut planned = self.planned_mut();
+        planned.retain(|uid, _| known.contains(uid));
+        planned.insert(run_uid.to_owned(), blocks);
+    }
+
+    /// The blocks that a run planned, as far as known.
+    pub fn planned_blocks(&self, run_uid: &str) -> Option<u32> {
+        self.planned_mut().get(run_uid).copied()
+    }
+
+    fn planned_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u32>> {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {

@@ -46,6 +46,9 @@ pub struct Observed {
     pub blocks: u32,
     /// How far trials scatter so far; `None` before the third block is complete.
     pub scatter: Option<Scatter>,
+    /// The number that a run with precision planned after its first blocks. Unknown between a restart
+    /// of the operator and the end of the block.
+    pub planned_blocks: Option<u32>,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
     /// What the scout of each variant saw of its workloads.

@@ -148,8 +148,8 @@ pub struct BenchmarkRunSpec {
     #[schemars(range(min = 1, max = MOST_BLOCKS))]
     pub blocks: u32,
 
-    /// Continues after `blocks` blocks (at least 8) until the primary measures are known precisely
-    /// enough. Default: the run ends after `blocks` blocks.
+    /// Plans after `blocks` blocks (at least 8) how many it takes to know the primary measures
+    /// precisely enough, and measures them. Default: the run ends after `blocks` blocks.
     pub precision: Option<Precision>,
 
     /// Seed of the shuffled order; status reports it. Default: derived from the run's uid.

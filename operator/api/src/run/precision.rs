@@ -8,7 +8,8 @@ use crate::validation;
 
 /// The maximum number of blocks of a run.
 pub const MOST_BLOCKS: u32 = 50;
-/// The minimum number of blocks of a run with `precision`: with fewer, narrow intervals are luck.
+/// The minimum number of blocks from which a run with `precision` plans: with fewer, narrow intervals
+/// are luck.
 pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 
 /// How precise a run has to be, and what it may cost.
@@ -18,7 +19,7 @@ pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 pub struct Precision {
     /// How far the 95 % interval of a ratio to the baseline may extend to either side, in percent
     /// from `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05.
-    /// All primary ratios must meet it for four blocks in a row. Default: half of `minimumEffect`,
+    /// The first blocks show how many it takes for all primary ratios. Default: half of `minimumEffect`,
     /// with which equals are mostly found `Equivalent`. Measures judged by their difference (cold
     /// starts, the share that succeeds) must instead be known to half of the smallest difference
     /// that matters.

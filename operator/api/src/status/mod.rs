@@ -148,7 +148,7 @@ pub struct Progress {
     /// Trials with a record, failed and skipped ones included.
     pub completed_trials: u32,
 
-    /// All trials of the run; with `spec.precision`, those of the blocks decided on so far.
+    /// All trials of the run; with `spec.precision`, those of the blocks planned so far.
     pub total_trials: u32,
 
     /// The maximum number of trials with `spec.precision`, until it is decided how many are needed.

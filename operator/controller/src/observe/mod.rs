@@ -83,13 +83,13 @@ pub async fn observe(
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         scatter: None,
+        planned_blocks: None,
         records: records.index,
         scouted: records.scouted,
         records_full: records.bytes >= most,
         report: records.report,
     };
-    let between = records::between_blocks(context, written, run, &observed).await?;
-    (observed.blocks, observed.scatter) = (between.blocks, between.scatter);
+    records::between_blocks(context, written, run, &mut observed).await?;
     if may_take(run, &observed) {
         observed
             .occupants

@@ -12,6 +12,7 @@ use wasmbench_core::observed::Scatter;
 use wasmbench_core::plan::{Blocks, blocks, complete_blocks};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::{store, twin};
+use wasmbench_results::judge::precision::Precision;
 use wasmbench_results::summary::collect::{Collector, RunInput};
 use wasmbench_results::summary::power::FEWEST_BLOCKS;
 use wasmbench_results::summary::{Summary, power};
@@ -24,48 +25,48 @@ use crate::error::{Error, chain};
 /// Chunks read at a time: records are megabytes, and the operator has little memory.
 const PAGE: u32 = 4;
 
-/// What the records of complete blocks decide and show.
-pub struct BetweenBlocks {
-    /// How many blocks the run has, as far as that is decided.
-    pub blocks: u32,
-    /// How far its trials scatter so far.
-    pub scatter: Option<Scatter>,
-}
-
-/// What the records of the complete blocks of `run` decide and show. They are read between two blocks:
-/// whenever they decide whether another block follows, and once after each block for the scatter of
-/// trials, which the status of the `written` run has from then on.
+/// Adds to `observed` what the records of the complete blocks of `run` decide and show: how many blocks
+/// it has, as far as that is decided, and how far trials scatter. They are read between two blocks:
+/// whenever they decide whether another block follows, and once after each block for the scatter, which
+/// the status of the `written` run has from then on.
 pub async fn between_blocks(
     context: &Context,
     written: &BenchmarkRun,
     run: &ValidatedRun,
-    observed: &Observed,
-) -> Result<BetweenBlocks, Error> {
+    observed: &mut Observed,
+) -> Result<(), Error> {
     let known = known_scatter(written);
+    observed.scatter = known;
     let complete = complete_blocks(run, observed).filter(|_| planned(&run.spec) > 0);
     let new = complete
         .filter(|blocks| *blocks >= FEWEST_BLOCKS)
         .filter(|blocks| known.is_none_or(|known| known.blocks != *blocks));
     let (input, decided) = match (blocks(run, observed), new) {
-        (Blocks::Decided(blocks), None) => {
-            return Ok(BetweenBlocks {
-                blocks,
-                scatter: known,
-            });
+        (Blocks::Decided(blocks), new) => {
+            observed.planned_blocks = context.planned_blocks(&run.uid);
+            observed.blocks = observed.planned_blocks.unwrap_or_default().max(blocks);
+            match new {
+                None => return Ok(()),
+                Some(blocks) => (input_of_first(run, blocks), None),
+            }
         }
-        (Blocks::Decided(decided), Some(blocks)) => (input_of_first(run, blocks), decided),
-        (Blocks::Complete(blocks), _) => (input_of(run), blocks),
+        (Blocks::Complete(blocks), _) => (input_of(run), Some(blocks)),
     };
     let (summary, _) = read_summary(context, input).await?;
+    if let Some(blocks) = new {
+        let share = power::scatter(&summary);
+        observed.scatter = Some(Scatter { blocks, share });
+    }
+    let Some(complete) = decided else {
+        return Ok(());
+    };
     let precision = summary.precision.as_ref();
-    let shown = new.map(|blocks| Scatter {
-        blocks,
-        share: power::scatter(&summary),
-    });
-    Ok(BetweenBlocks {
-        blocks: precision.map_or(decided, |found| found.outcome.blocks_after(decided)),
-        scatter: shown.or(known),
-    })
+    observed.blocks = precision.map_or(complete, |found| found.blocks_after(complete));
+    if precision.is_some_and(Precision::is_planned) {
+        context.plan_blocks(&run.uid, observed.blocks);
+        observed.planned_blocks = Some(observed.blocks);
+    }
+    Ok(())
 }
 
 /// How far trials scatter according to the status.

@@ -146,7 +146,6 @@ pub fn status_of(
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
     let planned = valid.planned(observed.blocks);
-    let total = planned.len();
     // A scout measures nothing, so that no measurement is missing without one.
     let measuring = planned.iter().filter(|trial| !trial.is_scout()).count();
     let drafts = drafts::drafts(valid, measuring, plan, conclusion);
@@ -178,7 +177,7 @@ pub fn status_of(
         progress: Some(progress::progress(
             valid,
             plan,
-            total,
+            observed,
             remaining(valid, observed, elapsed),
             now,
         )),

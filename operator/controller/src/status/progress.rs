@@ -3,20 +3,22 @@
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::status::Progress;
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Remaining, Stage};
 use wasmbench_core::validate::ValidatedRun;
 
 use super::truncate;
 
-/// `total` trials are planned so far; they take `left`.
+/// The trials that are planned so far take `left`.
 pub fn progress(
     valid: &ValidatedRun,
     plan: &Plan,
-    total: usize,
+    observed: &Observed,
     left: Remaining,
     now: Timestamp,
 ) -> Progress {
-    let most = valid.order.len();
+    let total = valid.planned(observed.blocks).len();
+    let most = observed.planned_blocks.map_or(valid.order.len(), |_| total);
     let measuring = matches!(plan.stage, Stage::Measuring { .. });
     let has_ended = matches!(
         plan.stage,

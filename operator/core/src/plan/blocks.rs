@@ -1,6 +1,6 @@
-//! Between two blocks: how many of them a run with precision has, and how many are complete. Records
-//! are read only then, between two trials: if anything of a block exists, that block has been
-//! decided on.
+//! Between two blocks: how many of them a run with precision has, and how many are complete. The records
+//! of the first blocks decide it, and which variants can still be measured. Records are read only then,
+//! between two trials: if anything of a block exists, that block has been decided on.
 
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
@@ -13,8 +13,7 @@ use crate::validate::ValidatedRun;
 pub enum Blocks {
     /// This many, as far as is decided so far.
     Decided(u32),
-    /// All trials of this many blocks have a record: their contents decide whether one more is
-    /// measured.
+    /// All trials of this many blocks have a record: their contents decide whether more are measured.
     Complete(u32),
 }
 

@@ -19,9 +19,9 @@ use crate::common;
 use crate::scouted::{right, wrong};
 use crate::simulated_world::{Fault, Hostility, Objects, World, objects, phase};
 
-/// Stands in for the widths of a run's intervals: decides from the records alone, and differently
-/// from run to run, whether another block is needed.
-fn needs_another_block(run: &ValidatedRun, seen: &Observed, complete: u32) -> bool {
+/// Stands in for the widths of a run's intervals: plans from the records alone, and differently from
+/// run to run, how many blocks are needed.
+fn planned_blocks(run: &ValidatedRun, seen: &Observed, complete: u32) -> u32 {
     let mut measured = seen.records.iter().filter(|(trial, ended)| {
         assert!(
             trial.block <= complete,
@@ -30,17 +30,28 @@ fn needs_another_block(run: &ValidatedRun, seen: &Observed, complete: u32) -> bo
         **ended == Ended::Measured
     });
     let enough = 8 + u32::try_from(run.seed % 6).expect("a small number");
-    measured.any(|(trial, _)| trial.block == complete) && complete < enough
+    if measured.any(|(trial, _)| trial.block == complete) {
+        enough.clamp(complete, run.spec.most_blocks())
+    } else {
+        complete
+    }
 }
 
-/// What the controller does before each plan.
+/// What the controller does before each plan. Runs with an even seed belong to an operator that was
+/// restarted since it planned: it knows the plan again at the end of the block.
 fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
-    seen.blocks = match blocks(run, seen) {
-        Blocks::Decided(blocks) => blocks,
+    let (blocks, planned) = match blocks(run, seen) {
+        Blocks::Decided(blocks) => {
+            let known = seen.planned_blocks.filter(|_| run.seed % 2 != 0);
+            (known.unwrap_or_default().max(blocks), known)
+        }
         Blocks::Complete(complete) => {
-            complete + u32::from(needs_another_block(run, seen, complete))
+            let planned = planned_blocks(run, seen, complete);
+            (planned, Some(planned))
         }
     };
+    seen.blocks = blocks;
+    seen.planned_blocks = planned;
 }
 
 /// Runs to the end and returns the number of plans that it took.
@@ -407,6 +418,32 @@ fn trials_are_skipped_block_by_block() {
     let skipped = world.seen.records.values();
     let skipped = skipped.filter(|ended| matches!(ended, Ended::Skipped(_)));
     assert_eq!(skipped.count(), world.stored.len() / 3);
+}
+
+#[test]
+fn a_plan_is_known_during_its_blocks_and_never_beyond_the_budget() {
+    for (most, expected) in [(20, 13), (10, 10)] {
+        let run = common::validated_precise(17, most);
+        let mut world = World::new(&run, 1, FRIENDLY);
+        let mut known = vec![];
+        for _ in 0..20_000 {
+            decide_blocks(&run, &mut world.seen);
+            let plan = plan(&run, &world.seen, world.now);
+            if plan.stage == Stage::Done {
+                break;
+            }
+            let begun = world.seen.records.keys().map(|trial| trial.block).max();
+            if begun > Some(8) {
+                known.push((world.seen.blocks, world.seen.planned_blocks));
+            }
+            for step in &plan.steps {
+                world.carry_out(&run, step);
+            }
+            world.pass_time();
+        }
+        known.dedup();
+        assert_eq!(known, [(expected, Some(expected))], "at most {most}");
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! From records to the decision whether another block is needed, and what reports show of it.
+//! From records to the plan how many blocks a run has, and what reports show of it.
 
 use serde_json::json;
 use wasmbench_model::wire::density::DensityMemory;
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::judge::comparison::{Comparison, Difference, Estimate};
-use wasmbench_results::judge::precision::{Ending, Precision, decide, widths};
+use wasmbench_results::judge::precision::{Ending, Plan, Precision, Target, decide, widths};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::statistics::Interval;
 use wasmbench_results::summary::Summary;
@@ -62,11 +62,50 @@ fn a_run_goes_on_until_its_budget_is_spent() {
 
 #[test]
 fn an_incomplete_block_decides_nothing() {
-    let (input, mut records) = precise("5%", 9);
-    records.pop();
-    let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Ending::GoingOn);
-    assert_eq!((summary.compared.blocks, summary.trials.missing), (9, 1));
+    for (blocks, message) in [
+        (8, "block 8 is being measured"),
+        (9, "block 9 of 10 planned is being measured"),
+    ] {
+        let (input, mut records) = precise("0.1%", blocks);
+        records.pop();
+        let summary = summarize(&input, &records);
+        assert_eq!(outcome(&summary), Ending::GoingOn);
+        let compared = (summary.compared.blocks, summary.trials.missing);
+        assert_eq!(compared, (blocks, 1));
+        assert_eq!(summary.precision.unwrap().message, message);
+    }
+}
+
+#[test]
+fn a_plan_is_made_once_and_holds_whatever_later_blocks_show() {
+    for target in ["5%", "1%", "0.5%", "0.3%", "0.2%", "0.1%"] {
+        let precision = |blocks| {
+            let (input, records) = precise(target, blocks);
+            summarize(&input, &records).precision.unwrap()
+        };
+        let first = precision(8);
+        let planned = first.planned.expect("a plan");
+        assert!((8..=10).contains(&planned), "{first:?}");
+        assert_eq!(first.blocks_after(8), planned);
+        for later in [9, 10].map(precision) {
+            assert_eq!(later.planned, Some(planned), "{target}: {later:?}");
+            let goes_on = later.blocks < planned;
+            assert_eq!(later.outcome == Ending::GoingOn, goes_on, "{later:?}");
+        }
+    }
+}
+
+#[test]
+fn intervals_have_the_freedom_of_the_blocks_that_chose_their_number() {
+    for (target, blocks, expected) in [("5%", 8, None), ("5%", 9, Some(8)), ("0.1%", 10, None)] {
+        let (input, records) = precise(target, blocks);
+        let found = summarize(&input, &records).comparisons;
+        assert!(found.iter().any(|one| one.primary));
+        for one in &found {
+            let expected = expected.filter(|_| one.primary);
+            assert_eq!(one.estimate.pilot_blocks, expected, "{target}: {one:?}");
+        }
+    }
 }
 
 #[test]
@@ -77,11 +116,11 @@ fn the_order_of_records_decides_nothing() {
     assert_eq!(one, summarize(&input, &records));
 }
 
-/// After the second block the only competitor is no longer tried.
-fn give_up(records: &mut [Record]) {
+/// After this block the only competitor is no longer tried.
+fn give_up(records: &mut [Record], last: u32) {
     replace(
         records,
-        |trial| trial.cell.variant == "embedded" && trial.block > 2,
+        |trial| trial.cell.variant == "embedded" && trial.block > last,
         |trial, position| {
             let outcome = skipped("SubjectCrashed", "it failed before");
             results_support::record(trial, position, outcome, None)
@@ -91,10 +130,16 @@ fn give_up(records: &mut [Record]) {
 
 #[test]
 fn a_run_ends_when_no_remaining_ratio_can_be_measured() {
-    let (input, mut records) = precise("0.1%", 8);
-    give_up(&mut records);
-    let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Ending::NothingToCompare);
+    for (blocks, last) in [(8, 2), (9, 8)] {
+        let (input, mut records) = precise("0.1%", blocks);
+        give_up(&mut records, last);
+        let precision = summarize(&input, &records).precision.unwrap();
+        assert_eq!(precision.outcome, Ending::NothingToCompare);
+        assert_eq!(
+            (precision.planned, precision.blocks_after(blocks)),
+            (None, blocks)
+        );
+    }
 }
 
 /// The `records` on a node that others kept busy during the trials that `which` picks.
@@ -117,7 +162,7 @@ fn noisy_trials_cost_no_block_by_themselves() {
 fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
     let (input, records) = precise("0.1%", 8);
     let mut records = noisy(records, |trial| trial.block <= 2);
-    give_up(&mut records);
+    give_up(&mut records, 2);
     assert_eq!(
         outcome(&summarize(&input, &records)),
         Ending::NothingToCompare
@@ -195,19 +240,29 @@ fn starts_within(milliseconds: f64) -> Precision {
         at_least: None,
         smallest_found: None,
     };
-    let look = widths(&[starts]);
-    decide("2.5%", 8, 20, &vec![look; 4])
+    let (target, widths) = (Target::new("2.5%".into()), widths(&[starts]));
+    let plan = Plan::new(&target, 8, 20, &widths);
+    decide(&target, 8, plan.as_ref(), &widths)
 }
 
 #[test]
 fn starts_are_precise_to_half_of_the_smallest_difference_in_milliseconds() {
-    let wide = starts_within(8.0);
-    assert_eq!(wide.outcome, Ending::GoingOn);
-    let message = wide.message;
-    assert!(
-        message.ends_with(" is at +-8.00 ms (target 5.00 ms)"),
-        "{message}"
-    );
+    for (milliseconds, planned, expected) in [
+        (6.0, 13, " is at +-6.00 ms, and 13 reach +-5.00 ms"),
+        (8.0, 20, " is at +-8.00 ms, and +-5.00 ms would take 22"),
+    ] {
+        let wide = starts_within(milliseconds);
+        assert_eq!(
+            (wide.outcome, wide.planned),
+            (Ending::GoingOn, Some(planned))
+        );
+        let begins = format!("block 8 of {planned} planned: after 8 blocks ");
+        let message = wide.message;
+        assert!(
+            message.starts_with(&begins) && message.ends_with(expected),
+            "{message}"
+        );
+    }
     let narrow = starts_within(4.0);
     assert_eq!(narrow.outcome, Ending::PreciseEnough);
     let of_narrow = narrow.widest.unwrap().difference.unwrap();

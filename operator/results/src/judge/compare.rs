@@ -11,7 +11,7 @@ use crate::cells::Cells;
 use crate::judge::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
 use crate::judge::ratios::{Ratio, ratios};
 use crate::judge::verdict::{Thresholds, Verdict, judge};
-use crate::statistics::ratio::{noise_of, simultaneous, smallest_found};
+use crate::statistics::ratio::{fewest_freedom, noise_with_pilot, simultaneous, smallest_found};
 use crate::statistics::{Interval, false_discovery};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Judged, Measured as _};
@@ -36,12 +36,28 @@ pub struct Comparisons {
 /// point too, and the others would seem slower there. CPU per request and memory are compared at
 /// the knee as well, or in the warm-latency sweep if there is no throughput sweep. Latency from the
 /// schedule is compared at equal rates.
-pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Comparisons {
+///
+/// `pilot` is the number of blocks from which the run planned how many it has: the primary
+/// comparisons, which the plan is about, have their degrees of freedom.
+pub fn comparisons(
+    spec: &BenchmarkRunSpec,
+    baseline: &str,
+    cells: &Cells,
+    pilot: Option<u32>,
+) -> Comparisons {
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
         .into_iter()
         .partition(|found| found.variant == TWIN);
     let primary = primary::places(spec, found.iter().map(Ratio::place));
-    let judged = judged(spec, &found, |one| primary.contains(&one.place()));
+    let is_primary = |one: &Ratio<'_>| primary.contains(&one.place());
+    let found: Vec<Ratio<'_>> = found
+        .into_iter()
+        .map(|one| match pilot.filter(|_| is_primary(&one)) {
+            Some(pilot) => one.with_pilot(pilot),
+            None => one,
+        })
+        .collect();
+    let judged = judged(spec, &found, is_primary);
     let floors = floors(&twins);
     let with_floor = |mut comparison: Comparison| {
         let floor = floors.iter().find(|floor| floor.is_of(&comparison));
@@ -183,7 +199,10 @@ impl Ratio<'_> {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
-            estimate: Estimate::new(&self.interval, &self.per_block),
+            estimate: Estimate {
+                pilot_blocks: self.pilot,
+                ..Estimate::new(&self.interval, &self.per_block)
+            },
             difference,
             p_value: round_significant(self.judged_interval().p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
@@ -202,13 +221,14 @@ impl Ratio<'_> {
     /// family: whichever differences are reported, in 95 of 100 runs none is smaller than stated.
     /// `None` where that interval contains 0: there is a difference, and its least size is unknown.
     fn near_end(&self, interval: &Interval, family: usize) -> Option<f64> {
-        let half_width = simultaneous(interval.half_width?, self.blocks(), family);
+        let blocks = fewest_freedom(self.blocks(), self.pilot);
+        let half_width = simultaneous(interval.half_width?, blocks, family);
         Some(interval.estimate.abs() - half_width).filter(|near_end| *near_end > 0.0)
     }
 
     /// The smallest difference that such a run finds, in the unit of the interval.
     fn smallest_found(&self, interval: &Interval, matters: f64, family: usize) -> Option<f64> {
-        let noise = noise_of(interval.half_width?, self.blocks())?;
+        let noise = noise_with_pilot(interval.half_width?, self.blocks(), self.pilot)?;
         smallest_found(noise, self.blocks(), family, matters)
     }
 }

@@ -43,12 +43,29 @@ pub struct Ratio<'a> {
     pub matters: f64,
     /// What speaks against it.
     pub untrusted: Vec<Reason>,
+    /// The blocks that chose how many the run has, if the intervals have their degrees of freedom.
+    pub pilot: Option<u32>,
 }
 
-impl Ratio<'_> {
+impl<'a> Ratio<'a> {
     /// What the ratio compares, and where.
-    pub fn place(&self) -> Place<'_> {
+    pub fn place(&self) -> Place<'a> {
         (self.variant, self.workload, self.point, self.metric)
+    }
+
+    /// The same ratio in a run whose first `pilot` blocks chose how many it has.
+    #[must_use]
+    pub fn with_pilot(self, pilot: u32) -> Self {
+        let blocks = self.blocks();
+        let planned = |interval: Interval| interval.with_freedom_of(pilot, blocks);
+        Self {
+            interval: planned(self.interval),
+            difference: self
+                .difference
+                .map(|(found, least)| (planned(found), least)),
+            pilot: Some(pilot),
+            ..self
+        }
     }
 
     /// Blocks in which both were measured.
@@ -191,6 +208,7 @@ fn ratio<'a>(
         difference: smallest.and_then(|smallest| Some((base.difference(&one.by_block)?, smallest))),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
         per_block,
+        pilot: None,
     })
 }
 

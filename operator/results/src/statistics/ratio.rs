@@ -6,6 +6,7 @@
 //! winsorised variance. Below 8 blocks this is the ordinary t interval around the geometric mean.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::statistics::trimmed::{Sample, Trimming};
 use crate::statistics::{LEVEL, Scale, student};
@@ -68,6 +69,18 @@ impl Interval {
         }
     }
 
+    /// The same interval of `blocks` blocks with the degrees of freedom of the first `pilot` of them,
+    /// if those are fewer: the scatter of the pilot chose how many blocks there are (Stein, 1945).
+    #[must_use]
+    pub fn with_freedom_of(self, pilot: u32, blocks: u32) -> Self {
+        let planned = fewest_freedom(blocks, Some(pilot));
+        let Some(half_width) = self.half_width.filter(|_| planned != blocks) else {
+            return self;
+        };
+        let error = half_width / student::quantile(LEVEL, freedom(blocks));
+        Self::with_error(self.estimate, Some(error), freedom(planned))
+    }
+
     /// Lower end of the interval, in the unit of the estimate.
     pub fn low(&self) -> Option<f64> {
         self.half_width.map(|half| self.estimate - half)
@@ -89,6 +102,27 @@ impl Interval {
 pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
     let noise = noise_of(half_width, blocks)?;
     (blocks + 1..=most).find(|more| noise * reach(*more, LEVEL) <= target)
+}
+
+/// With how many blocks of `numbers` an interval reaches no farther than `target` on either side, if
+/// it reaches `half_width` with the `blocks` of a pilot, whose degrees of freedom it then has
+/// ([`Interval::with_freedom_of`]); `None` if with none of them.
+pub fn blocks_planned(
+    half_width: f64,
+    blocks: u32,
+    target: f64,
+    mut numbers: RangeInclusive<u32>,
+) -> Option<u32> {
+    let noise = noise_of(half_width, blocks)?;
+    let of_pilot = student::quantile(LEVEL, freedom(blocks));
+    let quantile = |more: u32| {
+        if freedom(more) < freedom(blocks) {
+            student::quantile(LEVEL, freedom(more))
+        } else {
+            of_pilot
+        }
+    };
+    numbers.find(|more| noise * standard_error(*more) * quantile(*more) <= target)
 }
 
 /// How many blocks it takes to find equals `Equivalent` in 80 of 100 cases, under the same
@@ -158,9 +192,25 @@ const MISSED: f64 = 0.4;
 
 /// How far an interval of this level reaches if the noise of one block is 1.
 fn reach(blocks: u32, level: f64) -> f64 {
+    standard_error(blocks) * student::quantile(level, freedom(blocks))
+}
+
+/// The standard error of a trimmed mean if the noise of one block is 1.
+fn standard_error(blocks: u32) -> f64 {
     let trimming = Trimming::new(blocks as usize);
-    let error = 1.0 + TRIMMED * trimming.first();
-    error * student::quantile(level, trimming.freedom()) / f64::from(blocks).sqrt()
+    (1.0 + TRIMMED * trimming.first()) / f64::from(blocks).sqrt()
+}
+
+/// Degrees of freedom of the interval of two blocks or more.
+fn freedom(blocks: u32) -> u32 {
+    Trimming::new(blocks as usize).freedom()
+}
+
+/// The number of blocks whose degrees of freedom an interval of `blocks` blocks has if a pilot chose
+/// the number: of the two, the one with fewer.
+pub fn fewest_freedom(blocks: u32, pilot: Option<u32>) -> u32 {
+    let has_fewer = |pilot: &u32| *pilot > 1 && blocks > 1 && freedom(*pilot) < freedom(blocks);
+    pilot.filter(has_fewer).unwrap_or(blocks)
 }
 
 /// By how much the standard error of a trimmed mean exceeds the plain mean's, under normal noise: with
@@ -169,7 +219,16 @@ const TRIMMED: f64 = 0.035;
 
 /// The scatter of the blocks' log ratios behind an interval; `None` for a single block.
 pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
-    (blocks > 1).then(|| half_width / reach(blocks, LEVEL))
+    noise_with_pilot(half_width, blocks, None)
+}
+
+/// The same of an interval with the degrees of freedom of a pilot, if there was one
+/// ([`Interval::with_freedom_of`]).
+pub fn noise_with_pilot(half_width: f64, blocks: u32, pilot: Option<u32>) -> Option<f64> {
+    (blocks > 1).then(|| {
+        let quantile = student::quantile(LEVEL, freedom(fewest_freedom(blocks, pilot)));
+        half_width / (standard_error(blocks) * quantile)
+    })
 }
 
 fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
@@ -292,6 +351,36 @@ mod tests {
         let five = simultaneous(0.1, 5, 5);
         assert!((five - 0.1 * 4.604_095 / 2.776_445).abs() < 1e-6, "{five}");
         assert!((simultaneous(0.1, 5, 1) - 0.1).abs() < 1e-12);
+    }
+
+    /// The two-sided 5 % points of 6 and of 8 degrees of freedom, which 8 and 12 blocks have, are
+    /// 2.446912 and 2.306004.
+    #[test]
+    fn the_interval_of_a_planned_number_of_blocks_has_the_freedom_of_its_pilot() {
+        let ratios: Vec<f64> = (0..12)
+            .map(|block| 1.0 + f64::from(block) / 100.0)
+            .collect();
+        let own = Interval::from_ratios(&ratios).unwrap();
+        let planned = own.with_freedom_of(8, 12);
+        let wider = planned.half_width.unwrap() / own.half_width.unwrap();
+        assert!((wider - 2.446_912 / 2.306_004).abs() < 1e-6, "{wider}");
+        assert!(planned.p_value > own.p_value);
+        assert!(close(planned.estimate, own.estimate));
+        let noise = noise_with_pilot(planned.half_width.unwrap(), 12, Some(8)).unwrap();
+        assert!(close(noise, noise_of(own.half_width.unwrap(), 12).unwrap()));
+        // No more than its own: 16 blocks have fewer degrees of freedom than 15.
+        assert_eq!(own.with_freedom_of(12, 12), own);
+        assert_eq!(own.with_freedom_of(15, 16), own);
+    }
+
+    #[test]
+    fn a_plan_reaches_its_target_with_the_freedom_of_its_pilot() {
+        assert_eq!(blocks_planned(0.03, 8, 0.031, 8..=50), Some(8));
+        let planned = blocks_planned(0.031, 8, 0.025, 8..=50).unwrap();
+        let ordinary = blocks_for(0.031, 8, 0.025, 50).unwrap();
+        assert!(ordinary < planned && planned < 16, "{ordinary} {planned}");
+        assert_eq!(blocks_planned(0.031, 8, 0.001, 8..=50), None);
+        assert_eq!(blocks_planned(0.031, 1, 0.025, 8..=50), None);
     }
 
     #[test]

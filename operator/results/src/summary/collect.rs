@@ -17,7 +17,7 @@ use crate::cells::variant_validity::{VariantValidity, wrong_engines};
 use crate::doubts::{self, Evidence};
 use crate::judge::compare::{self, Comparisons};
 use crate::judge::expectations;
-use crate::judge::precision::{self, Precision};
+use crate::judge::precision::{self, Course, Precision};
 use crate::read::answer_sizes::answer_sizes;
 use crate::read::answers;
 use crate::read::cpu_limit::CpuLimit;
@@ -179,8 +179,7 @@ impl Collector {
         let cells = Cells::new(&measured, observations, validity);
 
         // Judge.
-        let compared = compare::comparisons(&measured, baseline, &cells);
-        let precision = self.precision(&measured, validity);
+        let (compared, precision) = self.judge(&measured, validity, &cells);
 
         // Doubts.
         let mut doubts = self.doubts(&requested, validity, &cells, &compared);
@@ -199,18 +198,38 @@ impl Collector {
         summary
     }
 
-    /// How precise the comparisons are: those of the run, and those after fewer blocks.
-    fn precision(
+    /// The comparisons, and how precise they are. If the first blocks of the run chose how many it
+    /// has, the primary comparisons have their degrees of freedom.
+    fn judge(
         &self,
         measured: &BenchmarkRunSpec,
         validity: VariantValidity<'_>,
-    ) -> Option<Precision> {
+        cells: &Cells,
+    ) -> (Comparisons, Option<Precision>) {
         let baseline = self.run.baseline();
-        precision::reached(measured, baseline, &self.observations, |spec| {
+        let course = Course {
+            spec: measured,
+            baseline,
+            pilot: self.measured.fewest_blocks(),
+            observations: &self.observations,
+        };
+        let compared = compare::comparisons(measured, baseline, cells, None);
+        let plan = course.plan(&precision::widths(&compared.with_baseline), |spec| {
             let cells = Cells::new(spec, &self.observations, validity);
-            let compared = compare::comparisons(spec, baseline, &cells);
+            let compared = compare::comparisons(spec, baseline, &cells, None);
             precision::widths(&compared.with_baseline)
-        })
+        });
+        let pilot = plan
+            .as_ref()
+            .and_then(|plan| plan.pilot_of(measured.blocks));
+        let compared = if pilot.is_some() {
+            compare::comparisons(measured, baseline, cells, pilot)
+        } else {
+            compared
+        };
+        let widths = precision::widths(&compared.with_baseline);
+        let precision = course.precision(plan.as_ref(), widths);
+        (compared, precision)
     }
 
     /// What speaks against the numbers of a run with the `requested` spec.

@@ -20,7 +20,7 @@ pub fn validated() -> ValidatedRun {
     validate(&parse(RUN), &config()).expect("the fixture is valid")
 }
 
-/// A smaller run that continues until it is precise, for at most `max_blocks` blocks.
+/// A smaller run that plans how many blocks it takes, of at most `max_blocks`.
 pub fn precise(seed: i64, max_blocks: u32) -> BenchmarkRun {
     let mut run = parse(RUN);
     run.spec.seed = Some(seed);

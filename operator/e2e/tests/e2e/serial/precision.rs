@@ -1,4 +1,4 @@
-//! Runs that continue until their intervals are narrow.
+//! Runs that plan how many blocks narrow intervals take.
 
 use wasmbench_api::status::ReachedPrecision;
 use wasmbench_api::{BenchmarkRun, conditions};
@@ -23,16 +23,14 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
-/// Asserts that the run's blocks and its widest interval agree with what ended it. A busy node may
-/// invalidate intervals, and then the run reports it.
+/// Asserts that the run's blocks and its widest interval agree with what ended it. The run plans once,
+/// so that its widest interval may miss the target where the first blocks lay close together.
 fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
     match (&*reached.outcome, reached.widest_relative_interval) {
-        ("PreciseEnough", Some(widest)) => assert!(widest <= 0.1, "{reached:?}"),
-        ("BudgetSpent", widest) => {
-            assert_eq!(reached.blocks, 12, "{reached:?}");
-            let is_noisy = reached.message.contains("on a noisy node");
-            assert!(widest.is_some() || is_noisy, "{reached:?}");
+        ("PreciseEnough", Some(widest)) => {
+            assert!(reached.blocks > 8 || widest <= 0.1, "{reached:?}");
         }
+        ("BudgetSpent", Some(_)) => assert_eq!(reached.blocks, 12, "{reached:?}"),
         ("NothingToCompare", None) => {
             let trust = runs::condition(run, conditions::TRUSTWORTHY).expect("a condition");
             let why = "LoadGeneratorSaturated";

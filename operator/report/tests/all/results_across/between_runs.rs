@@ -274,7 +274,7 @@ fn follow(history: &mut History, run: &Summary, input: &RunInput) {
         cold_starts: run.cold_starts.clone(),
         density: run.density.clone(),
     };
-    let mut compared = comparisons(&input.spec, &run.baseline, &cells).with_baseline;
+    let mut compared = comparisons(&input.spec, &run.baseline, &cells, None).with_baseline;
     for one in &mut compared {
         one.untrusted.clear();
     }

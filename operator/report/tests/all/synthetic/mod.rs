@@ -31,6 +31,8 @@ pub enum Noise {
     /// Pods of two kinds: one in five is slower by twice this. With the normal noise of each kind,
     /// trials have this standard deviation.
     TwoKinds(f64),
+    /// Log-normal, with this standard deviation: skewed, with a shape of 0.6.
+    LogNormal(f64),
     /// Exponential, with this standard deviation: most trials are fast, and some are far slower.
     Exponential(f64),
 }
@@ -86,6 +88,11 @@ impl Chance {
                 let slower = if is_slow { 2.0 * deviation } else { 0.0 };
                 slower + 0.6 * deviation * self.normal()
             }
+            Noise::LogNormal(deviation) => {
+                let (value, mean) = ((0.6 * self.normal()).exp(), 0.18_f64.exp());
+                let variance = (0.36_f64.exp() - 1.0) * 0.36_f64.exp();
+                deviation * (value - mean) / variance.sqrt()
+            }
             Noise::Exponential(deviation) => -deviation * self.uniform().ln(),
         }
     }
@@ -127,6 +134,11 @@ pub struct SyntheticCells {
 impl SyntheticCells {
     /// The comparisons of the first `blocks` blocks.
     pub fn after(&self, blocks: u32) -> Vec<Comparison> {
+        self.planned(blocks, None)
+    }
+
+    /// The same if `pilot` of these blocks chose how many there are.
+    pub fn planned(&self, blocks: u32, pilot: Option<u32>) -> Vec<Comparison> {
         let first = |found: &LoadCell| {
             let trials = found
                 .detail
@@ -146,7 +158,7 @@ impl SyntheticCells {
             loads: self.cells.iter().map(first).collect(),
             ..Cells::default()
         };
-        comparisons(&self.spec, "base", &cells).with_baseline
+        comparisons(&self.spec, "base", &cells, pilot).with_baseline
     }
 }
 
@@ -324,13 +336,23 @@ pub fn share(run: &SyntheticRun, runs: u32, holds: impl Fn(&[Comparison]) -> boo
 /// yet.
 pub fn primary(variant: &str, metric: Metric, ratios: &[f64]) -> Comparison {
     let found = Interval::from_ratios(ratios).expect("ratios");
+    with_interval(variant, metric, &found, ratios)
+}
+
+/// The same with this interval of the ratios.
+pub fn with_interval(
+    variant: &str,
+    metric: Metric,
+    found: &Interval,
+    ratios: &[f64],
+) -> Comparison {
     Comparison {
         variant: variant.to_owned(),
         workload: "hello".into(),
         metric,
         point: Point::WarmLatency,
         primary: true,
-        estimate: Estimate::new(&found, ratios),
+        estimate: Estimate::new(found, ratios),
         difference: None,
         p_value: found.p_value,
         adjusted_p_value: found.p_value,

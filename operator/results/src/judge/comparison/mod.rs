@@ -26,6 +26,9 @@ pub struct Estimate {
     pub high: Option<f64>,
     /// Blocks in which both were measured.
     pub blocks: u32,
+    /// The first blocks of a run with precision, from which it planned how many it has: the interval
+    /// has their degrees of freedom. Absent where it has its own.
+    pub pilot_blocks: Option<u32>,
     /// The ratio of each of these blocks, in the order of the blocks.
     pub per_block: Vec<f64>,
 }
@@ -38,6 +41,7 @@ impl Estimate {
             low: interval.low().map(factor),
             high: interval.high().map(factor),
             blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
+            pilot_blocks: None,
             per_block: ratios.iter().copied().map(round_number).collect(),
         }
     }

@@ -11,7 +11,7 @@ use wasmbench_model::wire::record::Point;
 
 use crate::judge::comparison::Comparison;
 use crate::statistics::Scale;
-use crate::statistics::ratio::simultaneous;
+use crate::statistics::ratio::{fewest_freedom, simultaneous};
 use crate::vocabulary::measure::{Measured as _, Metric};
 use crate::vocabulary::primary;
 
@@ -96,7 +96,8 @@ impl Found {
             }
             let scale = metric.scale();
             let [low, middle, high] = [low, number, high].map(|number| scale.transform(number));
-            let blocks = comparison.estimate.blocks;
+            let estimate = &comparison.estimate;
+            let blocks = fewest_freedom(estimate.blocks, estimate.pilot_blocks);
             let half = simultaneous((high - low) / 2.0, blocks, expectations);
             (scale.inverse(middle - half), scale.inverse(middle + half))
         };

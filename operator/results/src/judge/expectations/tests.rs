@@ -33,6 +33,7 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
             blocks: 5,
+            pilot_blocks: None,
             per_block: vec![],
         },
         difference: None,

@@ -1,19 +1,22 @@
-//! Is the run precise enough, or is another block needed? Decided only from the widths of the
-//! intervals: looking at verdicts again and again, and stopping at the first welcome one, finds
-//! differences between equals.
+//! Is the run precise enough, or are more blocks needed? The run plans once, from the widths of the
+//! intervals of its first blocks (the pilot), how many blocks it needs, and measures them: the two
+//! stages of Stein (1945).
 //!
-//! Widths mislead, too: an interval first becomes narrow when the blocks happen to lie close
-//! together, and an interval taken at that moment misses the truth in up to 8.5 of 100 cases
-//! instead of in 5 of them. Hence [`STEADY`]; `report/tests/all/precision_simulation.rs` shows
-//! this.
+//! Neither verdicts nor widths are looked at again. Stopping at the first welcome verdict finds
+//! differences between equals. Stopping when the intervals are narrow stops when the blocks happen to
+//! lie close together: where trials scatter by 4 and 5 %, intervals of runs that ended so missed the
+//! truth in 17 and 28 of 100 cases (docs/adr/0033-precision-plans-once.md).
 
+mod plan;
+mod target;
 mod width;
 
 use std::collections::BTreeMap;
 
+pub use plan::Plan;
 use serde::{Deserialize, Serialize};
+pub use target::Target;
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
 pub use width::{DifferenceWidth, Width};
 
 use wasmbench_model::cells::cells_of;
@@ -23,13 +26,6 @@ use wasmbench_model::wire::record::{Outcome, TrialId};
 use crate::judge::comparison::Comparison;
 use crate::read::observation::Observation;
 
-/// The number of blocks in a row for which all intervals must be narrow enough. With one block,
-/// intervals contain the truth in 91.5 of 100 runs in the worst case (a single ratio, 7 % noise);
-/// with four, in 93.4.
-pub const STEADY: u32 = 4;
-/// The first number of blocks whose widths count; with fewer blocks the width of an interval is
-/// luck.
-const FIRST_LOOK: u32 = FEWEST_PRECISE_BLOCKS + 1 - STEADY;
 /// Significant digits of widths.
 const DIGITS: usize = 3;
 
@@ -43,6 +39,9 @@ pub struct Precision {
     pub target: String,
     /// Blocks that the run has so far.
     pub blocks: u32,
+    /// Blocks that the run will have, as its first blocks show. Absent before they are complete, and
+    /// if nothing can be compared.
+    pub planned: Option<u32>,
     /// Whether the run ends, and why.
     pub outcome: Ending,
     /// The widest interval of all ratios that can still be measured.
@@ -51,27 +50,34 @@ pub struct Precision {
     pub message: String,
 }
 
+impl Precision {
+    /// Whether it is known how many blocks the run will have.
+    pub fn is_planned(&self) -> bool {
+        self.planned.is_some() || self.outcome != Ending::GoingOn
+    }
+
+    /// The blocks that a run has to measure if `complete` of them have a record of every trial.
+    pub fn blocks_after(&self, complete: u32) -> u32 {
+        match (self.outcome, self.planned) {
+            (Ending::GoingOn, Some(planned)) => planned.max(complete),
+            // The records do not tell how many: some do not unpack.
+            (Ending::GoingOn, None) => complete + 1,
+            (Ending::PreciseEnough | Ending::BudgetSpent | Ending::NothingToCompare, _) => complete,
+        }
+    }
+}
+
 /// Whether a run with `spec.precision` ends, and why.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 pub enum Ending {
-    /// Another block is needed.
+    /// More blocks are needed.
     GoingOn,
-    /// All intervals were narrow enough for [`STEADY`] blocks in a row.
+    /// The blocks were measured with which all intervals were planned to be narrow enough.
     PreciseEnough,
-    /// All blocks that the spec allows were measured.
+    /// All blocks that the spec allows were measured, and more would be needed.
     BudgetSpent,
     /// No ratio to the baseline can still be measured.
     NothingToCompare,
-}
-
-impl Ending {
-    /// The blocks of a run that has measured `complete` of them and found this.
-    pub fn blocks_after(self, complete: u32) -> u32 {
-        match self {
-            Self::GoingOn => complete + 1,
-            Self::PreciseEnough | Self::BudgetSpent | Self::NothingToCompare => complete,
-        }
-    }
 }
 
 /// The widths of the primary ratios. A run does not wait for secondary ones: the memory of small
@@ -89,64 +95,109 @@ pub fn blocks(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observat
         .clamp(spec.fewest_blocks(), spec.most_blocks())
 }
 
-/// How precise the run is after the blocks of `spec`; `None` without `spec.precision`. `widths`
-/// returns the widths of the ratios for a spec with as many blocks or fewer.
-pub fn reached(
-    spec: &BenchmarkRunSpec,
-    baseline: &str,
-    observations: &BTreeMap<TrialId, Observation>,
-    widths: impl Fn(&BenchmarkRunSpec) -> Vec<Width>,
-) -> Option<Precision> {
-    let precision = spec.precision.as_ref()?;
-    let is_open = |width: &Width| {
-        let given_up = |name| given_up(observations, name, &width.workload, spec.blocks);
-        !given_up(&width.variant) && !given_up(baseline)
-    };
-    let look = |blocks| {
-        let spec = BenchmarkRunSpec {
-            blocks,
-            ..spec.clone()
-        };
-        widths(&spec).into_iter().filter(is_open).collect()
-    };
-    let earliest = FIRST_LOOK.max((spec.blocks + 1).saturating_sub(STEADY));
-    let looks: Vec<Vec<Width>> = (earliest..=spec.blocks).rev().map(look).collect();
-    let target = &precision.target(&spec.minimum_effect);
-    let mut found = decide(target, spec.blocks, spec.most_blocks(), &looks);
-    if !is_complete(spec, observations) {
-        found.outcome = Ending::GoingOn;
-        found.message = format!("block {} is being measured", spec.blocks);
-    }
-    Some(found)
+/// What a run with precision has measured.
+#[derive(Clone, Copy)]
+pub struct Course<'a> {
+    /// The spec, with the blocks that the run has so far.
+    pub spec: &'a BenchmarkRunSpec,
+    /// Name of the variant with which the others are compared.
+    pub baseline: &'a str,
+    /// The blocks from which the run plans.
+    pub pilot: u32,
+    /// What was observed.
+    pub observations: &'a BTreeMap<TrialId, Observation>,
 }
 
-/// Decides after `blocks` blocks of at most `most`. `looks` holds the widths with all blocks so
-/// far, then those with one block fewer, and so on.
-pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Precision {
-    // validate rejects anything that is not a share.
-    let share = share_of(target).unwrap_or_default();
-    let widest = |look: &Vec<Width>| {
-        let widths = look.iter().cloned();
-        widths.max_by(|one, other| one.excess(share).total_cmp(&other.excess(share)))
-    };
-    let is_narrow = |width: &Width| width.excess(share) <= 1.0;
-    let narrow = looks.iter().map(widest);
-    let steady = narrow
-        .take_while(|width| width.as_ref().is_some_and(is_narrow))
-        .count();
-    let now = looks.first().and_then(widest);
-    let outcome = match &now {
+impl Course<'_> {
+    /// The target; `None` without `spec.precision`.
+    fn target(self) -> Option<Target> {
+        let precision = self.spec.precision.as_ref()?;
+        Some(Target::new(precision.target(&self.spec.minimum_effect)))
+    }
+
+    /// How many blocks the run needs; `None` without `spec.precision`, before the pilot is complete,
+    /// and if nothing can be compared. Later blocks change the plan in one way only: it is about the
+    /// comparisons that can still be measured. `now` are the widths of the run, and `widths` returns
+    /// those for a spec with fewer blocks.
+    pub fn plan(
+        self,
+        now: &[Width],
+        widths: impl FnOnce(&BenchmarkRunSpec) -> Vec<Width>,
+    ) -> Option<Plan> {
+        let target = self.target()?;
+        if !self.is_complete(self.pilot) {
+            return None;
+        }
+        let of_pilot = widths(&BenchmarkRunSpec {
+            blocks: self.pilot,
+            ..self.spec.clone()
+        });
+        let can_change = |width: &Width| {
+            self.is_open(width) && now.iter().any(|latest| latest.is_of_same(width))
+        };
+        let open: Vec<Width> = of_pilot.into_iter().filter(can_change).collect();
+        Plan::new(&target, self.pilot, self.spec.most_blocks(), &open)
+    }
+
+    /// How precise the run is; `None` without `spec.precision`. `now` are the widths of the run.
+    pub fn precision(self, plan: Option<&Plan>, now: Vec<Width>) -> Option<Precision> {
+        let target = self.target()?;
+        let blocks = self.spec.blocks;
+        let open: Vec<Width> = now.into_iter().filter(|now| self.is_open(now)).collect();
+        let mut found = decide(&target, blocks, plan, &open);
+        if !self.is_complete(blocks) {
+            found.outcome = Ending::GoingOn;
+            let planned = found.planned.filter(|planned| *planned >= blocks);
+            let of_planned = planned.map(|planned| format!(" of {planned} planned"));
+            found.message = format!(
+                "block {blocks}{} is being measured",
+                of_planned.unwrap_or_default()
+            );
+        }
+        Some(found)
+    }
+
+    /// Whether further blocks can change the comparison.
+    fn is_open(self, width: &Width) -> bool {
+        let last = self.spec.blocks;
+        let given_up = |name| given_up(self.observations, name, &width.workload, last);
+        !given_up(&width.variant) && !given_up(self.baseline)
+    }
+
+    /// Whether every trial of the first `blocks` blocks has a record.
+    fn is_complete(self, blocks: u32) -> bool {
+        let has_record = |block| {
+            move |cell| {
+                let trial = TrialId { cell, block };
+                self.observations.contains_key(&trial)
+            }
+        };
+        (1..=blocks).all(|block| cells_of(self.spec).into_iter().all(has_record(block)))
+    }
+}
+
+/// Decides after `blocks` blocks by the `plan`, which is `None` if nothing can be compared. `now`
+/// are the widths with all blocks so far; they decide nothing.
+pub fn decide(target: &Target, blocks: u32, plan: Option<&Plan>, now: &[Width]) -> Precision {
+    let outcome = match plan {
         None => Ending::NothingToCompare,
-        Some(_) if steady >= STEADY as usize => Ending::PreciseEnough,
-        Some(_) if blocks >= most => Ending::BudgetSpent,
-        Some(_) => Ending::GoingOn,
+        Some(plan) if blocks < plan.blocks() => Ending::GoingOn,
+        Some(plan) if plan.fits() => Ending::PreciseEnough,
+        Some(_) => Ending::BudgetSpent,
     };
+    let widest = target.widest(now);
+    let shown = plan.map(|plan| message(outcome, blocks, target, plan, widest));
     Precision {
-        message: message(outcome, blocks, target, now.as_ref(), steady),
-        target: target.to_owned(),
+        message: shown.unwrap_or_else(|| {
+            format!(
+                "ended after {blocks} blocks: no ratio to the baseline can be measured any more"
+            )
+        }),
+        target: target.as_written().to_owned(),
         blocks,
+        planned: plan.map(Plan::blocks),
         outcome,
-        widest: now.map(|width| Width {
+        widest: widest.cloned().map(|width| Width {
             relative: width.relative.map(|share| round_significant(share, DIGITS)),
             difference: width.difference.map(|width| DifferenceWidth {
                 reaches: round_significant(width.reaches, DIGITS),
@@ -160,30 +211,42 @@ pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Pre
 fn message(
     outcome: Ending,
     blocks: u32,
-    target: &str,
+    target: &Target,
+    plan: &Plan,
     widest: Option<&Width>,
-    steady: usize,
 ) -> String {
-    let place = widest.map_or("", |width| width.what.as_str());
-    let (reach, own_target) = widest.map(|width| width.words(target)).unwrap_or_default();
+    let Plan {
+        pilot,
+        widest: of_pilot,
+        ..
+    } = plan;
+    let (planned, needed) = (plan.blocks(), plan.needed_words());
+    let widest = widest.unwrap_or(of_pilot);
+    let (place, (reach, own_target)) = (&widest.what, target.words(widest));
     match outcome {
-        Ending::PreciseEnough => format!(
-            "precise enough after {blocks} blocks: the widest interval is {reach} ({place}; \
-             target {own_target})"
-        ),
-        Ending::BudgetSpent if steady > 0 => format!(
-            "budget of {blocks} blocks spent: all intervals are narrow enough, but not yet for \
-             {STEADY} blocks in a row; the widest is {reach} ({place}; target {own_target})"
-        ),
-        Ending::BudgetSpent => format!(
-            "budget of {blocks} blocks spent: {place} is still at {reach} (target {own_target})"
-        ),
-        Ending::GoingOn => {
-            format!("after {blocks} blocks {place} is at {reach} (target {own_target})")
+        Ending::PreciseEnough => {
+            let as_planned = if blocks > *pilot { " as planned" } else { "" };
+            format!(
+                "precise enough{as_planned} after {blocks} blocks: the widest interval is {reach} \
+                 ({place}; target {own_target})"
+            )
         }
-        Ending::NothingToCompare => format!(
-            "ended after {blocks} blocks: no ratio to the baseline can be measured any more"
+        Ending::BudgetSpent => format!(
+            "budget of {blocks} blocks spent: {needed} would be needed; {place} is still at {reach} \
+             (target {own_target})"
         ),
+        Ending::GoingOn | Ending::NothingToCompare => {
+            let (place, (reach, own_target)) = (&of_pilot.what, target.words(of_pilot));
+            let needs = if plan.fits() {
+                format!("{planned} reach +-{own_target}")
+            } else {
+                format!("+-{own_target} would take {needed}")
+            };
+            format!(
+                "block {blocks} of {planned} planned: after {pilot} blocks {place} is at {reach}, \
+                 and {needs}"
+            )
+        }
     }
 }
 
@@ -200,14 +263,4 @@ fn given_up(
             && trial.cell.workload == workload
             && matches!(observed.ended, Outcome::Skipped { .. })
     })
-}
-
-fn is_complete(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> bool {
-    let has_record = |block| {
-        move |cell| {
-            let trial = TrialId { cell, block };
-            observations.contains_key(&trial)
-        }
-    };
-    (1..=spec.blocks).all(|block| cells_of(spec).into_iter().all(has_record(block)))
 }

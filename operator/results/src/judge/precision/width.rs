@@ -1,9 +1,11 @@
 //! The width of an interval, and how wide it may be.
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_model::units;
 
 use crate::judge::comparison::{Comparison, Difference};
+use crate::statistics::ratio::blocks_planned;
 use crate::vocabulary::measure::{Measured as _, Metric};
 
 /// The width of the interval of a comparison.
@@ -22,6 +24,8 @@ pub struct Width {
     pub relative: Option<f64>,
     /// How far the interval of the difference reaches, if the difference is judged.
     pub difference: Option<DifferenceWidth>,
+    /// Blocks in which both were measured.
+    pub blocks: u32,
 }
 
 /// The width of the interval of a difference, in the unit of the measure.
@@ -48,7 +52,24 @@ impl Width {
             what: comparison.subject(),
             relative: comparison.estimate.ends().map(reach),
             difference: difference.and_then(|difference| of_difference(metric, difference)),
+            blocks: comparison.estimate.blocks,
         }
+    }
+
+    /// Whether this is the width of a comparison of the same variant and workload.
+    pub(super) fn is_of_same(&self, other: &Self) -> bool {
+        (&self.variant, &self.workload) == (&other.variant, &other.workload)
+    }
+
+    /// The blocks that the interval needs to meet its target, from `pilot` to [`MOST_BLOCKS`], as it
+    /// shows in the pilot; `share` is the target for ratios.
+    pub(super) fn needed(&self, share: f64, pilot: u32) -> Option<u32> {
+        let (half_width, target) = match (self.difference, self.relative) {
+            (Some(difference), _) => (difference.reaches, difference.target),
+            (None, Some(relative)) => (libm::log1p(relative), libm::log1p(share)),
+            (None, None) => return None,
+        };
+        blocks_planned(half_width, self.blocks, target, pilot..=MOST_BLOCKS)
     }
 
     /// The width as a multiple of the target; `share` is the target for ratios.
