@@ -24,7 +24,7 @@ impl Interval {
 
 /// Standard error of the difference and its integer degrees of freedom: rounded down, which widens
 /// the interval by less than a hundredth where it matters.
-fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
+pub(super) fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
     let (one_square, other_square) = (square(one.error?), square(other.error?));
     let sum = one_square + other_square;
     if sum <= 0.0 {

@@ -179,7 +179,11 @@ impl Collector {
         let cells = Cells::new(&measured, observations, validity);
 
         // Judge.
-        let compared = compare::comparisons(&measured, baseline, &cells);
+        let compared = compare::comparisons(&measured, baseline, &cells).with_order_effects(
+            &measured,
+            observations,
+            &cells,
+        );
         let precision = self.precision(&measured, validity);
 
         // Doubts.
@@ -230,7 +234,7 @@ impl Collector {
             engines: validity.engines,
             drift: validity.drift,
             comparisons: &compared.with_baseline,
-            noise_floors: &compared.noise_floors,
+            order_effects: &compared.order_effects,
         })
     }
 

@@ -18,6 +18,7 @@ use crate::runs::across::{CellRatio, Side, Unjudged, VersusBaseline};
 use crate::runs::history::Scatter;
 use crate::statistics::{Interval, false_discovery, paired_ratios};
 use crate::summary::Summary;
+use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::{minimum_effect, smallest_change};
 
@@ -39,8 +40,8 @@ pub struct Sample {
     unjudged: Option<Unjudged>,
     /// Whether the sample's own run does not trust it.
     is_untrusted: bool,
-    /// Whether the sample's own run does not trust the baseline's number in the ratio.
-    is_baseline_untrusted: bool,
+    /// Whether the sample's own run does not trust its ratio to the baseline.
+    is_ratio_untrusted: bool,
 }
 
 impl Sample {
@@ -56,7 +57,7 @@ impl Sample {
     /// Whether the sample's own run does not trust what is judged: the ratio to the baseline, or
     /// the value.
     fn is_untrusted_as(&self, is_of_baseline: bool) -> bool {
-        self.is_untrusted || (is_of_baseline && self.is_baseline_untrusted)
+        self.is_untrusted || (is_of_baseline && self.is_ratio_untrusted)
     }
 
     fn is_same_cell(&self, other: &Self) -> bool {
@@ -250,7 +251,9 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
         let base = one
             .base(&series, &summary.baseline)
             .filter(|_| one.cell.variant != summary.baseline);
-        let floor = summary.noise_floor(one.cell, one.metric);
+        let compared = summary.comparison(one.cell, one.metric);
+        let is_shifted =
+            compared.is_some_and(|found| found.untrusted.contains(&Reason::OrderEffect));
         Sample {
             cell: one.cell.cell(),
             metric: one.metric,
@@ -261,8 +264,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
             scatter: None,
             unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
             is_untrusted: is_untrusted(one.cell),
-            // The floor shows that the baseline differs from its twin.
-            is_baseline_untrusted: floor.is_some_and(|floor| floor.differs)
+            is_ratio_untrusted: is_shifted
                 || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
         }
     };
