@@ -80,24 +80,25 @@ fn observed(position: u32) -> Observation {
     }
 }
 
-impl Run {
-    fn trial(&self, block: u32, position: u32, longer: f64) -> Trial {
-        let longer = longer.exp();
-        Trial {
-            block,
-            position,
-            state: TrialState::Valid,
-            reason: None,
-            metrics: Metrics {
-                requests: 10_000,
-                rps: Some(10_000.0 / longer),
-                p50: Some(100.0 * longer),
-                cpu: Some(50.0 * longer),
-                ..Metrics::default()
-            },
-        }
+/// A trial that takes `longer`, a logarithm.
+fn trial(block: u32, position: u32, longer: f64) -> Trial {
+    let longer = longer.exp();
+    Trial {
+        block,
+        position,
+        state: TrialState::Valid,
+        reason: None,
+        metrics: Metrics {
+            requests: 10_000,
+            rps: Some(10_000.0 / longer),
+            p50: Some(100.0 * longer),
+            cpu: Some(50.0 * longer),
+            ..Metrics::default()
+        },
     }
+}
 
+impl Run {
     fn measure(&self, chance: &mut Chance) -> Comparisons {
         let spec = spec(self.blocks);
         let share = 1.0 / f64::from(self.blocks);
@@ -119,7 +120,7 @@ impl Run {
                 trials
                     .entry(*pair)
                     .or_default()
-                    .push(self.trial(block, position, longer));
+                    .push(trial(block, position, longer));
                 observations.insert(id(*pair, block), observed(position));
                 before = Some(VARIANTS[pair.0]);
             }
