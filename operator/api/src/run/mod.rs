@@ -204,8 +204,8 @@ pub struct BenchmarkRunSpec {
     pub minimum_difference: Option<MinimumDifference>,
 
     /// Measures the baseline a second time, as `baseline-twin`. The twin's trials count as the
-    /// baseline's; if the two differ by more than chance, the run is not trustworthy. Costs the
-    /// trials of one more variant. Default: true with at least 5 blocks and 2 variants.
+    /// baseline's, and how far the two differ is shown as the noise floor. Costs the trials of one
+    /// more variant. Default: true with at least 5 blocks and 2 variants.
     pub noise_floor: Option<bool>,
 
     /// Which node to measure on.

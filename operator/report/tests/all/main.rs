@@ -22,6 +22,7 @@ mod hostile_records;
 mod memory;
 mod modes_simulation;
 mod noise_simulation;
+mod order_simulation;
 mod power_simulation;
 mod precision_simulation;
 mod results_across;

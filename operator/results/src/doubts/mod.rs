@@ -20,6 +20,7 @@ mod log_cost;
 mod lost_blocks;
 mod noisy;
 mod not_steady;
+mod order_effect;
 mod overrun;
 mod rate_not_achieved;
 mod response_mismatch;
@@ -28,7 +29,6 @@ mod start_limit;
 mod throttled;
 mod too_few_blocks;
 mod too_few_samples;
-mod twin;
 mod two_modes;
 mod unequal_answers;
 mod unequal_cpus;
@@ -38,7 +38,8 @@ use wasmbench_model::units::truncate;
 
 use crate::cells::Cells;
 use crate::cells::variant_validity::WrongEngines;
-use crate::judge::comparison::{Comparison, NoiseFloor};
+use crate::judge::comparison::Comparison;
+use crate::judge::order_effects::OrderEffect;
 use crate::read::answer_sizes::AnswerSizes;
 use crate::read::answers::Mismatch;
 use crate::read::cpu_limit::CpuLimit;
@@ -73,8 +74,8 @@ pub struct Evidence<'a> {
     pub drift: &'a [Drift],
     /// The comparisons.
     pub comparisons: &'a [Comparison],
-    /// The baseline compared with its twin.
-    pub noise_floors: &'a [NoiseFloor],
+    /// How the order of trials moves the measures that the run decides.
+    pub order_effects: &'a [OrderEffect],
 }
 
 /// All doubts: those about loads and the whole run, the worst first, then those about cold starts
@@ -97,7 +98,6 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         throttled::doubt(evidence),
         start_limit::doubt(evidence),
         noisy::doubt(evidence),
-        twin::doubt(evidence),
         noisy::repeats(evidence),
         noisy::not_judged(evidence),
         saturation::doubt(evidence),
@@ -109,6 +109,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         delayed_ack::doubt(evidence),
         not_steady::doubt(evidence),
         overrun::doubt(evidence),
+        order_effect::doubt(evidence),
         connections_end::doubt(evidence),
         connections_end::sent_again(evidence),
         answers_vary::doubt(evidence),

@@ -10,7 +10,7 @@ use crate::statistics::modes::two_modes;
 use crate::vocabulary::measure::{Measured as _, Metric};
 use crate::vocabulary::minimum::minimum_effect;
 
-/// The measures that the run decides, for variants and the baseline. A note: an interval over both
+/// The measures that the run decides, for variants, the baseline and its twin. A note: an interval over both
 /// groups is wide enough, and for whoever runs the service the groups are a finding.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
@@ -24,7 +24,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let mut primary = evidence.comparisons.iter().filter(|one| one.primary);
         primary.any(|one| {
             let here = (&*one.workload, one.point, one.metric);
-            let is_of = one.variant == cell.variant || cell.variant == baseline;
+            let is_of = [&*one.variant, baseline, TWIN].contains(&cell.variant);
             is_of && here == (cell.workload, cell.point, metric)
         })
     };
@@ -46,10 +46,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         });
         words.collect()
     };
-    let cells = evidence
-        .cells
-        .all()
-        .filter(|cell| cell.ranked && cell.variant != TWIN);
+    let cells = evidence.cells.all().filter(|cell| cell.ranked);
     Some(note(
         Reason::TwoModes,
         format!(

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_model::rounding::{P_DIGITS, round_number, round_significant};
+use wasmbench_model::wire::record::TrialId;
 
 use crate::cells::Cells;
 use crate::judge::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
+use crate::judge::order_effects::{OrderEffect, order_effects};
 use crate::judge::ratios::{Ratio, ratios};
 use crate::judge::verdict::{Thresholds, Verdict, judge};
+use crate::read::observation::Observation;
 use crate::statistics::ratio::{fewest_freedom, noise_with_pilot, simultaneous, smallest_found};
 use crate::statistics::{Interval, false_discovery};
 use crate::vocabulary::doubt::Reason;
@@ -25,6 +28,29 @@ pub struct Comparisons {
     pub with_baseline: Vec<Comparison>,
     /// The baseline compared with its twin.
     pub noise_floors: Vec<NoiseFloor>,
+    /// How the order of trials moves the primary measures, once that is examined.
+    pub order_effects: Vec<OrderEffect>,
+}
+
+impl Comparisons {
+    /// The same with the effects of the order of trials. Comparisons that they shift too far are
+    /// not trusted.
+    #[must_use]
+    pub fn with_order_effects(
+        mut self,
+        spec: &BenchmarkRunSpec,
+        observations: &BTreeMap<TrialId, Observation>,
+        cells: &Cells,
+    ) -> Self {
+        self.order_effects = order_effects(spec, observations, cells, &self.with_baseline);
+        for one in &mut self.with_baseline {
+            if self.order_effects.iter().any(|effect| effect.forbids(one)) {
+                one.untrusted.push(Reason::OrderEffect);
+                one.untrusted.sort();
+            }
+        }
+        self
+    }
 }
 
 /// All ratios of a run with their verdicts, by workload, variant and measure. Points that are not
@@ -58,32 +84,17 @@ pub fn comparisons(
         })
         .collect();
     let judged = judged(spec, &found, is_primary);
-    let floors = floors(&twins);
+    let floors: Vec<NoiseFloor> = twins.iter().map(Ratio::floor).collect();
     let with_floor = |mut comparison: Comparison| {
         let floor = floors.iter().find(|floor| floor.is_of(&comparison));
         comparison.noise_floor = floor.and_then(|floor| floor.factor);
-        if floor.is_some_and(|floor| floor.differs) {
-            comparison.untrusted.push(Reason::NodeNoisy);
-            comparison.untrusted.dedup();
-        }
         comparison
     };
     Comparisons {
         with_baseline: judged.into_iter().map(with_floor).collect(),
         noise_floors: floors,
+        order_effects: vec![],
     }
-}
-
-/// The twin is the baseline, so any difference is false. This is the share of runs that find one,
-/// regardless of how many numbers are compared.
-const TWIN_LEVEL: f64 = 0.01;
-
-/// The noise floors that the twins show.
-fn floors(twins: &[Ratio<'_>]) -> Vec<NoiseFloor> {
-    let p_values: Vec<f64> = twins.iter().map(|twin| twin.interval.p_value).collect();
-    let adjusted = false_discovery::adjusted(&p_values);
-    let floor = |(twin, p_value): (&Ratio<'_>, f64)| twin.floor(p_value <= TWIN_LEVEL);
-    twins.iter().zip(adjusted).map(floor).collect()
 }
 
 /// Primary and secondary ratios are separate families, so that the secondary ones cost the primary
@@ -128,15 +139,14 @@ fn judged<'a>(
 }
 
 impl Ratio<'_> {
-    /// The noise floor that this ratio of the twin to the baseline shows.
-    fn floor(&self, differs: bool) -> NoiseFloor {
+    /// The noise floor that this ratio of the twin to the baseline shows. It is not tested: both run
+    /// in fresh pods in random order, so on average they are equal whatever the node does to pods.
+    fn floor(&self) -> NoiseFloor {
         NoiseFloor {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
             estimate: Estimate::new(&self.interval, &self.per_block),
-            p_value: round_significant(self.interval.p_value, P_DIGITS),
-            differs,
             factor: self.interval.farthest().map(factor),
         }
     }

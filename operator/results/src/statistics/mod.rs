@@ -8,7 +8,7 @@
 //! [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
 //! [`change`]: since when a measure is different, over many runs of a schedule.
 //! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
-//! groups. Why these and no others, with the simulations behind the choice:
+//! groups. [`order`]: whether they depend on the order of trials. Why these and no others, with the simulations behind the choice:
 //! docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
@@ -20,6 +20,7 @@ mod contrast;
 pub mod false_discovery;
 mod history;
 pub mod modes;
+pub mod order;
 pub mod range;
 pub mod ratio;
 mod scale;

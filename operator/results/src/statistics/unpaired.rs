@@ -27,7 +27,7 @@ const MOST_FREEDOM: f64 = 500.0;
 /// Standard error of the difference and its integer degrees of freedom: rounded down, which widens
 /// the interval by less than a hundredth where it matters. `known` is the variance that is not
 /// estimated from the samples.
-fn together(one: &Sample, other: &Sample, known: f64) -> Option<(f64, u32)> {
+pub(super) fn together(one: &Sample, other: &Sample, known: f64) -> Option<(f64, u32)> {
     let (one_square, other_square) = (square(one.error?), square(other.error?));
     let sum = one_square + other_square + known;
     let share = |part: f64| if sum > 0.0 { part / sum } else { 0.0 };

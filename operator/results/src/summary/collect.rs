@@ -180,6 +180,7 @@ impl Collector {
 
         // Judge.
         let (compared, precision) = self.judge(&measured, validity, &cells);
+        let compared = compared.with_order_effects(&measured, observations, &cells);
 
         // Doubts.
         let mut doubts = self.doubts(&requested, validity, &cells, &compared);
@@ -249,7 +250,7 @@ impl Collector {
             engines: validity.engines,
             drift: validity.drift,
             comparisons: &compared.with_baseline,
-            noise_floors: &compared.noise_floors,
+            order_effects: &compared.order_effects,
         })
     }
 

@@ -145,13 +145,6 @@ impl Summary {
             found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
         })
     }
-
-    /// The noise floor of a measure at the point of a cell; `None` without a twin.
-    pub fn noise_floor(&self, cell: AnyCell<'_>, metric: Metric) -> Option<&NoiseFloor> {
-        self.noise_floors.iter().find(|found| {
-            found.metric == metric && found.point == cell.point && found.workload == cell.workload
-        })
-    }
 }
 
 /// Which run.

@@ -62,6 +62,8 @@ pub enum Reason {
     NotSteady,
     /// A timed window lasted much longer than requested.
     WindowOverran,
+    /// The numbers of trials depend on what ran before them, or on when in a block they ran.
+    OrderEffect,
     /// Connections of variants that are compared carry different numbers of requests.
     ConnectionsEnd,
     /// The answers of a variant differ much in size.
@@ -99,6 +101,7 @@ impl Reason {
             | Self::NoiseUnknown
             | Self::NotSteady
             | Self::WindowOverran
+            | Self::OrderEffect
             | Self::TooFewBlocks
             | Self::TrialsFailed => Reach::Comparisons,
             Self::ResponseMismatch

@@ -143,18 +143,15 @@ fn the_twin_is_the_noise_floor_and_never_a_competitor() {
 }
 
 #[test]
-fn a_baseline_that_differs_from_itself_is_not_trusted() {
+fn a_twin_that_differs_from_the_baseline_widens_the_noise_floor_and_withholds_no_trust() {
     let summary = with_twin(2.5);
-    let doubt = doubt(&summary, Reason::NodeNoisy);
-    let words = "the baseline differs from itself, measured a second time";
     assert!(
-        doubt.breaks_trust && doubt.message.contains(words),
-        "{doubt:?}"
+        summary
+            .noise_floors
+            .iter()
+            .any(|floor| floor.factor > Some(2.0))
     );
-    assert_eq!(summary.trustworthy, Some(false));
-    // The twin differs only in warm p50, which the verdict line does not mention.
-    assert!(!summary.verdict.contains("untrusted"), "{summary:?}");
-    assert_eq!(with_twin(1.0).trustworthy, Some(true));
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
 }
 
 #[test]

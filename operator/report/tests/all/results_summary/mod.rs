@@ -11,6 +11,7 @@ mod logs;
 mod missing;
 mod noise;
 mod of_sweeps;
+mod order;
 mod own_cpus;
 mod support;
 mod tail;

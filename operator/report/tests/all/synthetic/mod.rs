@@ -262,7 +262,8 @@ impl SyntheticRun {
     }
 }
 
-fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadCell {
+/// The cell of a variant on `hello`.
+pub fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadCell {
     // Only the median rate selects a point; the interval around it is not used.
     let mut rates: Vec<f64> = trials
         .iter()

@@ -173,11 +173,6 @@ pub struct NoiseFloor {
     /// The twin as a multiple of the baseline.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The chance of a ratio at least this far from 1 between equals.
-    pub p_value: f64,
-    /// Whether the two differ by more than chance, regardless of how many numbers are compared.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub differs: bool,
     /// The end of the interval that is farther from 1, as a factor above 1.
     pub factor: Option<f64>,
 }

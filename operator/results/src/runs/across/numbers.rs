@@ -13,6 +13,7 @@ use crate::statistics::ratio::paired_differences;
 use crate::statistics::{Interval, Scale, paired_ratios};
 use crate::summary::Summary;
 use crate::vocabulary::cell::ByBlock;
+use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Measured as _, Metric, Unit};
 use crate::vocabulary::minimum::minimum_effect;
 
@@ -34,8 +35,8 @@ pub struct Sample {
     pub unjudged: Option<Unjudged>,
     /// Whether the sample's own run does not trust it.
     is_untrusted: bool,
-    /// Whether the sample's own run does not trust the baseline's number.
-    is_baseline_untrusted: bool,
+    /// Whether the sample's own run does not trust what it is versus the baseline.
+    is_ratio_untrusted: bool,
 }
 
 impl Sample {
@@ -79,7 +80,7 @@ impl Sample {
     /// Whether the sample's own run does not trust what is judged: the number versus the baseline,
     /// or the value.
     pub fn is_untrusted_as(&self, is_of_baseline: bool) -> bool {
-        self.is_untrusted || (is_of_baseline && self.is_baseline_untrusted)
+        self.is_untrusted || (is_of_baseline && self.is_ratio_untrusted)
     }
 
     /// Whether both are of the same metric of the same cell.
@@ -114,7 +115,9 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
         let base = one
             .base(&series, &summary.baseline)
             .filter(|_| one.cell.variant != summary.baseline);
-        let floor = summary.noise_floor(one.cell, one.metric);
+        let compared = summary.comparison(one.cell, one.metric);
+        let is_shifted =
+            compared.is_some_and(|found| found.untrusted.contains(&Reason::OrderEffect));
         Sample {
             cell: one.cell.cell(),
             metric: one.metric,
@@ -125,8 +128,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
             scatter: None,
             unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
             is_untrusted: is_untrusted(one.cell),
-            // The floor shows that the baseline differs from its twin.
-            is_baseline_untrusted: floor.is_some_and(|floor| floor.differs)
+            is_ratio_untrusted: is_shifted
                 || base.is_some_and(|base| base.cells.into_iter().any(is_untrusted)),
         }
     };
