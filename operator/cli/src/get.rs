@@ -44,7 +44,7 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
     // Before following, too: a wrong name is an error now, not an endless wait.
     let run = cluster.run(name).await?;
     if args.watch {
-        return follow(&cluster, run, format).await;
+        return Box::pin(follow(&cluster, run, format)).await;
     }
     print(&match format {
         None => one(&run, Timestamp::now()),

@@ -245,9 +245,12 @@ fn all_variants_get_the_same_rate_whatever_their_own_peaks_are() {
 fn without_the_baselines_peak_shares_of_it_are_skipped_with_a_remedy() {
     let skipped = |run: &ValidatedRun, seen: &Observed| {
         let steps = plan(run, seen, Timestamp::UNIX_EPOCH).steps;
-        steps.into_iter().find_map(|step| match step {
-            Step::RecordSkipped(exclusion) => Some(exclusion),
-            _ => None,
+        steps.into_iter().find_map(|step| {
+            if let Step::RecordSkipped(exclusion) = step {
+                Some(exclusion)
+            } else {
+                None
+            }
         })
     };
     let without = Scouted {

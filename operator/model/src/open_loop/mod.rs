@@ -145,7 +145,6 @@ pub fn measured(
         failed: u64::try_from(others.len()).unwrap_or(u64::MAX),
         failed_from_schedule: (!others.is_empty()).then(|| from_schedule(&others)),
         generator_delay: quantiles(replayed.iter().map(|times| times.generator).collect()),
-        ..OpenLoopWindow::default()
     })
 }
 

@@ -133,7 +133,7 @@ impl Run {
             loads: cells.collect(),
             ..Cells::default()
         };
-        comparisons(&spec, "base", &cells).with_order_effects(&spec, &observations, &cells)
+        comparisons(&spec, "base", &cells, None).with_order_effects(&spec, &observations, &cells)
     }
 
     /// The share of `runs` runs for which `holds` returns true.

@@ -105,7 +105,7 @@ fn equal_runs_whose_variants_shift_on_their_own_rarely_close_a_gate() {
 }
 
 /// The change of CPU per request that is planted.
-fn planted(ratio: &&CellRatio) -> bool {
+fn planted(ratio: &CellRatio) -> bool {
     let place = (ratio.variant.as_str(), ratio.workload.as_str());
     place == ("one", "hello") && ratio.metric == Metric::CpuPerRequest
 }
@@ -120,7 +120,7 @@ fn the_smallest_change_that_is_printed_is_found_in_four_of_five_pairs() {
         share_of_pairs(|chance| {
             let mut run = || shifted(&like, chance, stated.share(), 1.0);
             let found = compared(&input, [&run(), &run()], stated);
-            let ratio = found.ratios.iter().find(planted).unwrap();
+            let ratio = found.ratios.iter().find(|one| planted(one)).unwrap();
             sizes.push(ratio.smallest_found.unwrap().ln());
             true
         });
@@ -128,7 +128,7 @@ fn the_smallest_change_that_is_printed_is_found_in_four_of_five_pairs() {
         let share = share_of_pairs(|chance| {
             let mut run = |factor| shifted(&like, chance, stated.share(), factor);
             let found = compared(&input, [&run(1.0), &run(smallest)], stated);
-            let ratio = found.ratios.iter().find(planted).unwrap();
+            let ratio = found.ratios.iter().find(|one| planted(one)).unwrap();
             ratio.verdict == Some(Verdict::Larger)
         });
         let more = (smallest - 1.0) * 100.0;
