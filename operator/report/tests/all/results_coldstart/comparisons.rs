@@ -101,7 +101,7 @@ fn the_twin_is_half_of_the_baseline_and_its_noise_floor_is_shown() {
     assert_eq!(verdicts(&summary, TWIN), []);
     assert_eq!(summary.noise_floors.len(), 4);
     let report = report_files(&input, &records).unwrap()["report.md"].clone();
-    assert!(report.contains("noise floor 60 %"), "{report}");
+    assert!(report.contains("| 1.60x | 1.60-1.60 |  60 % |"), "{report}");
     let (input, records) = records_with_twin(1.0);
     let summary = summarize(&input, &records);
     assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
