@@ -292,12 +292,12 @@ fn intervals_of_equals_contain_one_in_95_of_100_comparisons() {
     }
 }
 
-/// If the mean of baseline and twin were taken first, it would be skewed less than the variant: in
-/// 10 of 100 runs of pods of two kinds the interval of equals would miss 1.
+/// If the mean of baseline and twin were taken first, it would be skewed less than the variant, which
+/// shows with many blocks, whose intervals are narrow.
 #[test]
 fn a_twin_does_not_make_equals_differ_under_skewed_noise() {
     for noise in [Noise::TwoKinds(0.08), Noise::Exponential(0.08)] {
-        for blocks in [10, 20] {
+        for blocks in [10, 20, 50] {
             let run = SyntheticRun {
                 blocks,
                 noise,
@@ -314,8 +314,8 @@ fn a_twin_does_not_make_equals_differ_under_skewed_noise() {
             let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
             let name =
                 format!("intervals of equals that hold 1 with a twin, {blocks} blocks, {noise:?}");
-            print_figure(&name, share, "93 % at least");
-            assert!(share >= 0.93, "{name}: {share}");
+            print_figure(&name, share, "94 % at least");
+            assert!(share >= 0.94, "{name}: {share}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! How far a run lies from others, and how large a difference such runs find. The constructors are
-//! in [`crate::statistics::unpaired`] and [`crate::statistics::history`].
+//! How far a run lies from others, and how large a difference such runs find. Each constructor stands
+//! with the rule for its samples: two runs, or a run and its history.
 
 use crate::statistics::ratio::found_by;
 use crate::statistics::{Interval, student};
