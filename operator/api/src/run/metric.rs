@@ -50,7 +50,7 @@ pub enum Metric {
     MemoryPerInstance,
 }
 
-/// How a bound on a measure is written: [`Bound`](crate::run::Bound) has one of each.
+/// How a bound on a measure is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
     /// As a ratio, without a unit.
