@@ -5,7 +5,7 @@
 //! Reading order: [`executor`] (what executes functions), [`functions`] (the functions of a
 //! process), [`server`] (requests in, responses out), [`program`] (the process). For executors of
 //! Wasm modules: [`engine`] (what they have in common), [`wasi`] (what a guest may call),
-//! [`compiled`] (code that is kept).
+//! [`compiled`] (code that is kept), [`watchdog`] (what stops calls).
 
 pub mod compiled;
 pub mod engine;
@@ -15,6 +15,7 @@ pub mod program;
 mod protocol;
 mod server;
 pub mod settings;
+pub mod watchdog;
 
 pub use engine::Stopped;
 pub use executor::{Ended, Executor, Limits};

@@ -3,7 +3,6 @@
 
 mod guest;
 mod limits;
-mod watchdog;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,12 +13,12 @@ use action_host::engine::{
 };
 use action_host::program;
 use action_host::wasi::Guest;
+use action_host::watchdog::Watchdog;
 use action_host::{Ended, Executor, Limits, Stopped};
 use guest::State;
 use limits::Bounded;
 use wasmer::sys::{Cranelift, EngineBuilder, Features, NativeEngineExt as _};
 use wasmer::{Engine, FunctionEnv, Imports, Instance, Module, Store};
-use watchdog::Watchdog;
 
 type Error = Box<dyn std::error::Error>;
 
@@ -91,7 +90,10 @@ impl Wasmer {
         let start = instance
             .exports
             .get_typed_function::<(), ()>(store, "_start")?;
-        let watched = self.watchdog.watch(deadline, store.interrupter());
+        let interrupter = store.interrupter();
+        let watched = self
+            .watchdog
+            .watch(deadline, move || interrupter.interrupt());
         let ran = start.call(store);
         if watched.end() && ran.is_err() {
             return Err(Stopped::Late);

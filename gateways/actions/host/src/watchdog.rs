@@ -1,14 +1,15 @@
-//! Stops calls that take too long. Its thread sleeps while nothing runs, because the CPU use of an
+//! Stops calls that take too long, in engines that another thread can interrupt. Its thread sleeps while nothing runs, because the CPU use of an
 //! idle process is measured.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wasmer::Interrupter;
-
 /// A signal that comes at an unlucky moment is lost, so it is sent again after this time.
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// What stops a call. It may be called more than once, and also when the call has just ended.
+type Interrupt = Box<dyn Fn() + Send>;
 
 /// The running calls, by when they are to be stopped.
 #[derive(Default)]
@@ -19,7 +20,7 @@ struct Running {
 
 #[derive(Default)]
 struct Calls {
-    by_time: BTreeMap<Key, Interrupter>,
+    by_time: BTreeMap<Key, Interrupt>,
     begun: u64,
 }
 
@@ -45,12 +46,12 @@ impl Watchdog {
         Ok(Self(running))
     }
 
-    /// Watches a call; `interrupter` is that of its store.
-    pub fn watch(&self, deadline: Instant, interrupter: Interrupter) -> Watched<'_> {
+    /// Watches a call, which `interrupt` stops.
+    pub fn watch(&self, deadline: Instant, interrupt: impl Fn() + Send + 'static) -> Watched<'_> {
         let mut calls = self.0.calls();
         calls.begun += 1;
         let key = (deadline, calls.begun);
-        calls.by_time.insert(key, interrupter);
+        calls.by_time.insert(key, Box::new(interrupt));
         // The thread waits for the earliest deadline.
         if calls
             .by_time
@@ -90,7 +91,7 @@ impl Running {
         loop {
             let now = Instant::now();
             for (_, late) in calls.by_time.range(..=(now, u64::MAX)) {
-                late.interrupt();
+                late();
             }
             let next = calls.by_time.range((now, u64::MAX)..).next();
             let next = next.map(|((at, _), _)| at.duration_since(now));
@@ -109,5 +110,33 @@ impl Running {
                 }
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+
+    use super::*;
+
+    #[test]
+    fn a_late_call_is_interrupted_until_it_ends_and_no_other_is() {
+        let watchdog = Watchdog::start().unwrap();
+        let (interrupted, interrupts) = channel();
+        let an_hour = Instant::now() + Duration::from_hours(1);
+        let never = interrupted.clone();
+        let other = watchdog.watch(an_hour, move || never.send("other").unwrap());
+        let late = watchdog.watch(Instant::now(), move || interrupted.send("late").unwrap());
+        assert_eq!(interrupts.recv(), Ok("late"));
+        assert_eq!(interrupts.recv(), Ok("late"));
+        assert!(late.end());
+        // One may have been sent before the end.
+        let rest: Vec<_> = interrupts.try_iter().collect();
+        assert!(rest.iter().all(|name| *name == "late"));
+        assert_eq!(
+            interrupts.recv_timeout(2 * AGAIN),
+            Err(RecvTimeoutError::Timeout)
+        );
+        assert!(!other.end());
     }
 }
