@@ -3,14 +3,14 @@
 //! state but totals.
 //!
 //! Reading order: [`settings`], [`kernels`] (what can be run), [`program`] (from settings to a
-//! serving process), [`server`] (requests in, responses out), [`pool`] (which executor runs a call,
-//! and when), [`executor`] (a child process), [`checksum`] (the text of an answer).
+//! serving process), [`server`] (requests in, responses out), [`queue`] (when a call runs),
+//! [`executor`] (a child process), [`checksum`] (the text of an answer).
 
 mod checksum;
 mod executor;
 mod kernels;
-mod pool;
 mod program;
+mod queue;
 mod server;
 mod settings;
 

@@ -10,21 +10,21 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::pool::Pool;
+use crate::queue::Queue;
 use crate::server::routes;
 use crate::settings::Settings;
 
-/// How long the end may take: that of requests, and then that of executors.
+/// How long the end may take: that of requests, and then that of the executor.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until a signal stops it, or until an executor ends, which is an error.
+/// Serves until a signal stops it, or until the executor ends, which is an error.
 pub async fn serve(settings: Settings) -> Result<(), String> {
     // First of all: as process 1 of a container, not even the start could be interrupted otherwise.
     let stopping = stopping()?;
     let mut ended = JoinSet::new();
     let mut interrupted = stopping.clone();
-    let pool = tokio::select! {
-        pool = Pool::start(&settings, &mut ended) => Arc::new(pool?),
+    let queue = tokio::select! {
+        queue = Queue::start(&settings, &mut ended) => Arc::new(queue?),
         _ = interrupted.wait_for(|stop| *stop) => return Ok(()),
     };
     let listen = settings.listen;
@@ -35,14 +35,14 @@ pub async fn serve(settings: Settings) -> Result<(), String> {
         std::io::stdout(),
         "wasmbench: kernel listening on {address}"
     );
-    let serving = axum::serve(listener, routes(Arc::clone(&pool)))
+    let serving = axum::serve(listener, routes(Arc::clone(&queue)))
         .with_graceful_shutdown(stopped(stopping.clone()));
     tokio::select! {
         served = serving.into_future() => served.map_err(|error| error.to_string())?,
         () = late(stopping) => {}
         Some(why) = ended.join_next() => return Err(why.unwrap_or_else(|error| error.to_string())),
     }
-    pool.finish().await;
+    queue.finish().await;
     // What is still running then is killed when its task is dropped.
     let _ = timeout(GRACE, async { while ended.join_next().await.is_some() {} }).await;
     Ok(())

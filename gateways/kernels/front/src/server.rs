@@ -15,29 +15,29 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use serde_json::Value;
 
-use crate::pool::Pool;
+use crate::queue::Queue;
 use crate::{checksum, kernels};
 
 /// The routes of the front.
-pub fn routes(pool: Arc<Pool>) -> Router {
+pub fn routes(queue: Arc<Queue>) -> Router {
     Router::new()
         .route("/health", get(|| async { "ok" }))
         .route("/engine", get(engine))
         .route("/kernel", get(kernel))
-        .with_state(pool)
+        .with_state(queue)
 }
 
-async fn engine(State(pool): State<Arc<Pool>>) -> Response {
-    let facts = Value::Object(pool.facts()).to_string();
+async fn engine(State(queue): State<Arc<Queue>>) -> Response {
+    let facts = Value::Object(queue.facts()).to_string();
     ([(header::CONTENT_TYPE, "application/json")], facts).into_response()
 }
 
-async fn kernel(State(pool): State<Arc<Pool>>, uri: Uri) -> Response {
+async fn kernel(State(queue): State<Arc<Queue>>, uri: Uri) -> Response {
     let name = name(uri.query().unwrap_or_default());
     let Some(kernel) = kernels::find(name) else {
         return (StatusCode::NOT_FOUND, unknown(name)).into_response();
     };
-    match pool.call(kernel).await {
+    match queue.call(kernel).await {
         Ok(bits) => checksum::text(bits).into_response(),
         Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why).into_response(),
     }

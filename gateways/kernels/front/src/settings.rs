@@ -13,22 +13,18 @@
 //! |---|---|
 //! | `WASMBENCH_KERNEL_EXECUTOR` | the executor's program, and its first arguments with spaces between (`/executor`) |
 //! | `WASMBENCH_KERNEL_FOLDER` | the folder of the kernels' modules (`/kernels`) |
-//! | `WASMBENCH_KERNEL_PROCESSES` | `true`: the executor has one thread, and is started once for each (`false`) |
 
 use std::net::SocketAddr;
 
 use kernel_executor::options::threads;
 use kernel_executor::{Allocator, BoundsChecks, Options};
+use tokio::process::Command;
 
 /// How the front is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// Calls at once.
-    pub threads: usize,
-    /// How many executors are started: one, or one for each thread.
-    pub processes: usize,
     /// The executor's program.
     pub program: String,
     /// Its first arguments.
@@ -47,24 +43,29 @@ impl Settings {
                 format!("WASMBENCH_LISTEN is '{text}', which is no address with a port")
             })?,
         };
-        let threads = parsed(&given, "ENGINE_THREADS", threads)?.unwrap_or(1);
-        let has_processes = given("KERNEL_PROCESSES").is_some_and(|text| text == "true");
         let executor = given("KERNEL_EXECUTOR").unwrap_or_else(|| "/executor".into());
         let mut words = executor.split_whitespace().map(str::to_owned);
         let folder = given("KERNEL_FOLDER").unwrap_or_else(|| "/kernels".into());
         Ok(Self {
             listen,
-            threads,
-            processes: if has_processes { threads } else { 1 },
             program: words.next().unwrap_or_default(),
             first_arguments: words.collect(),
             options: Options {
-                threads: if has_processes { 1 } else { threads },
+                threads: parsed(&given, "ENGINE_THREADS", threads)?.unwrap_or(1),
                 bounds_checks: parsed(&given, "ENGINE_BOUNDS_CHECKS", BoundsChecks::from_name)?,
                 allocator: parsed(&given, "ENGINE_ALLOCATOR", Allocator::from_name)?,
                 folder: folder.into(),
             },
         })
+    }
+
+    /// The command that starts the executor.
+    pub fn executor(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.first_arguments)
+            .args(self.options.arguments());
+        command
     }
 }
 
@@ -91,21 +92,11 @@ mod tests {
     }
 
     #[test]
-    fn by_default_one_executor_has_one_thread() {
+    fn by_default_the_executor_has_one_thread() {
         let settings = settings(&[]).unwrap();
-        assert_eq!((settings.threads, settings.processes), (1, 1));
         assert_eq!(settings.program, "/executor");
         let arguments = settings.options.arguments();
         assert_eq!(arguments, ["--threads", "1", "/kernels"]);
-    }
-
-    #[test]
-    fn threads_are_those_of_one_executor_or_executors_of_one_thread() {
-        let threads = ("ENGINE_THREADS", "4");
-        let one = settings(&[threads]).unwrap();
-        assert_eq!((one.processes, one.options.threads), (1, 4));
-        let many = settings(&[threads, ("KERNEL_PROCESSES", "true")]).unwrap();
-        assert_eq!((many.processes, many.options.threads), (4, 1));
     }
 
     #[test]

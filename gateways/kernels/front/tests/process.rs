@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use std::fs::{File, exists, read_dir, write};
+use std::fs::{File, exists, write};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -29,13 +29,13 @@ while read -r one _; do
   if read -r -t 0.3 three _; then echo "$three ! three at once"; fi
   printf '%s 3ff8000000000000 0\n' "$one" "$two"
 done"#;
-/// Answers a call with the number of its process, when there is a file `go`.
-const NUMBERED: &str = r#"
+/// Answers when there is a file `go`.
+const PATIENT: &str = r#"
 echo 'ready {}'
 while read -r id _; do
-  touch "begun-$$"
+  touch begun
   until [ -e go ]; do sleep 0.01; done
-  printf '%s %016x 0\n' "$id" "$$"
+  echo "$id 3ff8000000000000 0"
 done"#;
 /// Ends with its first call.
 const MORTAL: &str = r#"
@@ -94,18 +94,6 @@ impl Front {
 
     fn make_file(&self, name: &str) {
         File::create(self.folder.path().join(name)).unwrap();
-    }
-
-    /// Waits until as many executors of `NUMBERED` run a call.
-    fn await_begun(&self, expected: usize) {
-        let begun = || {
-            let files = read_dir(self.folder.path()).unwrap();
-            let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-            names.filter(|name| name.starts_with("begun-")).count()
-        };
-        while begun() < expected {
-            std::thread::sleep(Duration::from_millis(5));
-        }
     }
 
     fn terminate(&self) {
@@ -201,23 +189,6 @@ fn as_many_calls_run_at_once_as_there_are_threads_and_health_is_answered_meanwhi
 }
 
 #[test]
-fn an_executor_of_one_thread_is_started_once_for_each_thread() {
-    let environment = [
-        ("WASMBENCH_ENGINE_THREADS", "2"),
-        ("WASMBENCH_KERNEL_PROCESSES", "true"),
-    ];
-    let front = Front::start(NUMBERED, &environment);
-    std::thread::scope(|scope| {
-        let calls = [(); 2].map(|()| scope.spawn(|| front.get("/kernel?name=gemm")));
-        front.await_begun(2);
-        front.make_file("go");
-        let [one, two] = calls.map(|call| call.join().unwrap());
-        assert_eq!((one.0, two.0), (200, 200));
-        assert_ne!(one.1, two.1, "two processes");
-    });
-}
-
-#[test]
 fn an_executor_that_ends_ends_the_front_with_its_last_line() {
     let front = Front::start(MORTAL, &[]);
     assert_eq!(front.get("/kernel?name=gemm").0, 0);
@@ -270,10 +241,10 @@ fn an_answer_to_no_call_ends_the_front() {
 
 #[test]
 fn a_signal_ends_it_after_the_calls_that_run() {
-    let front = Front::start(NUMBERED, &[]);
+    let front = Front::start(PATIENT, &[]);
     let address = front.address.clone();
     let call = std::thread::spawn(move || get(&address, "/kernel?name=gemm"));
-    front.await_begun(1);
+    front.await_file("begun");
     front.terminate();
     front.make_file("go");
     assert_eq!(call.join().unwrap().0, 200);
