@@ -58,7 +58,7 @@ unpack() { # NAME
 start() { # CHECKS
   local options=()
   [ -z "$1" ] || options=(--bounds-checks "$1")
-  coproc executor { exec chroot "$root" /executor --threads 1 "${options[@]}" /modules; }
+  coproc executor { exec env -i chroot "$root" /executor --threads 1 "${options[@]}" /kernels; }
   # Copies: bash forgets the originals when the process ends.
   process=$executor_PID calls=${executor[1]} answers=${executor[0]}
   read -r -u "$answers" ready || die "the executor does not start"
@@ -139,7 +139,7 @@ check_outside() {
 # What V8 compiled before the first call.
 check_tier() {
   local compilers
-  compilers=$(chroot "$root" /usr/bin/node --trace-wasm-compilation-times /executor /modules </dev/null |
+  compilers=$(env -i chroot "$root" /usr/bin/node --trace-wasm-compilation-times /executor /kernels </dev/null |
     sed -n 's/^Compiled function .* using \([A-Za-z]*\),.*/\1/p' | sort | uniq -c)
   echo "functions by compiler of V8:$compilers"
   [[ $compilers = *TurboFan && $compilers != *Liftoff* ]] || fail "V8 does not compile all functions with TurboFan, or not at once"

@@ -9,7 +9,7 @@ struct outcome {
 
 struct kernel {
   const char *name;
-  // Returns NULL, or why the call has no outcome.
+  // Returns NULL, or why the call has no outcome. Threads may call it at the same time.
   const char *(*call)(int repeats, struct outcome *outcome);
 };
 
@@ -17,8 +17,6 @@ struct kernel {
 // Ends the program if it does not have them.
 const struct kernel *kernels_with(const char *bounds_checks);
 
-// Several calls may run at the same time.
-extern const int threads_allowed;
 // Facts of the engine for /engine: members of a JSON object.
 extern const char *const facts;
 

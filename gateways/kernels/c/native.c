@@ -1,20 +1,47 @@
-// Kernels as native functions: no instance, no bounds checks.
+// Kernels as native functions, without bounds checks. An instance is a process, as an instance of a module is a memory:
+// each call begins with arrays that nobody has touched.
 #include "executor.h"
 
-#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define STRING_(text) #text
 #define STRING(text) STRING_(text)
 
-const int threads_allowed = 1;
 const char *const facts =
-    "\"engine\":\"native\",\"version\":\"" STRING(COMPILER_VERSION) "\",\"compiler\":\"" STRING(COMPILER) "\"";
+    "\"engine\":\"none\",\"version\":\"" STRING(COMPILER_VERSION) "\",\"compiler\":\"" STRING(COMPILER) "\"";
 
-#define KERNEL(name, function)                                              \
-  double run_##function(int repeats);                                       \
+// What a child returns, in memory that it shares.
+struct result {
+  double checksum;
+  long long nanoseconds;
+};
+
+static const char *call(double (*run)(int repeats), int repeats, struct outcome *outcome) {
+  static _Thread_local struct result *result;
+  if (!result) result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (result == MAP_FAILED) die("could not map memory", "");
+  long long began = now();
+  pid_t child = fork();
+  if (child == 0) {
+    long long made = now();
+    result->checksum = run(repeats);
+    result->nanoseconds = now() - made;
+    _exit(0);
+  }
+  int status;
+  if (child < 0) return "could not start a process";
+  if (waitpid(child, &status, 0) < 0 || status) return "the process failed";
+  *outcome = (struct outcome){result->checksum, now() - began - result->nanoseconds};
+  return NULL;
+}
+
+#define KERNEL(name, function)                                               \
+  double run_##function(int repeats);                                        \
   static const char *call_##function(int repeats, struct outcome *outcome) { \
-    *outcome = (struct outcome){run_##function(repeats), 0};                \
-    return NULL;                                                            \
+    return call(run_##function, repeats, outcome);                           \
   }
 #include "table.h"
 #undef KERNEL

@@ -17,9 +17,8 @@ static const char *const names[STRATEGIES] = {"Guard", "Explicit", "Clamp", "Non
 static int strategy;
 _Thread_local sigjmp_buf trapped;
 
-const int threads_allowed = 4;
 const char *const facts = "\"engine\":\"wasm2c\",\"version\":\"" STRING(WASM2C_VERSION) "\",\"compiler\":\"" STRING(
-    COMPILER) " " STRING(COMPILER_VERSION) "\"";
+    COMPILER) " " STRING(COMPILER_VERSION) "\",\"compileMode\":\"Aot\"";
 
 #define CALL(strategy, function) call_##strategy##function
 #define KERNEL(name, function)                                          \
