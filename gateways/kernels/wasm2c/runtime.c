@@ -71,7 +71,9 @@ void wasm_rt_allocate_memory(wasm_rt_memory_t *memory, uint64_t initial_pages, u
   void *data = mmap(NULL, mapped, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED || (strategy == GUARD && mprotect(data, size, PROT_READ | PROT_WRITE)))
     die("could not map a memory", "");
-  *memory = (wasm_rt_memory_t){.data = data, .size = size, .pages = initial_pages, .max_pages = max_pages, .is64 = is64};
+  *memory = (wasm_rt_memory_t){.data = data, .size = size, .pages = initial_pages};
+  memory->max_pages = max_pages;
+  memory->is64 = is64;
 }
 
 void wasm_rt_free_memory(wasm_rt_memory_t *memory) {
