@@ -25,6 +25,7 @@ check() { # ROUNDS
   done
   print_times
   check_outside
+  check_threads
   check_tier
   [ -z "$failed" ]
 }
@@ -45,10 +46,10 @@ check_modules() {
 }
 
 # Starts the executor in the folder `root`, as in its image; its first line is in `ready`.
-start() { # CHECKS
-  local options=()
-  [ -z "$1" ] || options=(--bounds-checks "$1")
-  coproc executor { exec env -i PATH="$PATH" chroot "$root" /executor --threads 1 "${options[@]}" /kernels; }
+start() { # CHECKS [THREADS]
+  local options=(--threads "${2:-1}")
+  [ -z "$1" ] || options+=(--bounds-checks "$1")
+  coproc executor { exec env -i PATH="$PATH" chroot "$root" /executor "${options[@]}" /kernels; }
   # Copies: bash forgets the originals when the process ends.
   process=$executor_PID calls=${executor[1]} answers=${executor[0]}
   read -r -u "$answers" ready || die "the executor does not start"
@@ -123,6 +124,26 @@ check_outside() {
       done
       echo "${row%,}"
     done
+  done
+}
+
+# Traps on some threads, while others compute.
+check_threads() {
+  local name id checksum wrong
+  for name in wasm2c-gcc wasm2c-clang v8; do
+    root=$(get "$name") wrong=
+    start Guard 4
+    call mvt 9
+    checksum=${answer%% *}
+    for id in {0..39}; do
+      if ((id % 2)); then echo "$id outside 65536"; else echo "$id mvt 9"; fi
+    done >&"$calls"
+    for _ in {0..39}; do
+      read -r -u "$answers" id answer
+      if ((id % 2)); then [[ $answer = '! '*bounds* ]]; else [[ $answer = $checksum' '* ]]; fi || wrong+=" $id $answer"
+    done
+    stop
+    [ -z "$wrong" ] || fail "$name with four threads:$wrong"
   done
 }
 
