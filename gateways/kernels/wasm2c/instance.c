@@ -1,5 +1,5 @@
-// A call of one module: makes an instance, runs it and drops it. Compiled once per MODULE, which is the name that
-// wasm2c was given, with the bounds checks BOUNDS_CHECKS.
+// A call of one module: makes an instance, runs it and drops it. Compiled once for each MODULE, by the name that wasm2c
+// was given.
 #include "runtime.h"
 
 #define PASTE_(a, b, c) a##b##c

@@ -11,7 +11,8 @@
 #define STRING_(text) #text
 #define STRING(text) STRING_(text)
 
-static const size_t PAGE = 65536, REACHABLE = 8UL << 30;
+// What is reachable: the sum of the largest address, the largest offset and the widest access, in pages.
+static const size_t PAGE = 65536, REACHABLE = (8UL << 30) + 65536;
 enum { GUARD, EXPLICIT, CLAMP, NONE, STRATEGIES };
 static const char *const names[STRATEGIES] = {"Guard", "Explicit", "Clamp", "None"};
 static int strategy;
