@@ -4,7 +4,8 @@
 # Comes in: charts/wasmbench/catalogue.json. Goes out: its fields by image, and the names of its groups.
 
 # Folder of the Containerfile; cargo's package and program; path of the program in the build context; runtime by its
-# name in hack/runtime; guests by their names in hack/wasm, with spaces between; 'true' for a single Wasm file.
+# name in hack/runtime, or `kernel-` and its name in hack/kernels; guests by their names in hack/wasm, with spaces
+# between; 'true' for a single Wasm file.
 declare -A folder_of=() package_of=() binary_of=() entry_of=() runtime_of=() guests_of=() wasm_of=()
 # The names of the images that are built if none is named, that are built on request (quick or slow), and only by name.
 declare -A group=([usual]='' [quick]='' [slow]='' [named]='')

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The build contexts: static binaries and the other files of the image.
-# Comes in: the catalogue, the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
+# Comes in: the catalogue, the workspace, hack/wasm, hack/tool, hack/runtime, hack/kernels. Goes out: one folder per image.
 
 stage_of() { echo "$store/stage/$1"; }
 
@@ -35,7 +35,12 @@ get_guest() { guests[$1]=$("$hack/wasm" build "$1"); }
 
 get_generator() { generator=$("$hack/tool" generator); }
 
-get_runtime() { runtimes[$1]=$("$hack/runtime" "$1"); }
+get_runtime() {
+  case $1 in
+    kernel-*) runtimes[$1]=$("$hack/kernels" "${1#kernel-}") ;;
+    *) runtimes[$1]=$("$hack/runtime" "$1") ;;
+  esac
+}
 
 # The build context of one image.
 stage_one() { # NAME
