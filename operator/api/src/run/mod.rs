@@ -6,6 +6,7 @@
 )]
 
 mod derived;
+mod engine;
 mod expectation;
 mod metric;
 mod minimum_difference;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
 pub use crate::validation::PROBE_USER;
+pub use engine::{Allocator, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;
@@ -30,7 +32,7 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
 use crate::conditions;
