@@ -226,16 +226,35 @@ pub const HOST_DENSITY_MESSAGE: &str = "with placement.network Host all pods sha
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \
     one of the two and remove the other";
+/// The settings that each preset offers: what its row in the catalogue says. A test compares the two.
 pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
-    (self.preset == 'wasmtime-embedded' ? \
-     (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
-      self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
+    (self.preset.startsWith('kernel-') ? !has(self.engine.compile) && \
+      (self.engine.allocator == 'OnDemand' || (self.preset == 'kernel-wasmtime' && \
+       (!has(self.engine.boundsChecks) || self.engine.boundsChecks == 'Guard'))) && \
+      (!has(self.engine.boundsChecks) || (self.engine.boundsChecks == 'Clamp' ? \
+       self.preset in ['kernel-wasm2c-gcc', 'kernel-wasm2c-clang'] : \
+       self.preset in ['kernel-wasmtime', 'kernel-wasm2c-gcc', 'kernel-wasm2c-clang', 'kernel-v8'] || \
+       (self.preset == 'kernel-wamr' && self.engine.boundsChecks == 'Explicit'))) : \
+     !has(self.engine.boundsChecks) && !has(self.engine.threads) && \
+     (self.preset == 'wasmtime-embedded' ? \
       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
-     (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
-      (!has(self.engine.compile) || self.engine.compile != 'Jit'))))";
+       self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
+       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
+      (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
+       (!has(self.engine.compile) || self.engine.compile != 'Jit')))))";
 pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
     or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
-    wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: correct it or remove it";
+    wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
+    (threads; boundsChecks Guard, with either allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
+    (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None) and \
+    kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
+
+/// The part of its name by which an unsafe variant is recognised wherever results are shown.
+pub const UNSAFE_WORD: &str = "unsafe";
+pub const UNSAFE_RULE: &str = "!has(self.engine) || !has(self.engine.boundsChecks) || \
+    !(self.engine.boundsChecks in ['Clamp', 'None']) || self.name.contains('unsafe')";
+pub const UNSAFE_MESSAGE: &str = "with boundsChecks Clamp or None an access out of bounds goes unnoticed, and results show a \
+    variant by its name: put the word unsafe into the name, or set boundsChecks to Guard or Explicit";
 
 pub const ACTION_RULE: &str =
     "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream))";
@@ -317,5 +336,10 @@ mod tests {
     #[test]
     fn the_rule_for_users_names_the_user_of_the_probes() {
         assert_eq!(USER_RULE, format!("self != {PROBE_USER}"));
+    }
+
+    #[test]
+    fn the_rule_for_names_asks_for_the_word_that_marks_unsafe_variants() {
+        assert!(UNSAFE_RULE.ends_with(&format!("self.name.contains('{UNSAFE_WORD}')")));
     }
 }

@@ -22,8 +22,8 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
-pub use crate::validation::PROBE_USER;
-pub use engine::{Allocator, Compile, Engine};
+pub use crate::validation::{ENGINE_MESSAGE, PROBE_USER, UNSAFE_MESSAGE, UNSAFE_WORD};
+pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;

@@ -13,7 +13,8 @@ use crate::validation;
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new(validation::PRESET_OR_CONTAINER_RULE).message(validation::PRESET_OR_CONTAINER_MESSAGE),
-    validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine")
+    validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine"),
+    validation = Rule::new(validation::UNSAFE_RULE).message(validation::UNSAFE_MESSAGE).field_path(".name")
 )]
 pub struct Variant {
     /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
@@ -99,6 +100,20 @@ pub enum Preset {
     ActionWasmi,
     /// The same with Wasmer.
     ActionWasmer,
+    /// Numerical kernels in C, compiled by GCC to a native program.
+    KernelGcc,
+    /// The same source compiled by Clang.
+    KernelClang,
+    /// The same source as Wasm modules in Wasmtime: an instance for each call.
+    KernelWasmtime,
+    /// The same modules translated to C by wasm2c, and compiled by GCC.
+    KernelWasm2cGcc,
+    /// The same compiled by Clang.
+    KernelWasm2cClang,
+    /// The same modules in V8.
+    KernelV8,
+    /// The same modules in WAMR's interpreter.
+    KernelWamr,
 }
 
 /// The largest number of a user that Kubernetes takes.

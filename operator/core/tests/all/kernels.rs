@@ -1,0 +1,126 @@
+//! The presets that serve kernels: their settings, and how unsafe ones are fenced.
+
+use serde_json::{Value, json};
+use wasmbench_api::run::Variant;
+use wasmbench_core::subject::subject;
+use wasmbench_core::validate::{Invalid, ValidatedRun, validate};
+use wasmbench_model::cells::cells_of;
+
+use crate::common;
+
+/// A run of native kernels and of a variant with these fields.
+fn checked(variant: &Value) -> Result<ValidatedRun, Invalid> {
+    let run = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {
+            "name": "gatekeeper", "namespace": "team-a", "uid": "6f0c0e6e-0000-4000-8000-000000000001",
+        },
+        "spec": {
+            "blocks": 2,
+            "variants": [{"name": "tortoise", "preset": "kernel-clang"}, variant],
+            "workloads": [{"name": "product", "path": "/kernel?name=gemm"}, {"name": "greet", "path": "/"}],
+            "sweeps": {"warmLatency": {"requests": 100}},
+        },
+    });
+    validate(&serde_json::from_value(run).unwrap(), &common::config())
+}
+
+/// Environment of the variant's pod.
+fn env(variant: Value) -> Vec<(String, String)> {
+    let variant: Variant = serde_json::from_value(variant).unwrap();
+    let subject = subject(&variant, &common::config()).unwrap();
+    let env = subject.env.into_iter();
+    env.map(|one| (one.name, one.value)).collect()
+}
+
+fn owned(env: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned =
+        |(name, value): &(&str, &str)| (format!("WASMBENCH_ENGINE_{name}"), (*value).into());
+    env.iter().map(owned).collect()
+}
+
+#[test]
+fn a_kernel_server_gets_its_settings_or_their_defaults_as_environment() {
+    let native = env(json!({"name": "a", "preset": "kernel-gcc"}));
+    assert_eq!(native, owned(&[("THREADS", "1")]));
+    let usual = env(json!({"name": "a", "preset": "kernel-wasmtime"}));
+    let expected = [
+        ("ALLOCATOR", "OnDemand"),
+        ("BOUNDS_CHECKS", "Guard"),
+        ("THREADS", "1"),
+    ];
+    assert_eq!(usual, owned(&expected));
+    let set = env(json!({
+        "name": "a-unsafe", "preset": "kernel-wasm2c-clang", "engine": {"boundsChecks": "Clamp", "threads": 4},
+    }));
+    assert_eq!(set, owned(&[("BOUNDS_CHECKS", "Clamp"), ("THREADS", "4")]));
+}
+
+#[test]
+fn a_preset_that_is_no_kernel_server_gets_neither_checks_nor_threads() {
+    let embedded = env(json!({"name": "a", "preset": "wasmtime-embedded"}));
+    assert_eq!(
+        embedded,
+        owned(&[("ALLOCATOR", "OnDemand"), ("COMPILE", "Aot")])
+    );
+}
+
+#[test]
+fn settings_that_a_preset_does_not_offer_are_refused() {
+    for (preset, engine) in [
+        ("native", json!({"threads": 2})),
+        ("native", json!({"boundsChecks": "Guard"})),
+        ("wasmtime-embedded", json!({"boundsChecks": "None"})),
+        ("kernel-gcc", json!({"boundsChecks": "Guard"})),
+        ("kernel-gcc", json!({"compile": "Aot"})),
+        ("kernel-clang", json!({"allocator": "Pooling"})),
+        ("kernel-wasmtime", json!({"boundsChecks": "Clamp"})),
+        (
+            "kernel-wasmtime",
+            json!({"boundsChecks": "Explicit", "allocator": "Pooling"}),
+        ),
+        ("kernel-v8", json!({"boundsChecks": "Clamp"})),
+        ("kernel-wamr", json!({"boundsChecks": "Guard"})),
+        ("kernel-wamr", json!({"boundsChecks": "None"})),
+    ] {
+        let variant = json!({"name": "hare-unsafe", "preset": preset, "engine": engine});
+        let invalid = checked(&variant).unwrap_err();
+        assert_eq!(invalid.field, "spec.variants[1].engine", "{variant}");
+    }
+}
+
+#[test]
+fn an_own_container_has_no_checks_to_leave_out() {
+    let variant = json!({
+        "name": "hare-unsafe", "container": {"image": "example.com/a:1"}, "engine": {"boundsChecks": "None"},
+    });
+    let invalid = checked(&variant).unwrap_err();
+    assert_eq!(invalid.field, "spec.variants[1].engine");
+}
+
+#[test]
+fn an_unsafe_variant_says_so_in_its_name() {
+    for checks in ["Clamp", "None"] {
+        let variant = |name: &str| {
+            checked(
+                &json!({"name": name, "preset": "kernel-wasm2c-gcc", "engine": {"boundsChecks": checks}}),
+            )
+        };
+        let invalid = variant("hare").unwrap_err();
+        assert_eq!(invalid.field, "spec.variants[1].name");
+        assert!(invalid.message.contains("word unsafe"), "{invalid}");
+        assert!(variant("hare-unsafe").is_ok());
+    }
+    let guarded =
+        json!({"name": "hare", "preset": "kernel-v8", "engine": {"boundsChecks": "Explicit"}});
+    assert!(checked(&guarded).is_ok());
+}
+
+#[test]
+fn a_kernel_server_has_cells_for_kernels_only() {
+    let run = checked(&json!({"name": "hare", "preset": "kernel-v8"})).unwrap();
+    let cells = cells_of(&run.spec);
+    assert!(!cells.is_empty());
+    assert!(cells.iter().all(|cell| cell.workload == "product"));
+}
