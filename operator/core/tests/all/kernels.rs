@@ -1,7 +1,10 @@
 //! The presets that serve kernels: their settings, and how unsafe ones are fenced.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::run::Variant;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Plan, Stage, Step, plan};
 use wasmbench_core::subject::subject;
 use wasmbench_core::validate::{Invalid, ValidatedRun, validate};
 use wasmbench_model::cells::cells_of;
@@ -123,4 +126,37 @@ fn a_kernel_server_has_cells_for_kernels_only() {
     let cells = cells_of(&run.spec);
     assert!(!cells.is_empty());
     assert!(cells.iter().all(|cell| cell.workload == "product"));
+}
+
+/// What a run whose variant has this many threads does where the only node has so many CPUs.
+fn planned(threads: u32, cpus: Option<u32>) -> Plan {
+    let variant = json!({"name": "hare", "preset": "kernel-gcc", "engine": {"threads": threads}});
+    let run = checked(&variant).unwrap();
+    let mut node = common::node("bench-1");
+    node.cpus = cpus;
+    let seen = Observed {
+        nodes: vec![node],
+        demands: common::demands(&run),
+        runs: vec![common::run_seen(&run)],
+        ..Observed::default()
+    };
+    plan(&run, &seen, Timestamp::UNIX_EPOCH)
+}
+
+#[test]
+fn threads_need_a_node_with_as_many_cpus_and_the_run_says_so() {
+    let Stage::NoNode { message } = planned(4, Some(2)).stage else {
+        panic!("it has a node");
+    };
+    let expected = "no node has 4 CPUs (engine.threads of variant hare)";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn a_node_with_enough_cpus_or_an_unknown_number_of_them_is_measured() {
+    for (threads, cpus) in [(4, Some(4)), (2, Some(2)), (1, Some(1)), (4, None)] {
+        let steps = planned(threads, cpus).steps;
+        let is_claimed = matches!(steps[..], [Step::ClaimNode { .. }]);
+        assert!(is_claimed, "{threads} threads on {cpus:?} CPUs: {steps:?}");
+    }
 }
