@@ -94,6 +94,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.primaryMeasures) == has(oldSelf.primaryMeasures) && \
     (!has(self.primaryMeasures) || self.primaryMeasures == oldSelf.primaryMeasures) && \
+    has(self.additionalMeasures) == has(oldSelf.additionalMeasures) && \
+    (!has(self.additionalMeasures) || self.additionalMeasures == oldSelf.additionalMeasures) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
@@ -120,10 +122,16 @@ pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another var
 /// Returns a CEL expression: whether a sweep of the spec measures `metric`, itself in CEL.
 fn is_measured(metric: &str) -> String {
     let sweeps = [
-        (format!("{metric} == 'throughputRps'"), vec!["throughput"]),
+        (
+            format!("{metric} in ['throughputRps', 'cpuUse']"),
+            vec!["throughput"],
+        ),
         (format!("{metric} == 'warmP50'"), vec!["warmLatency"]),
         (
-            format!("{metric} in ['cpuPerRequest', 'memory', 'succeeded']"),
+            format!(
+                "{metric} in ['cpuPerRequest', 'memory', 'succeeded', 'contextSwitchesPerCpuSecond', \
+                 'pageFaultsPerRequest', 'systemCpuPerRequest', 'instanceTimePerRequest']"
+            ),
             vec!["throughput", "warmLatency"],
         ),
         (
@@ -150,8 +158,9 @@ macro_rules! sweeps_of_measures {
     ($who:literal, $what:literal) => {
         concat!(
             $who,
-            " has to be measured: throughputRps needs sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, memory \
-             and succeeded either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
+            " has to be measured: throughputRps and cpuUse need sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, \
+             memory, succeeded, contextSwitchesPerCpuSecond, pageFaultsPerRequest, systemCpuPerRequest and \
+             instanceTimePerRequest either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
              openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep or remove the ",
             $what
         )
@@ -159,6 +168,8 @@ macro_rules! sweeps_of_measures {
 }
 pub const EXPECTED_METRIC_MESSAGE: &str = sweeps_of_measures!("what is expected", "expectation");
 pub const PRIMARY_MESSAGE: &str = sweeps_of_measures!("what is to be decided", "measure");
+pub const ADDITIONAL_MESSAGE: &str =
+    sweeps_of_measures!("what is to be compared in addition", "measure");
 
 pub fn expected_metric_rule() -> String {
     let measured = is_measured("e.metric");
@@ -167,6 +178,10 @@ pub fn expected_metric_rule() -> String {
 pub fn primary_rule() -> String {
     let measured = is_measured("m");
     format!("!has(self.primaryMeasures) || self.primaryMeasures.all(m, {measured})")
+}
+pub fn additional_rule() -> String {
+    let measured = is_measured("m");
+    format!("!has(self.additionalMeasures) || self.additionalMeasures.all(m, {measured})")
 }
 pub const SUCCEEDED_MESSAGE: &str = "where no request may fail, there is nothing to compare in the share that succeeded: give a workload \
     maxErrorShare, or remove succeeded from expectations and primaryMeasures";

@@ -132,6 +132,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::primary_rule()).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),
+    validation = Rule::new(validation::additional_rule()).message(validation::ADDITIONAL_MESSAGE).field_path(".additionalMeasures"),
     validation = Rule::new(validation::SUCCEEDED_RULE).message(validation::SUCCEEDED_MESSAGE),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
@@ -192,6 +193,15 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(max = 10))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub primary_measures: Vec<Metric>,
+
+    /// Measures that are compared in addition, at most 5: `contextSwitchesPerCpuSecond`,
+    /// `pageFaultsPerRequest`, `systemCpuPerRequest`, `instanceTimePerRequest` and `cpuUse` are
+    /// compared only if named here, in `primaryMeasures` or by an expectation. They are secondary
+    /// unless they are also primary. All other measures need not be named here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 5))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub additional_measures: Vec<Metric>,
 
     /// The smallest difference that matters, in percent from `0.1%` to `50%`: `5%` reaches from
     /// 1/1.05 to 1.05. A variant is called equivalent if the whole interval of its ratio to the
