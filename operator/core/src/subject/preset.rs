@@ -1,7 +1,7 @@
 //! The pod of a preset, by its row.
 
 use wasmbench_api::run::{Engine, EnvVar};
-use wasmbench_model::variants::presets::{Definition, Mode};
+use wasmbench_model::variants::presets::{Definition, Mode, Serves};
 
 use crate::config::OperatorConfig;
 use crate::subject::spec::{SubjectSpec, gateway};
@@ -35,6 +35,7 @@ pub(super) fn subject(
         body_prefix: &preset.body_prefix,
         listening_line: Some(preset.listening_line.clone()),
         actions: preset.actions,
+        counts_instances: preset.serves == Serves::Kernels,
         ..gateway(preset.image(preset.mode(settings)), &config.images)
     }
 }
