@@ -427,6 +427,8 @@ mod tests {
             ("engine", "wamr"),
             ("boundsChecks", "Explicit"),
             ("threads", "1"),
+            ("compileMode", "Interpreter"),
+            ("computeRatio", "25.0"),
             ("profile", "release"),
         ];
         let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
