@@ -257,6 +257,7 @@ pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
        (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
       (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
        (!has(self.engine.compile) || self.engine.compile != 'Jit')))))";
+/// Why settings of an engine are refused, and what to do.
 pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
     or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
     wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
@@ -268,6 +269,7 @@ pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedde
 pub const UNSAFE_WORD: &str = "unsafe";
 pub const UNSAFE_RULE: &str = "!has(self.engine) || !has(self.engine.boundsChecks) || \
     !(self.engine.boundsChecks in ['Clamp', 'None']) || self.name.contains('unsafe')";
+/// Why the name of a variant is refused, and what to do.
 pub const UNSAFE_MESSAGE: &str = "with boundsChecks Clamp or None an access out of bounds goes unnoticed, and results show a \
     variant by its name: put the word unsafe into the name, or set boundsChecks to Guard or Explicit";
 

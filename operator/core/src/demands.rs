@@ -53,12 +53,14 @@ pub fn demands(
 /// A CPU for each thread of the variant that has most: threads that wait for each other's CPU would
 /// not show how an engine scales. `None` where every variant has one.
 pub fn cpus(spec: &BenchmarkRunSpec) -> Option<CpuDemand> {
-    let threads = spec.variants.iter().filter_map(|variant| {
+    let threads = spec.variants.iter().rev().filter_map(|variant| {
         let settings = variant.engine.unwrap_or_default();
         let threads = definition_of(variant)?.threads(settings)?;
         Some((threads, &variant.name))
     });
-    let (cpus, name) = threads.max().filter(|(threads, _)| *threads > 1)?;
+    // The first of equals: the twin comes last.
+    let most = threads.max_by_key(|(threads, _)| *threads);
+    let (cpus, name) = most.filter(|(threads, _)| *threads > 1)?;
     Some(CpuDemand {
         cpus,
         by: format!("engine.threads of variant {name}"),

@@ -1,7 +1,7 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{
-    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD, Variant,
+    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, TWIN, UNSAFE_MESSAGE, UNSAFE_WORD, Variant,
 };
 use wasmbench_model::variants::{catalogue, not_applicable};
 
@@ -48,10 +48,11 @@ fn engine_fits(variant: &Variant) -> bool {
     catalogue::definition_of(variant).is_some_and(|preset| preset.takes(engine))
 }
 
-/// The CRD's rule again.
+/// The CRD's rule again. The twin has no name of its own: it stands beside the baseline.
 fn hides_that_it_is_unsafe(variant: &Variant) -> bool {
     let checks = variant.engine.and_then(|engine| engine.bounds_checks);
-    checks.is_some_and(BoundsChecks::is_unsafe) && !variant.name.contains(UNSAFE_WORD)
+    let is_named = variant.name == TWIN || variant.name.contains(UNSAFE_WORD);
+    checks.is_some_and(BoundsChecks::is_unsafe) && !is_named
 }
 
 pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {

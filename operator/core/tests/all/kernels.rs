@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Variant;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Step, plan};
@@ -11,8 +12,13 @@ use wasmbench_model::cells::cells_of;
 
 use crate::common;
 
-/// A run of native kernels and of a variant with these fields.
+/// What `validate` says of a run of native kernels and of a variant with these fields.
 fn checked(variant: &Value) -> Result<ValidatedRun, Invalid> {
+    validate(&input(variant), &common::config())
+}
+
+/// That run.
+fn input(variant: &Value) -> BenchmarkRun {
     let run = json!({
         "apiVersion": "wasmbench.dev/v1alpha1",
         "kind": "BenchmarkRun",
@@ -26,7 +32,7 @@ fn checked(variant: &Value) -> Result<ValidatedRun, Invalid> {
             "sweeps": {"warmLatency": {"requests": 100}},
         },
     });
-    validate(&serde_json::from_value(run).unwrap(), &common::config())
+    serde_json::from_value(run).unwrap()
 }
 
 /// Environment of the variant's pod.
@@ -118,6 +124,18 @@ fn an_unsafe_variant_says_so_in_its_name() {
     let guarded =
         json!({"name": "hare", "preset": "kernel-v8", "engine": {"boundsChecks": "Explicit"}});
     assert!(checked(&guarded).is_ok());
+}
+
+#[test]
+fn the_twin_of_an_unsafe_baseline_is_called_as_every_twin() {
+    let variant =
+        json!({"name": "hare-unsafe", "preset": "kernel-v8", "engine": {"boundsChecks": "None"}});
+    let mut run = input(&variant);
+    run.spec.blocks = 5;
+    run.spec.baseline = Some("hare-unsafe".into());
+    let valid = validate(&run, &common::config()).unwrap();
+    let mut variants = valid.spec.variants.iter();
+    assert!(variants.any(|variant| variant.name == "baseline-twin"));
 }
 
 #[test]

@@ -178,7 +178,7 @@ mod tests {
             (Metric::InstanceTimePerRequest, 50.0),
             (Metric::CpuUse, 0.25),
         ];
-        assert_eq!(found(), expected.into());
+        assert_eq!(found(), Additional::from(expected));
     }
 
     #[test]
