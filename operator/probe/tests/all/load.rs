@@ -430,7 +430,7 @@ fn a_subject_that_claims_an_engine_is_queried_after_the_load() {
 }
 
 #[test]
-fn a_server_of_kernels_is_asked_before_and_after_each_load_what_its_instances_cost() {
+fn a_server_of_kernels_is_queried_before_and_after_each_load_for_what_its_instances_cost() {
     let server = Server::start(|number, head| match head.lines().next() {
         Some("GET /engine HTTP/1.1") => answer(
             200,
