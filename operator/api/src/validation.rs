@@ -94,6 +94,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.primaryMeasures) == has(oldSelf.primaryMeasures) && \
     (!has(self.primaryMeasures) || self.primaryMeasures == oldSelf.primaryMeasures) && \
+    has(self.additionalMeasures) == has(oldSelf.additionalMeasures) && \
+    (!has(self.additionalMeasures) || self.additionalMeasures == oldSelf.additionalMeasures) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
@@ -120,10 +122,16 @@ pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another var
 /// Returns a CEL expression: whether a sweep of the spec measures `metric`, itself in CEL.
 fn is_measured(metric: &str) -> String {
     let sweeps = [
-        (format!("{metric} == 'throughputRps'"), vec!["throughput"]),
+        (
+            format!("{metric} in ['throughputRps', 'cpuUse']"),
+            vec!["throughput"],
+        ),
         (format!("{metric} == 'warmP50'"), vec!["warmLatency"]),
         (
-            format!("{metric} in ['cpuPerRequest', 'memory', 'succeeded']"),
+            format!(
+                "{metric} in ['cpuPerRequest', 'memory', 'succeeded', 'contextSwitchesPerCpuSecond', \
+                 'pageFaultsPerRequest', 'systemCpuPerRequest', 'instanceTimePerRequest']"
+            ),
             vec!["throughput", "warmLatency"],
         ),
         (
@@ -150,8 +158,9 @@ macro_rules! sweeps_of_measures {
     ($who:literal, $what:literal) => {
         concat!(
             $who,
-            " has to be measured: throughputRps needs sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, memory \
-             and succeeded either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
+            " has to be measured: throughputRps and cpuUse need sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, \
+             memory, succeeded, contextSwitchesPerCpuSecond, pageFaultsPerRequest, systemCpuPerRequest and \
+             instanceTimePerRequest either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
              openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep or remove the ",
             $what
         )
@@ -159,6 +168,8 @@ macro_rules! sweeps_of_measures {
 }
 pub const EXPECTED_METRIC_MESSAGE: &str = sweeps_of_measures!("what is expected", "expectation");
 pub const PRIMARY_MESSAGE: &str = sweeps_of_measures!("what is to be decided", "measure");
+pub const ADDITIONAL_MESSAGE: &str =
+    sweeps_of_measures!("what is to be compared in addition", "measure");
 
 pub fn expected_metric_rule() -> String {
     let measured = is_measured("e.metric");
@@ -167,6 +178,10 @@ pub fn expected_metric_rule() -> String {
 pub fn primary_rule() -> String {
     let measured = is_measured("m");
     format!("!has(self.primaryMeasures) || self.primaryMeasures.all(m, {measured})")
+}
+pub fn additional_rule() -> String {
+    let measured = is_measured("m");
+    format!("!has(self.additionalMeasures) || self.additionalMeasures.all(m, {measured})")
 }
 pub const SUCCEEDED_MESSAGE: &str = "where no request may fail, there is nothing to compare in the share that succeeded: give a workload \
     maxErrorShare, or remove succeeded from expectations and primaryMeasures";
@@ -226,16 +241,37 @@ pub const HOST_DENSITY_MESSAGE: &str = "with placement.network Host all pods sha
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \
     one of the two and remove the other";
+/// The settings that each preset offers: what its row in the catalogue says. A test compares the two.
 pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
-    (self.preset == 'wasmtime-embedded' ? \
-     (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
-      self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
+    (self.preset.startsWith('kernel-') ? !has(self.engine.compile) && \
+      (self.engine.allocator == 'OnDemand' || (self.preset == 'kernel-wasmtime' && \
+       (!has(self.engine.boundsChecks) || self.engine.boundsChecks == 'Guard'))) && \
+      (!has(self.engine.boundsChecks) || (self.engine.boundsChecks == 'Clamp' ? \
+       self.preset in ['kernel-wasm2c-gcc', 'kernel-wasm2c-clang'] : \
+       self.preset in ['kernel-wasmtime', 'kernel-wasm2c-gcc', 'kernel-wasm2c-clang', 'kernel-v8'] || \
+       (self.preset == 'kernel-wamr' && self.engine.boundsChecks == 'Explicit'))) : \
+     !has(self.engine.boundsChecks) && !has(self.engine.threads) && \
+     (self.preset == 'wasmtime-embedded' ? \
       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
-     (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
-      (!has(self.engine.compile) || self.engine.compile != 'Jit'))))";
+       self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
+       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
+      (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
+       (!has(self.engine.compile) || self.engine.compile != 'Jit')))))";
+/// Why settings of an engine are refused, and what to do.
 pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
     or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
-    wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: correct it or remove it";
+    wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
+    (threads; boundsChecks Guard, with either allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
+    (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None) and \
+    kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
+
+/// The part of its name by which an unsafe variant is recognised wherever results are shown.
+pub const UNSAFE_WORD: &str = "unsafe";
+pub const UNSAFE_RULE: &str = "!has(self.engine) || !has(self.engine.boundsChecks) || \
+    !(self.engine.boundsChecks in ['Clamp', 'None']) || self.name.contains('unsafe')";
+/// Why the name of a variant is refused, and what to do.
+pub const UNSAFE_MESSAGE: &str = "with boundsChecks Clamp or None an access out of bounds goes unnoticed, and results show a \
+    variant by its name: put the word unsafe into the name, or set boundsChecks to Guard or Explicit";
 
 pub const ACTION_RULE: &str =
     "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream))";
@@ -317,5 +353,10 @@ mod tests {
     #[test]
     fn the_rule_for_users_names_the_user_of_the_probes() {
         assert_eq!(USER_RULE, format!("self != {PROBE_USER}"));
+    }
+
+    #[test]
+    fn the_rule_for_names_asks_for_the_word_that_marks_unsafe_variants() {
+        assert!(UNSAFE_RULE.ends_with(&format!("self.name.contains('{UNSAFE_WORD}')")));
     }
 }

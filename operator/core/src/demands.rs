@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_model::variants::catalogue::definition_of;
 
 use crate::config::OperatorConfig;
-use crate::observed::{Demands, LabelDemand};
+use crate::observed::{CpuDemand, Demands, LabelDemand};
 use crate::subject;
 
 /// Labels that every kubelet sets by itself.
@@ -43,9 +44,27 @@ pub fn demands(
     }
     Demands {
         labels,
+        cpus: cpus(spec),
         tolerations: placement.tolerations,
         node,
     }
+}
+
+/// A CPU for each thread of the variant that has most: threads that wait for each other's CPU would
+/// not show how an engine scales. `None` where every variant has one.
+pub fn cpus(spec: &BenchmarkRunSpec) -> Option<CpuDemand> {
+    let threads = spec.variants.iter().rev().filter_map(|variant| {
+        let settings = variant.engine.unwrap_or_default();
+        let threads = definition_of(variant)?.threads(settings)?;
+        Some((threads, &variant.name))
+    });
+    // The first of equals: the twin comes last.
+    let most = threads.max_by_key(|(threads, _)| *threads);
+    let (cpus, name) = most.filter(|(threads, _)| *threads > 1)?;
+    Some(CpuDemand {
+        cpus,
+        by: format!("engine.threads of variant {name}"),
+    })
 }
 
 /// The `RuntimeClasses` of the run's variants. Of one that does not exist, the variant is skipped.

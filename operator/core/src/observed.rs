@@ -113,6 +113,8 @@ pub struct NodeSeen {
     pub ready_changed: Option<Timestamp>,
     /// Whether somebody cordoned it.
     pub cordoned: bool,
+    /// Its whole CPUs; `None` if it does not report them.
+    pub cpus: Option<u32>,
 }
 
 /// What a run demands of its node. All of it must hold.
@@ -120,6 +122,8 @@ pub struct NodeSeen {
 pub struct Demands {
     /// Labels that the node carries.
     pub labels: Vec<LabelDemand>,
+    /// CPUs that the node has, if the run demands more than one.
+    pub cpus: Option<CpuDemand>,
     /// Taints that the run's pods tolerate. The tolerations of a `RuntimeClass` do not count: the
     /// probe and the other variants have none of them.
     pub tolerations: Vec<Toleration>,
@@ -135,6 +139,15 @@ pub struct LabelDemand {
     /// Its value must be one of these.
     pub values: Vec<String>,
     /// Who demands it, for people.
+    pub by: String,
+}
+
+/// CPUs that a node must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuDemand {
+    /// How many.
+    pub cpus: u32,
+    /// Who demands them, for people.
     pub by: String,
 }
 

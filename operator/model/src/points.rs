@@ -48,7 +48,7 @@ pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionR
 }
 
 /// What a trial at this point measures. The first metric is the one that a run decides on by
-/// default.
+/// default; additional ones are compared only in runs that name them.
 ///
 /// Under a throughput load this is the subject's CPU time and not its rate, because the load
 /// generator uses most of the CPUs that they share: the rate moves by only a fraction of what the
@@ -61,12 +61,21 @@ pub const fn measured_at(point: Point) -> &'static [Metric] {
             Metric::ThroughputRps,
             Metric::Memory,
             Metric::Succeeded,
+            Metric::ContextSwitchesPerCpuSecond,
+            Metric::PageFaultsPerRequest,
+            Metric::SystemCpuPerRequest,
+            Metric::InstanceTimePerRequest,
+            Metric::CpuUse,
         ],
         Point::WarmLatency => &[
             Metric::WarmP50,
             Metric::CpuPerRequest,
             Metric::Memory,
             Metric::Succeeded,
+            Metric::ContextSwitchesPerCpuSecond,
+            Metric::PageFaultsPerRequest,
+            Metric::SystemCpuPerRequest,
+            Metric::InstanceTimePerRequest,
         ],
         Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
         Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],

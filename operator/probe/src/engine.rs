@@ -1,8 +1,11 @@
-//! What a running subject reports about its engine. It is queried after the load, so that answering
-//! cannot change what was measured.
+//! What a running subject reports about its engine. It is queried before and after loads, never during
+//! one, so that answering cannot change what was measured.
 
 use serde_json::Value;
-use wasmbench_model::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
+use wasmbench_model::variants::engine::{
+    CALLS, COMPUTE_RATIO, INSTANCE_NANOSECONDS, SLOWEST_COMPILED,
+};
+use wasmbench_model::wire::document::InstanceTime;
 use wasmbench_model::wire::instrument::EngineFacts;
 
 use crate::output::progress;
@@ -21,6 +24,27 @@ const MAX_QUERIES: usize = 3;
 /// Queries `path`. Empty if no JSON object comes: a subject that reports nothing proves nothing.
 pub fn ask(subject: &Target, path: &str) -> EngineFacts {
     quickest(|| ask_once(subject, path))
+}
+
+/// What a server of kernels has added up since it began; `None` if it reports no such totals.
+pub fn instance_time(subject: &Target, path: &str) -> Option<InstanceTime> {
+    totals(&ask_once(subject, path))
+}
+
+fn totals(facts: &EngineFacts) -> Option<InstanceTime> {
+    let number = |member: &str| facts.get(member)?.parse::<u64>().ok();
+    Some(InstanceTime {
+        calls: number(CALLS)?,
+        nanoseconds: number(INSTANCE_NANOSECONDS)?,
+    })
+}
+
+/// What was added up between two readings; `None` if the server began anew.
+pub fn between(before: InstanceTime, after: InstanceTime) -> Option<InstanceTime> {
+    Some(InstanceTime {
+        calls: after.calls.checked_sub(before.calls)?,
+        nanoseconds: after.nanoseconds.checked_sub(before.nanoseconds)?,
+    })
 }
 
 fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
@@ -106,6 +130,22 @@ mod tests {
         ];
         let expected = expected.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         assert_eq!(facts(body), expected);
+    }
+
+    #[test]
+    fn the_cost_of_instances_is_what_was_added_up_between_two_readings() {
+        let totals = |text: &str| totals(&facts(text.as_bytes()));
+        let before = totals(r#"{"engine":"wasmtime","calls":10,"instanceNanoseconds":4000}"#);
+        let after = totals(r#"{"engine":"wasmtime","calls":30,"instanceNanoseconds":9000}"#);
+        let (before, after) = (before.unwrap(), after.unwrap());
+        let expected = InstanceTime {
+            calls: 20,
+            nanoseconds: 5000,
+        };
+        assert_eq!(between(before, after), Some(expected));
+        assert_eq!(between(after, before), None, "it was started again");
+        assert_eq!(totals(r#"{"engine":"none"}"#), None);
+        assert_eq!(totals(r#"{"calls":10,"instanceNanoseconds":null}"#), None);
     }
 
     #[test]

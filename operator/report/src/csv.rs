@@ -14,6 +14,7 @@ use wasmbench_results::read::trial::Metrics;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::sheet::Sheet;
 
@@ -26,8 +27,38 @@ pub fn summary_csv(summary: &Summary) -> String {
         Kind::Density => of_density(sheet),
         Kind::Scout => sheet,
     };
-    Kind::iter().fold(sheet, with_kind).csv()
+    let is_named = |(metric, _): &(Metric, &str)| {
+        let mut loads = summary.cells.iter();
+        loads.any(|cell| cell.detail.additional.contains_key(metric))
+    };
+    let named = ADDITIONAL.into_iter().filter(is_named);
+    let sheet = Kind::iter().fold(sheet, with_kind);
+    sheet
+        .for_each(named, |sheet, (metric, name)| {
+            spread(sheet, name, move |row| {
+                load(row)?.additional.get(&metric).copied()
+            })
+        })
+        .csv()
 }
+
+/// Measures that have columns only in runs that name them.
+const ADDITIONAL: [(Metric, &str); 5] = [
+    (
+        Metric::ContextSwitchesPerCpuSecond,
+        "context_switches_per_cpu_second",
+    ),
+    (Metric::PageFaultsPerRequest, "page_faults_per_request"),
+    (
+        Metric::SystemCpuPerRequest,
+        "system_cpu_microseconds_per_request",
+    ),
+    (
+        Metric::InstanceTimePerRequest,
+        "instance_microseconds_per_request",
+    ),
+    (Metric::CpuUse, "cpu_use_share"),
+];
 
 /// `comparisons.csv`.
 pub fn comparisons_csv(summary: &Summary) -> String {

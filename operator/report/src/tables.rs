@@ -1,7 +1,7 @@
 //! The tables of a report: points and trials.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_model::units::{self, NOTHING, marked, truncate};
 use wasmbench_results::cells::curve::knee;
@@ -12,7 +12,7 @@ use wasmbench_results::summary::power;
 use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::doubt::Reason;
-use wasmbench_results::vocabulary::measure::{Measured as _, Sweep};
+use wasmbench_results::vocabulary::measure::{Measured as _, Metric, Sweep};
 
 use crate::comparisons::{each_block, place};
 use crate::sheet::Sheet;
@@ -164,7 +164,20 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
             let traffic = cell.detail.traffic.as_ref()?;
             median(traffic.requests_per_connection, units::amount)
         })
+        .for_each(additional(summary), |sheet, metric| {
+            let unit = metric.measure().unit;
+            sheet.measured(metric.noun(), move |cell| {
+                let spread = cell.detail.additional.get(&metric)?;
+                Some(unit.shown(spread.median))
+            })
+        })
         .table()
+}
+
+/// The measures that are compared because the run names them.
+fn additional(summary: &Summary) -> BTreeSet<Metric> {
+    let of_cells = summary.cells.iter().map(|cell| &cell.detail.additional);
+    of_cells.flat_map(BTreeMap::keys).copied().collect()
 }
 
 /// For how much of the window a CPU limit stopped the subject; `None` if it did not.

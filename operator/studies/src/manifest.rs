@@ -66,16 +66,20 @@ impl Planned {
         has_point && self.variant(variant).is_some() && workloads.any(|one| one.name == workload)
     }
 
-    /// How the variant executes Wasm, with its allocator where it has a choice: `Jit, Pooling`. `None` where it executes
-    /// none, or nothing states how.
+    /// How the variant executes Wasm, with its allocator, bounds checks and threads where it has a choice: `Jit, Pooling`.
+    /// `None` where it executes none, or nothing states how.
     pub fn mode(&self, variant: &str) -> Option<String> {
         let variant = self.variant(variant)?;
         let row = definition_of(variant)?;
         let settings = variant.engine.unwrap_or_default();
         let allocator = row.has_allocator.then(|| <&str>::from(settings.allocator));
-        let parts: Vec<&str> = [compiled(row, variant), allocator]
-            .into_iter()
+        let checks = row.bounds_checks(settings).map(<&str>::from);
+        let threads = row.threads(settings).filter(|threads| *threads > 1);
+        let words = [compiled(row, variant), allocator, checks].into_iter();
+        let parts: Vec<String> = words
             .flatten()
+            .map(str::to_owned)
+            .chain(threads.map(|threads| format!("{threads} threads")))
             .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -125,6 +129,7 @@ spec:
   - {name: usual, preset: wasmtime-embedded}
   - {name: pooled, preset: wasmtime-embedded, engine: {allocator: Pooling, compile: Jit}}
   - {name: shim, preset: wasmtime-shim}
+  - {name: kernels, preset: kernel-v8, engine: {boundsChecks: Explicit, threads: 2}}
   workloads: [{name: hello, path: /}]
   sweeps: {throughput: {connections: [10, 50]}, warmLatency: {}}
 ---
@@ -146,6 +151,7 @@ spec:
             ("usual", Some("Aot, OnDemand")),
             ("pooled", Some("Jit, Pooling")),
             ("shim", Some(BY_SHIM)),
+            ("kernels", Some("Explicit, 2 threads")),
             ("unknown", None),
         ] {
             assert_eq!(mode(variant).as_deref(), expected, "{variant}");

@@ -1,6 +1,6 @@
 //! What follows from a spec, whichever of its fields were left out.
 
-use crate::run::{BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, RunScatter};
+use crate::run::{BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Metric, Network, RunScatter};
 
 impl BenchmarkRunSpec {
     /// Returns the minimum number of blocks of the run.
@@ -16,6 +16,16 @@ impl BenchmarkRunSpec {
     pub fn baseline_name(&self) -> &str {
         let first = self.variants.first().map(|variant| variant.name.as_str());
         self.baseline.as_deref().or(first).unwrap_or_default()
+    }
+
+    /// Returns whether the spec names a measure: one that is compared only if named then is.
+    pub fn names(&self, metric: Metric) -> bool {
+        let expected = self.expectations.iter().map(|one| one.metric);
+        let listed = self
+            .additional_measures
+            .iter()
+            .chain(&self.primary_measures);
+        listed.copied().chain(expected).any(|named| named == metric)
     }
 
     /// Returns how far runs of this spec are said to scatter.

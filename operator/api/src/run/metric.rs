@@ -48,6 +48,21 @@ pub enum Metric {
     OpenLoopP99,
     /// Memory of one more instance; needs the density sweep.
     MemoryPerInstance,
+    /// Context switches of the subject's threads per second of its CPU time; compared only if
+    /// named, and needs the throughput or the warm-latency sweep.
+    ContextSwitchesPerCpuSecond,
+    /// Page faults of the subject's pod per request; compared only if named, and needs the
+    /// throughput or the warm-latency sweep.
+    PageFaultsPerRequest,
+    /// CPU time of the subject's pod in the kernel, per request; compared only if named, and needs
+    /// the throughput or the warm-latency sweep.
+    SystemCpuPerRequest,
+    /// Time in which Wasm instances are made and dropped, per request; compared only if named, and
+    /// needs the throughput or the warm-latency sweep. Only servers of kernels report it.
+    InstanceTimePerRequest,
+    /// CPU time of the subject's pod as a share of what it may use; compared only if named, and
+    /// needs the throughput sweep.
+    CpuUse,
 }
 
 /// How a bound on a measure is written.
@@ -74,7 +89,33 @@ impl Metric {
             | Self::Memory
             | Self::OpenLoopP50
             | Self::OpenLoopP99
-            | Self::MemoryPerInstance => BoundUnit::Ratio,
+            | Self::MemoryPerInstance
+            | Self::ContextSwitchesPerCpuSecond
+            | Self::PageFaultsPerRequest
+            | Self::SystemCpuPerRequest
+            | Self::InstanceTimePerRequest
+            | Self::CpuUse => BoundUnit::Ratio,
+        }
+    }
+
+    /// Returns whether the measure is compared only in runs that name it.
+    pub const fn is_additional(self) -> bool {
+        match self {
+            Self::ContextSwitchesPerCpuSecond
+            | Self::PageFaultsPerRequest
+            | Self::SystemCpuPerRequest
+            | Self::InstanceTimePerRequest
+            | Self::CpuUse => true,
+            Self::ThroughputRps
+            | Self::WarmP50
+            | Self::CpuPerRequest
+            | Self::Memory
+            | Self::Succeeded
+            | Self::ColdStartListening
+            | Self::ColdStartAnswer
+            | Self::OpenLoopP50
+            | Self::OpenLoopP99
+            | Self::MemoryPerInstance => false,
         }
     }
 }

@@ -6,6 +6,7 @@
 )]
 
 mod derived;
+mod engine;
 mod expectation;
 mod metric;
 mod minimum_difference;
@@ -21,7 +22,8 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
-pub use crate::validation::PROBE_USER;
+pub use crate::validation::{ENGINE_MESSAGE, PROBE_USER, UNSAFE_MESSAGE, UNSAFE_WORD};
+pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;
@@ -30,7 +32,7 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
 use crate::conditions;
@@ -130,6 +132,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::primary_rule()).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),
+    validation = Rule::new(validation::additional_rule()).message(validation::ADDITIONAL_MESSAGE).field_path(".additionalMeasures"),
     validation = Rule::new(validation::SUCCEEDED_RULE).message(validation::SUCCEEDED_MESSAGE),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
@@ -190,6 +193,15 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(max = 10))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub primary_measures: Vec<Metric>,
+
+    /// Measures that are compared in addition, at most 5: `contextSwitchesPerCpuSecond`,
+    /// `pageFaultsPerRequest`, `systemCpuPerRequest`, `instanceTimePerRequest` and `cpuUse` are
+    /// compared only if named here, in `primaryMeasures` or by an expectation. They are secondary
+    /// unless they are also primary. All other measures need not be named here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 5))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub additional_measures: Vec<Metric>,
 
     /// The smallest difference that matters, in percent from `0.1%` to `50%`: `5%` reaches from
     /// 1/1.05 to 1.05. A variant is called equivalent if the whole interval of its ratio to the

@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::run::engine::Engine;
 use crate::validation;
 
 /// A way to execute the service: a preset of wasmbench, or the user's own container.
@@ -12,7 +13,8 @@ use crate::validation;
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new(validation::PRESET_OR_CONTAINER_RULE).message(validation::PRESET_OR_CONTAINER_MESSAGE),
-    validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine")
+    validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine"),
+    validation = Rule::new(validation::UNSAFE_RULE).message(validation::UNSAFE_MESSAGE).field_path(".name")
 )]
 pub struct Variant {
     /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
@@ -98,58 +100,20 @@ pub enum Preset {
     ActionWasmi,
     /// The same with Wasmer.
     ActionWasmer,
-}
-
-/// Settings of a Wasm engine.
-#[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct Engine {
-    /// How instances get their memory; only for `wasmtime-embedded`.
-    #[serde(default)]
-    pub allocator: Allocator,
-
-    /// When the module is compiled, if at all. `wasmtime-serve`: `Jit` (default) or `Aot`.
-    /// `wasmtime-embedded`, `wasmer-cli`, `action-wasmtime` and `action-wasmer`: `Aot` (default) or
-    /// `Jit`. `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server`: `Aot` (default) or
-    /// `Interpreter`.
-    pub compile: Option<Compile>,
-}
-
-/// When a Wasm module is compiled.
-#[derive(
-    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
-)]
-pub enum Compile {
-    /// At run time, for the node's processor: when the service starts (part of its cold start), in
-    /// each process (`wasmer-cli`) or at each `/init` (`action-...`).
-    Jit,
-    /// When the image is built, for any processor of the architecture; for `action-...`, once per
-    /// module.
-    Aot,
-    /// Never: the runtime interprets the module.
-    Interpreter,
-}
-
-/// How Wasm instances get their memory.
-#[derive(
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    strum::IntoStaticStr,
-)]
-pub enum Allocator {
-    /// Mapped when the instance is created and unmapped when it ends.
-    #[default]
-    OnDemand,
-    /// Taken from a pool that is reserved when the engine starts.
-    Pooling,
+    /// Numerical kernels in C, compiled by GCC to a native program.
+    KernelGcc,
+    /// The same source compiled by Clang.
+    KernelClang,
+    /// The same source as Wasm modules in Wasmtime: an instance for each call.
+    KernelWasmtime,
+    /// The same modules translated to C by wasm2c, and compiled by GCC.
+    KernelWasm2cGcc,
+    /// The same compiled by Clang.
+    KernelWasm2cClang,
+    /// The same modules in V8.
+    KernelV8,
+    /// The same modules in WAMR's interpreter.
+    KernelWamr,
 }
 
 /// The largest number of a user that Kubernetes takes.

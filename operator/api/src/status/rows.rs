@@ -46,7 +46,7 @@ pub struct SummaryRow {
 
     /// Ratios to the baseline, block by block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 8))]
+    #[schemars(length(max = 16))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
     pub versus_baseline: Vec<Ratio>,
 }
@@ -132,7 +132,8 @@ pub struct PointSummary {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Ratio {
-    /// `throughputRps`, `warmP50`, `cpuPerRequest`, `memory` or `succeeded`.
+    /// `throughputRps`, `warmP50`, `cpuPerRequest`, `memory`, `succeeded` or one of
+    /// `spec.additionalMeasures`.
     #[schemars(length(max = 32))]
     pub metric: String,
 

@@ -12,10 +12,11 @@ use serde_json::Value;
 use wasmbench_api::run::TWIN;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
-use wasmbench_core::ordinary_image;
+use wasmbench_core::observed::CpuDemand;
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::schedule;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::{demands, ordinary_image};
 use wasmbench_model::cells::cells_of;
 use wasmbench_model::units;
 use wasmbench_model::variants::not_applicable;
@@ -201,6 +202,9 @@ fn compared(valid: &ValidatedRun) -> String {
     }
     if let Some(note) = unchecked(&valid.spec) {
         let _ = writeln!(text, "\nNot checked\n{note}");
+    }
+    if let Some(CpuDemand { cpus, by }) = demands::cpus(&valid.spec) {
+        let _ = writeln!(text, "\nNeeds\na node with {cpus} CPUs ({by})");
     }
     if let Some(twin) = &compared.twin {
         let _ = writeln!(text, "\nNoise floor\n{twin}");

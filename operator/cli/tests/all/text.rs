@@ -445,3 +445,22 @@ fn a_plan_notes_an_image_that_runs_with_and_without_a_runtime_class() {
     let note = "Not known before it runs\nwasm: it has the image of container";
     assert!(text.contains(note), "{text}");
 }
+
+#[test]
+fn a_plan_names_unsafe_checks_and_the_cpus_that_threads_need() {
+    let mut run = measuring();
+    let variants = json!([
+        {"name": "clang", "preset": "kernel-clang", "engine": {"threads": 2}},
+        {"name": "unchecked-unsafe", "preset": "kernel-v8", "engine": {"boundsChecks": "None", "threads": 4}},
+    ]);
+    run.spec.variants = serde_json::from_value(variants).unwrap();
+    let workload = json!([{"name": "product", "path": "/kernel?name=gemm"}]);
+    run.spec.workloads = serde_json::from_value(workload).unwrap();
+    let text = plan::describe(&run, false, &[]).unwrap();
+    for expected in [
+        "preset kernel-v8, bounds checks None (unsafe), 4 threads",
+        "Needs\na node with 4 CPUs (engine.threads of variant unchecked-unsafe)",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}

@@ -40,6 +40,8 @@ pub enum Family {
     RequestsPerSecond,
     /// A measured share of 1.
     Share,
+    /// A measured count.
+    Count,
     /// The condition `Trustworthy`.
     Trustworthy,
     /// The condition `Passed`.
@@ -58,7 +60,7 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of `/metrics`.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Ratio,
         Self::RatioLower,
         Self::RatioUpper,
@@ -72,6 +74,7 @@ impl Family {
         Self::Bytes,
         Self::RequestsPerSecond,
         Self::Share,
+        Self::Count,
         Self::Trustworthy,
         Self::Passed,
         Self::Duration,
@@ -97,6 +100,7 @@ impl Family {
             Self::Bytes => "run_measured_bytes",
             Self::RequestsPerSecond => "run_measured_requests_per_second",
             Self::Share => "run_measured_share",
+            Self::Count => "run_measured_count",
             Self::Trustworthy => "run_trustworthy",
             Self::Passed => "run_passed",
             Self::Duration => "run_duration_seconds",
@@ -129,6 +133,7 @@ impl Family {
             Self::Bytes => "Measured memory, the median over the blocks.",
             Self::RequestsPerSecond => "Measured throughput, the median over the blocks.",
             Self::Share => "Measured share of 1, the median over the blocks.",
+            Self::Count => "Measured count, the median over the blocks.",
             Self::Trustworthy => "Whether the numbers of the run are trustworthy.",
             Self::Passed => "Whether the run met all of its expectations.",
             Self::Duration => "Time from the first trial to the report.",

@@ -155,8 +155,8 @@ fn versus_baseline(owner: &Owner, one: &Comparison) -> Vec<Sample> {
 /// A difference and its interval, in the base unit.
 fn differences(metric: Metric, difference: Difference) -> [(Family, Option<f64>); 3] {
     let families = match metric.measure().unit {
-        // No rate and no amount of memory is judged by its difference.
-        Unit::Microseconds | Unit::PerSecond | Unit::Bytes => [
+        // No rate, no count and no amount of memory is judged by its difference.
+        Unit::Microseconds | Unit::PerSecond | Unit::Bytes | Unit::Count => [
             Family::DifferenceSeconds,
             Family::DifferenceLowerSeconds,
             Family::DifferenceUpperSeconds,
@@ -191,6 +191,7 @@ fn in_base_unit(metric: Metric, value: f64) -> (Family, f64) {
         Unit::Microseconds => (Family::Seconds, value / MICROSECONDS),
         Unit::Bytes => (Family::Bytes, value),
         Unit::Share => (Family::Share, value),
+        Unit::Count => (Family::Count, value),
     }
 }
 

@@ -10,6 +10,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::owner::belongs_to;
+use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::desired_subject;
@@ -281,7 +282,15 @@ pub fn node(node: &Node) -> NodeSeen {
         ready: ready.is_some_and(|c| c.status == "True"),
         ready_changed: ready.and_then(|c| Some(c.last_transition_time.as_ref()?.0)),
         cordoned: spec.and_then(|s| s.unschedulable).unwrap_or_default(),
+        cpus: cpus(node),
     }
+}
+
+/// The node's whole CPUs.
+fn cpus(node: &Node) -> Option<u32> {
+    let capacity = node.status.as_ref()?.capacity.as_ref()?;
+    let thousandths = thousandths(&capacity.get("cpu")?.0)?;
+    u32::try_from(thousandths / 1000).ok()
 }
 
 /// A claim on a node as plain data.
@@ -405,6 +414,18 @@ mod tests {
         assert_eq!(quote_end(Some("short\n")), "short");
         assert_eq!(quote_end(None), "");
         assert_eq!(quote(Some(&log)), "x".repeat(QUOTE));
+    }
+
+    #[test]
+    fn a_node_has_the_whole_cpus_of_its_capacity() {
+        let cpus = |capacity: serde_json::Value| {
+            let object =
+                json!({ "metadata": { "name": "bench-1" }, "status": { "capacity": capacity } });
+            node(&serde_json::from_value(object).unwrap()).cpus
+        };
+        assert_eq!(cpus(json!({ "cpu": "4" })), Some(4));
+        assert_eq!(cpus(json!({ "cpu": "1930m" })), Some(1));
+        assert_eq!(cpus(json!({})), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod chart;
 mod chart_rbac;
 mod circles;
 mod crd_in_sync;
+mod engine_settings;
 mod manifests;
 mod mistakes;
 mod schedules;

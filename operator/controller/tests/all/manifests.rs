@@ -94,7 +94,7 @@ fn examples() -> Vec<(String, Value)> {
 
 /// Completes an example, which is a run, a schedule, or what a reader puts into a run: its spec, or
 /// fields of the spec.
-fn completed(example: &Value) -> Value {
+pub fn completed(example: &Value) -> Value {
     if example.get("kind").is_some() {
         return example.clone();
     }
@@ -122,7 +122,7 @@ fn documents(text: &str) -> Vec<Value> {
 }
 
 /// What the API server objects to in an object, or in the update from `old` to it.
-fn refusals(object: &Value, old: Option<&Value>) -> Vec<String> {
+pub fn refusals(object: &Value, old: Option<&Value>) -> Vec<String> {
     let schema = schema_of(object);
     let object = apply_defaults(schema, object);
     let mut found = structural::violations(schema, &object);

@@ -142,6 +142,7 @@ fn request(
         noise: config.noise,
         calibrate_generator: calibrates(trial),
         engine_path: variant.subject.engine_path.map(str::to_owned),
+        counts_instances: variant.subject.counts_instances,
     }
 }
 

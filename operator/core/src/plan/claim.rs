@@ -2,8 +2,10 @@
 //! The claim is held for the whole run: a block interleaved with another run's blocks would not be
 //! a block.
 
-use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen, Observed, Occupant, RunSeen};
-use crate::plan::fit::{Obstacle, carries, meets, obstacle, takes};
+use crate::observed::{
+    CpuDemand, Demands, LabelDemand, LeaseSeen, NodeSeen, Observed, Occupant, RunSeen,
+};
+use crate::plan::fit::{Obstacle, carries, has, meets, obstacle, takes};
 use crate::plan::occupied;
 use crate::plan::queue::Queue;
 use crate::validate::ValidatedRun;
@@ -195,14 +197,28 @@ pub fn unmatched(seen: &Observed) -> String {
              bring it back, or delete the run and create a new one"
         );
     }
+    let too_few = |demand: &&CpuDemand| !seen.nodes.iter().any(|node| has(node, demand));
+    if let Some(CpuDemand { cpus, by }) = seen.demands.cpus.as_ref().filter(too_few) {
+        return format!(
+            "no node has {cpus} CPUs ({by}): add one that has, or create a run with fewer threads"
+        );
+    }
     let is_missing = |label: &&LabelDemand| seen.nodes.iter().all(|node| !carries(node, label));
     let demanded = &seen.demands.labels;
     let missing: Vec<&LabelDemand> = demanded.iter().filter(is_missing).collect();
-    let (no_node, labels) = if missing.is_empty() {
-        ("no node has all of the labels", demanded.iter().collect())
+    let (no_node, labels, cpus) = if missing.is_empty() {
+        let cpus = seen.demands.cpus.as_ref();
+        (
+            "no node has all of the labels",
+            demanded.iter().collect(),
+            cpus,
+        )
     } else {
-        ("no node has the labels", missing)
+        ("no node has the labels", missing, None)
     };
+    let cpus = cpus.map_or_else(String::new, |CpuDemand { cpus, by }| {
+        format!(" and {cpus} CPUs ({by})")
+    });
     let words: Vec<String> = labels
         .iter()
         .map(|label| {
@@ -211,7 +227,7 @@ pub fn unmatched(seen: &Observed) -> String {
         })
         .collect();
     format!(
-        "{no_node} {}: label a node, or create a run with another spec.placement",
+        "{no_node} {}{cpus}: label a node, or create a run with another spec.placement",
         words.join(", ")
     )
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use wasmbench_api::run::{TaintEffect, Toleration, TolerationOperator};
 
-use crate::observed::{Demands, LabelDemand, NodeSeen, TaintSeen};
+use crate::observed::{CpuDemand, Demands, LabelDemand, NodeSeen, TaintSeen};
 
 /// Taints by which a kubelet keeps pods off a node that runs short of something.
 const PRESSURE: [&str; 3] = [
@@ -49,13 +49,20 @@ impl fmt::Display for Obstacle {
 /// Whether the node is one on which the run may measure at all.
 pub fn meets(demands: &Demands, node: &NodeSeen) -> bool {
     let is_bound_elsewhere = demands.node.as_ref().is_some_and(|own| *own != node.name);
-    !is_bound_elsewhere && demands.labels.iter().all(|label| carries(node, label))
+    !is_bound_elsewhere
+        && demands.labels.iter().all(|label| carries(node, label))
+        && demands.cpus.as_ref().is_none_or(|cpus| has(node, cpus))
 }
 
 /// Whether the node carries the label.
 pub fn carries(node: &NodeSeen, label: &LabelDemand) -> bool {
     let value = node.labels.get(&label.key);
     value.is_some_and(|value| label.values.contains(value))
+}
+
+/// Whether the node has that many CPUs. One that does not report them may.
+pub fn has(node: &NodeSeen, demand: &CpuDemand) -> bool {
+    node.cpus.is_none_or(|cpus| cpus >= demand.cpus)
 }
 
 /// What keeps the run's pods off the node now; `None` if it takes them.

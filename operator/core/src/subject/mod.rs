@@ -41,6 +41,7 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
         body_prefix: "",
         listening_line: own.listening_line.clone(),
         engine_path: None,
+        counts_instances: false,
         actions: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The pod of a preset, by its row.
 
 use wasmbench_api::run::{Engine, EnvVar};
-use wasmbench_model::variants::presets::{Definition, Mode};
+use wasmbench_model::variants::presets::{Definition, Mode, Serves};
 
 use crate::config::OperatorConfig;
 use crate::subject::spec::{SubjectSpec, gateway};
@@ -10,6 +10,10 @@ use crate::subject::spec::{SubjectSpec, gateway};
 const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
 /// Read by the gateway when it builds its engine.
 const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
+/// Read by the server of kernels: how modules are kept within their memory.
+const BOUNDS_CHECKS_ENV: &str = "WASMBENCH_ENGINE_BOUNDS_CHECKS";
+/// Read by the server of kernels: how many calls are executed at once.
+const THREADS_ENV: &str = "WASMBENCH_ENGINE_THREADS";
 /// Why a preset on the node's network is skipped, and what to do.
 const NOT_ALLOWED: &str = "the administrator does not allow the node's network: have hostNetwork.enabled \
     set in the chart, or remove this variant";
@@ -31,6 +35,7 @@ pub(super) fn subject(
         body_prefix: &preset.body_prefix,
         listening_line: Some(preset.listening_line.clone()),
         actions: preset.actions,
+        counts_instances: preset.serves == Serves::Kernels,
         ..gateway(preset.image(preset.mode(settings)), &config.images)
     }
 }
@@ -50,5 +55,12 @@ fn env(preset: &Definition, settings: Engine) -> Vec<EnvVar> {
         .mode(settings)
         .filter(|_| is_choice)
         .map(|mode| variable(COMPILE_ENV, mode.into()));
-    allocator.into_iter().chain(mode).collect()
+    let checks = preset
+        .bounds_checks(settings)
+        .map(|checks| variable(BOUNDS_CHECKS_ENV, checks.into()));
+    let threads = preset
+        .threads(settings)
+        .map(|threads| variable(THREADS_ENV, &threads.to_string()));
+    let all = [allocator, mode, checks, threads];
+    all.into_iter().flatten().collect()
 }

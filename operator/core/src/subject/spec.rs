@@ -39,6 +39,8 @@ pub struct SubjectSpec {
     pub listening_line: Option<String>,
     /// Path at which it describes its engine; `None` for a service that claims none.
     pub engine_path: Option<&'static str>,
+    /// Whether it adds up there what its Wasm instances cost.
+    pub counts_instances: bool,
     /// What each further function is, if the subject is called through the action protocol.
     pub actions: Option<Instances>,
 }
@@ -60,6 +62,7 @@ pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
         body_prefix: "",
         listening_line: Some(GATEWAY_LINE.into()),
         engine_path: Some(ENGINE_PATH),
+        counts_instances: false,
         actions: None,
     }
 }

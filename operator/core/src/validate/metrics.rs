@@ -1,23 +1,27 @@
 //! Which sweeps measure what: a run cannot decide what it does not measure.
 
-use wasmbench_api::run::{BenchmarkRunSpec, Metric, Workload};
+use wasmbench_api::run::{BenchmarkRunSpec, Metric, Variant, Workload};
 use wasmbench_model::points::{measured_at, points_of};
+use wasmbench_model::variants::catalogue::definition_of;
+use wasmbench_model::variants::presets::Serves;
 use wasmbench_model::wire::request::MeterLevel;
 
 use crate::config::OperatorConfig;
 use crate::validate::{Invalid, invalid};
 
-/// Checks that every primary measure is measured.
-pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
+/// Checks that every measure that the spec lists is measured.
+pub fn check_listed(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
     let workloads: Vec<&Workload> = spec.workloads.iter().collect();
-    spec.primary_measures.iter().try_for_each(|metric| {
-        let refused = |why| {
-            invalid(
-                "spec.primaryMeasures",
-                format!("{why}, or remove the measure"),
-            )
-        };
-        check(spec, *metric, &workloads, config).map_err(refused)
+    let lists = [
+        ("spec.primaryMeasures", &spec.primary_measures),
+        ("spec.additionalMeasures", &spec.additional_measures),
+    ];
+    let mut listed = lists
+        .into_iter()
+        .flat_map(|(field, list)| list.iter().map(move |metric| (field, *metric)));
+    listed.try_for_each(|(field, metric)| {
+        let refused = |why| invalid(field, format!("{why}, or remove the measure"));
+        check(spec, metric, &workloads, config).map_err(refused)
     })
 }
 
@@ -45,6 +49,13 @@ pub fn check(
             "no request may fail, so that there is nothing to compare in {name}: give the workload maxErrorShare"
         ));
     }
+    let serves_kernels =
+        |variant: &Variant| definition_of(variant).is_some_and(|row| row.serves == Serves::Kernels);
+    if metric == Metric::InstanceTimePerRequest && !spec.variants.iter().any(serves_kernels) {
+        return Err(format!(
+            "only servers of kernels report {name}: add a variant with a preset kernel-..."
+        ));
+    }
     if is_metered(metric) && config.meter == MeterLevel::None {
         return Err(format!(
             "{name} is not measured, because the administrator lets probes see nothing of the node: have \
@@ -57,27 +68,38 @@ pub fn check(
 /// The sweeps that measure the metric, as part of a message.
 fn sweeps_of(metric: Metric) -> &'static str {
     match metric {
-        Metric::ThroughputRps => "spec.sweeps.throughput",
+        Metric::ThroughputRps | Metric::CpuUse => "spec.sweeps.throughput",
         Metric::WarmP50 => "spec.sweeps.warmLatency",
-        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded => {
-            "spec.sweeps.throughput or spec.sweeps.warmLatency"
-        }
+        Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::Succeeded
+        | Metric::ContextSwitchesPerCpuSecond
+        | Metric::PageFaultsPerRequest
+        | Metric::SystemCpuPerRequest
+        | Metric::InstanceTimePerRequest => "spec.sweeps.throughput or spec.sweeps.warmLatency",
         Metric::ColdStartListening | Metric::ColdStartAnswer => "spec.sweeps.coldStart",
         Metric::OpenLoopP50 | Metric::OpenLoopP99 => "spec.sweeps.openLoop",
         Metric::MemoryPerInstance => "spec.sweeps.density",
     }
 }
 
-/// Whether the number is read from the node's cgroups.
+/// Whether the number is read from the node's cgroups or processes.
 fn is_metered(metric: Metric) -> bool {
     match metric {
-        Metric::CpuPerRequest | Metric::Memory | Metric::MemoryPerInstance => true,
+        Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::MemoryPerInstance
+        | Metric::ContextSwitchesPerCpuSecond
+        | Metric::PageFaultsPerRequest
+        | Metric::SystemCpuPerRequest
+        | Metric::CpuUse => true,
         Metric::ThroughputRps
         | Metric::WarmP50
         | Metric::Succeeded
         | Metric::ColdStartListening
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
-        | Metric::OpenLoopP99 => false,
+        | Metric::OpenLoopP99
+        | Metric::InstanceTimePerRequest => false,
     }
 }

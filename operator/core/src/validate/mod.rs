@@ -117,7 +117,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     names::check_baseline_run(run)?;
     let variants = variants::resolve(spec, config)?;
     let baseline = baseline_of(spec)?;
-    metrics::check_primary(spec, config)?;
+    metrics::check_listed(spec, config)?;
     expectations::check(spec, &baseline, config)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| order::seed_of(&uid));

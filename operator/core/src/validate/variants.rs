@@ -1,15 +1,13 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
-use wasmbench_api::run::{BenchmarkRunSpec, Variant};
+use wasmbench_api::run::{
+    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, TWIN, UNSAFE_MESSAGE, UNSAFE_WORD, Variant,
+};
 use wasmbench_model::variants::{catalogue, not_applicable};
 
 use crate::config::OperatorConfig;
 use crate::subject;
 use crate::validate::{Invalid, ValidatedVariant, invalid};
-
-const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve, \
-    wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server \
-    (compile Aot or Interpreter) only: correct it or remove it";
 
 pub(super) fn resolve(
     spec: &BenchmarkRunSpec,
@@ -29,6 +27,9 @@ pub(super) fn resolve(
         if !engine_fits(variant) {
             return Err(invalid(format!("{field}.engine"), ENGINE_MESSAGE));
         }
+        if hides_that_it_is_unsafe(variant) {
+            return Err(invalid(format!("{field}.name"), UNSAFE_MESSAGE));
+        }
         let subject = subject::subject(variant, config)
             .ok_or_else(|| invalid(field, "set either preset or container"))?;
         Ok(ValidatedVariant {
@@ -45,6 +46,13 @@ fn engine_fits(variant: &Variant) -> bool {
         return true;
     };
     catalogue::definition_of(variant).is_some_and(|preset| preset.takes(engine))
+}
+
+/// The CRD's rule again. The twin has no name of its own: it stands beside the baseline.
+fn hides_that_it_is_unsafe(variant: &Variant) -> bool {
+    let checks = variant.engine.and_then(|engine| engine.bounds_checks);
+    let is_named = variant.name == TWIN || variant.name.contains(UNSAFE_WORD);
+    checks.is_some_and(BoundsChecks::is_unsafe) && !is_named
 }
 
 pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {

@@ -14,6 +14,7 @@ mod common;
 mod complete_blocks;
 mod exclusion;
 mod interruption;
+mod kernels;
 mod nodes;
 mod objects;
 mod presets;

@@ -96,6 +96,7 @@ mod tests {
     use strum::IntoEnumIterator as _;
 
     use super::*;
+    use crate::variants::presets::Serves;
 
     #[test]
     fn every_preset_has_one_row_whose_images_are_listed() {
@@ -110,6 +111,21 @@ mod tests {
             for image in row.images() {
                 assert!(images.contains(image), "{preset:?} runs no image '{image}'");
             }
+        }
+    }
+
+    #[test]
+    fn only_kernel_servers_take_checks_that_let_a_module_leave_its_memory() {
+        let catalogue = catalogue().unwrap();
+        for row in &catalogue.presets {
+            let is_unsafe = row.bounds_checks.iter().any(|checks| checks.is_unsafe());
+            let serves_kernels = row.serves == Serves::Kernels;
+            assert!(serves_kernels || !is_unsafe, "{:?}", row.name);
+            let name: &str = row.name.into();
+            assert_eq!(name.starts_with("kernel-"), serves_kernels, "{name}");
+            assert_eq!(row.threads, serves_kernels, "{name}");
+            let default = row.bounds_checks.first();
+            assert!(!default.is_some_and(|checks| checks.is_unsafe()), "{name}");
         }
     }
 

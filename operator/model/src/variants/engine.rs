@@ -1,6 +1,8 @@
 //! What a preset claims about its engine, and whether the running process's own statement agrees.
 //! Pure.
 
+use std::borrow::Cow;
+
 use wasmbench_api::run::{Compile, Variant};
 
 use crate::variants::catalogue::definition_of;
@@ -13,15 +15,24 @@ pub use crate::variants::presets::SLOWEST_COMPILED;
 pub const COMPUTE_RATIO: &str = "computeRatio";
 /// The member in which a guest reports how long the same work took, in nanoseconds.
 pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
+/// The member that counts the calls that an executor of kernels has answered since it began.
+pub const CALLS: &str = "calls";
+/// The member that adds up the time in which it made and dropped their instances, in nanoseconds.
+pub const INSTANCE_NANOSECONDS: &str = "instanceNanoseconds";
 /// Members that are measured anew each time, and so differ even if nothing has changed.
-pub const MEASURED: [&str; 2] = [COMPUTE_RATIO, CHAIN_NANOSECONDS];
+pub const MEASURED: [&str; 4] = [
+    COMPUTE_RATIO,
+    CHAIN_NANOSECONDS,
+    CALLS,
+    INSTANCE_NANOSECONDS,
+];
 /// The member that reports how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
 const MAX_VALUE_CHARS: usize = 40;
 
 /// A member of `/engine` and the value that it must have.
-type Claim = (&'static str, &'static str);
+type Claim = (&'static str, Cow<'static, str>);
 
 /// Members that report what answers requests, and how it was built.
 fn program(definition: &Definition) -> impl Iterator<Item = Claim> + use<> {
@@ -31,23 +42,32 @@ fn program(definition: &Definition) -> impl Iterator<Item = Claim> + use<> {
         Front::Guest => Some(("guest", "wasm32-wasi")),
     };
     // All of our images are built with optimisation.
-    front.into_iter().chain([("profile", "release")])
+    let built = [("profile", "release")];
+    let claims = front.into_iter().chain(built);
+    claims.map(|(member, value)| (member, Cow::Borrowed(value)))
 }
 
 /// What the row and the settings claim about the engine.
 fn statements(definition: &'static Definition, variant: &Variant) -> Vec<Claim> {
     let settings = variant.engine.unwrap_or_default();
-    let engine = definition
-        .engine
-        .as_deref()
-        .map(|engine| ("engine", engine));
-    let mode = definition
-        .mode(settings)
-        .map(|mode| (COMPILE_MODE, mode.into()));
-    let allocator = definition
-        .has_allocator
-        .then_some(("allocator", settings.allocator.into()));
-    [engine, mode, allocator].into_iter().flatten().collect()
+    let engine = definition.engine.as_deref();
+    let allocator = definition.has_allocator.then(|| settings.allocator.into());
+    let words: [(&str, Option<&'static str>); 4] = [
+        ("engine", engine),
+        (COMPILE_MODE, definition.mode(settings).map(Into::into)),
+        ("allocator", allocator),
+        (
+            "boundsChecks",
+            definition.bounds_checks(settings).map(Into::into),
+        ),
+    ];
+    let words = words
+        .into_iter()
+        .filter_map(|(member, word)| Some((member, Cow::Borrowed(word?))));
+    let threads = definition
+        .threads(settings)
+        .map(|threads| ("threads", Cow::Owned(threads.to_string())));
+    words.chain(threads).collect()
 }
 
 /// Whether the guest can report its engine only if the shim names it, as our shims do. The record
@@ -374,6 +394,45 @@ mod tests {
                 .unwrap()
                 .contains("as an interpreter does")
         );
+    }
+
+    #[test]
+    fn a_kernel_server_executes_with_the_checks_and_threads_that_its_variant_claims() {
+        let kernels = variant(json!({
+            "name": "k-unsafe", "preset": "kernel-wasm2c-gcc", "engine": {"boundsChecks": "None", "threads": 2},
+        }));
+        let contradiction = |checks: &str, threads: &str| {
+            let facts = [
+                ("engine", "wasm2c"),
+                ("boundsChecks", checks),
+                ("threads", threads),
+                ("profile", "release"),
+            ];
+            super::contradiction(
+                &kernels,
+                &facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
+            )
+        };
+        assert_eq!(contradiction("None", "2"), None);
+        let found = "boundsChecks is Guard instead of None";
+        assert_eq!(contradiction("Guard", "2").as_deref(), Some(found));
+        let found = "threads is 1 instead of 2";
+        assert_eq!(contradiction("None", "1").as_deref(), Some(found));
+    }
+
+    #[test]
+    fn what_a_variant_does_not_set_is_claimed_as_the_default() {
+        let wamr = variant(json!({"name": "k", "preset": "kernel-wamr"}));
+        let facts = [
+            ("engine", "wamr"),
+            ("boundsChecks", "Explicit"),
+            ("threads", "1"),
+            ("compileMode", "Interpreter"),
+            ("computeRatio", "25.0"),
+            ("profile", "release"),
+        ];
+        let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        assert_eq!(contradiction(&wamr, &facts), None);
     }
 
     #[test]

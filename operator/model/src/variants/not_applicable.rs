@@ -10,11 +10,13 @@ use wasmbench_api::status::NotApplicable;
 use crate::points::points_of;
 use crate::units::truncate;
 use crate::variants::catalogue::definition_of;
-use crate::variants::presets::Cannot;
+use crate::variants::presets::{Cannot, Serves};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
 const MAX_WHAT_CHARS: usize = 256;
+/// The path of kernels.
+const KERNEL: &str = "/kernel";
 
 /// Why `variant` cannot do `workload` at `point`; `None` when it can.
 pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'static str> {
@@ -35,12 +37,31 @@ fn workload_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static 
     };
     let cannot = preset.map_or(&[][..], |preset| &preset.cannot).iter();
     let by_service = cannot.filter_map(|cannot| service_obstacle(*cannot, workload));
-    by_protocol.into_iter().chain(by_service).next()
+    let by_path = preset.and_then(|preset| path_obstacle(preset.serves, workload));
+    let before = by_protocol.into_iter().chain(by_path);
+    before.chain(by_service).next()
+}
+
+/// Presets alone are asked: any path may be one of the user's own service.
+fn path_obstacle(serves: Serves, workload: &Workload) -> Option<&'static str> {
+    let path = path_of(workload);
+    match serves {
+        Serves::Gateway => (path == KERNEL)
+            .then_some("it has no kernels: those are answered by the presets kernel-..."),
+        Serves::Kernels => (![KERNEL, "/health", "/engine"].contains(&path)).then_some(
+            "it answers kernels only: give the workload a path such as /kernel?name=gemm",
+        ),
+    }
+}
+
+/// The workload's path without its query.
+fn path_of(workload: &Workload) -> &str {
+    workload.path.split('?').next().unwrap_or_default()
 }
 
 fn service_obstacle(cannot: Cannot, workload: &Workload) -> Option<&'static str> {
     match cannot {
-        Cannot::KeepState => (workload.path.split('?').next() == Some("/state")).then_some(
+        Cannot::KeepState => (path_of(workload) == "/state").then_some(
             "an instance answers one request only, so that no state is kept from one to the next",
         ),
         Cannot::AskUpstream => workload
@@ -154,6 +175,31 @@ mod tests {
                 .unwrap()
                 .contains("give the workload an action")
         );
+    }
+
+    #[test]
+    fn kernel_servers_answer_kernels_and_no_other_preset_does() {
+        let mut spec = spec();
+        spec.variants[1].preset = Some(Preset::KernelWasmtime);
+        spec.workloads[1].path = "/kernel?name=gemm".into();
+        let reason_of = |variant: usize, workload: usize| {
+            let (variant, workload) = (&spec.variants[variant], &spec.workloads[workload]);
+            reason(variant, workload, Point::WarmLatency)
+        };
+        assert_eq!(reason_of(0, 0), None);
+        assert_eq!(reason_of(1, 1), None);
+        assert!(reason_of(0, 1).unwrap().contains("no kernels"));
+        assert!(reason_of(1, 0).unwrap().contains("/kernel?name="));
+    }
+
+    #[test]
+    fn a_users_own_service_may_have_a_path_that_is_called_kernel() {
+        let mut spec = spec();
+        let own = json!({"name": "own", "container": {"image": "example.com/a:1"}});
+        spec.variants[0] = serde_json::from_value(own).unwrap();
+        spec.workloads[0].path = "/kernel".into();
+        let found = reason(&spec.variants[0], &spec.workloads[0], Point::WarmLatency);
+        assert_eq!(found, None);
     }
 
     #[test]

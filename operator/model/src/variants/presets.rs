@@ -3,7 +3,7 @@
 //! (`not_applicable.rs`).
 
 use serde::Deserialize;
-use wasmbench_api::run::{Allocator, Compile, Engine, Preset};
+use wasmbench_api::run::{Allocator, BoundsChecks, Compile, Engine, Preset};
 
 use crate::wire::action::Instances;
 
@@ -60,6 +60,15 @@ pub struct Definition {
     /// Whether the spec may set `engine.allocator`.
     #[serde(default)]
     pub has_allocator: bool,
+    /// What `engine.boundsChecks` may be, the default first; empty for presets without such a choice.
+    #[serde(default)]
+    pub bounds_checks: Vec<BoundsChecks>,
+    /// Whether the spec may set `engine.threads`.
+    #[serde(default)]
+    pub threads: bool,
+    /// Which paths it answers.
+    #[serde(default)]
+    pub serves: Serves,
     /// What it cannot do.
     #[serde(default)]
     pub cannot: Vec<Cannot>,
@@ -103,6 +112,17 @@ pub enum Mode {
     CompiledByShim,
 }
 
+/// Which paths a preset answers.
+#[derive(Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub enum Serves {
+    /// Those of the gateway.
+    #[default]
+    Gateway,
+    /// `/kernel`, `/health` and `/engine`.
+    Kernels,
+}
+
 /// What a service may be unable to do.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -144,12 +164,37 @@ impl Definition {
         }
     }
 
+    /// How it keeps a module within its memory with these settings; `None` where that is no choice.
+    pub fn bounds_checks(&self, settings: Engine) -> Option<BoundsChecks> {
+        let default = self.bounds_checks.first().copied()?;
+        Some(settings.bounds_checks.unwrap_or(default))
+    }
+
+    /// How many calls it executes at once with these settings; `None` where that is no choice.
+    pub fn threads(&self, settings: Engine) -> Option<u32> {
+        self.threads.then(|| settings.threads.unwrap_or(1))
+    }
+
     /// Whether these settings are choices that it has.
     pub fn takes(&self, settings: Engine) -> bool {
-        let Mode::Choice(modes) = self.mode else {
-            return false;
+        let Engine {
+            allocator,
+            compile,
+            bounds_checks,
+            threads,
+        } = settings;
+        let modes: &[Compile] = match &self.mode {
+            Mode::Choice(modes) => modes,
+            Mode::Unstated | Mode::Always(_) | Mode::CompiledByShim => &[],
         };
-        let has_allocator = self.has_allocator || settings.allocator == Allocator::OnDemand;
-        has_allocator && settings.compile.is_none_or(|mode| modes.contains(&mode))
+        let has_choice = !modes.is_empty() || self.has_allocator || self.threads;
+        // A pool's slots end in guard pages.
+        let checks = self.bounds_checks(settings);
+        let is_guarded = checks.is_none_or(|checks| checks == BoundsChecks::Guard);
+        has_choice
+            && (allocator == Allocator::OnDemand || (self.has_allocator && is_guarded))
+            && compile.is_none_or(|mode| modes.contains(&mode))
+            && bounds_checks.is_none_or(|checks| self.bounds_checks.contains(&checks))
+            && (threads.is_none() || self.threads)
     }
 }

@@ -123,6 +123,8 @@ pub struct TimedWindow {
     pub further: Vec<serde_json::Value>,
     /// The subject's resources over the window; absent where they cannot be read.
     pub subject: Option<Meter>,
+    /// What the subject's Wasm instances cost; only for servers of kernels, which add it up.
+    pub instances: Option<InstanceTime>,
     /// CPU time of the echo server's pod over the window, in nanoseconds; absent without one.
     pub upstream_cpu_nanoseconds: Option<u64>,
     /// CPU time of the load generator over the window, in nanoseconds.
@@ -213,6 +215,8 @@ pub struct Meter {
     pub throttled_periods: Option<u64>,
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
     pub throttled_nanoseconds: Option<u64>,
+    /// Page faults, major ones included. The kernel adds them up 64 at a time for each CPU.
+    pub page_faults: Option<u64>,
     /// The pause container's share of the numbers above.
     pub pause: Option<Pause>,
     /// What is known about the individual processes of the pod's containers, without pause.
@@ -224,6 +228,17 @@ pub struct Meter {
     /// What the node's services used that carry, among other things, what the pod writes to its
     /// log; absent where they cannot be read.
     pub services: Option<NodeServices>,
+}
+
+/// The time that Wasm instances cost apart from their work, between a reading just before the load and
+/// one just after it. The load's unmeasured requests are part of it.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceTime {
+    /// Calls that were answered, each by an instance of its own.
+    pub calls: u64,
+    /// Time in which the instances were made and dropped, in nanoseconds; 0 for native code.
+    pub nanoseconds: u64,
 }
 
 /// The container that only holds a pod's namespaces.

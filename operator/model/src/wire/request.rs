@@ -56,6 +56,9 @@ pub struct LoadRequest {
     pub calibrate_generator: bool,
     /// Path at which the subject describes its engine; absent for subjects that claim none.
     pub engine_path: Option<String>,
+    /// Whether it adds up there what its instances cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counts_instances: bool,
 }
 
 /// How long a request may take. Long enough for an interpreter behind a full accept queue, short

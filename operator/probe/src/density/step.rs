@@ -82,6 +82,7 @@ fn load(
         },
         proc: &settings.proc,
         sys: &settings.sys,
+        instances: None,
         cpus: environment::cpus(settings),
         // Noise moves no memory.
         noise: NoiseRule::Note,

@@ -34,6 +34,11 @@ pub fn reasons(
             generator,
         ),
         (
+            "instances",
+            bench.instances.is_some() && window.instances.is_none(),
+            "the subject did not add up what its instances cost",
+        ),
+        (
             "upstreamCpuNanoseconds",
             no_upstream.is_some() && window.upstream_cpu_nanoseconds.is_none(),
             no_upstream.unwrap_or_default(),

@@ -60,6 +60,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
         },
         meter: Err("the ceiling has no subject".to_owned()),
         upstream: None,
+        instances: None,
         deadline: Instant::now() + BUDGET,
         ..*bench
     };

@@ -148,7 +148,7 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
 /// Returns what loads the pod at `target`.
 fn bench<'a>(
     settings: &'a Settings,
-    request: &LoadRequest,
+    request: &'a LoadRequest,
     target: &'a Target,
     answer: &Answer,
 ) -> Bench<'a> {
@@ -168,6 +168,10 @@ fn bench<'a>(
             .map(|uid| counters(settings, request.meter, uid)),
         proc: &settings.proc,
         sys: &settings.sys,
+        instances: request
+            .engine_path
+            .as_deref()
+            .filter(|_| request.counts_instances),
         cpus: environment::cpus(settings),
         noise: request.noise,
         deadline: Instant::now(),

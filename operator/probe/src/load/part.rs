@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use wasmbench_model::wire::document::{
-    Meter, NodeCpu, NodeServices, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
+    InstanceTime, Meter, NodeCpu, NodeServices, Outside, Pause, Pressure, Processes, Switches,
+    TimedWindow,
 };
 
 use crate::generator::result::{Run, distribution};
@@ -44,6 +45,11 @@ impl Part {
         let after = next.timed;
         timed.duration_nanoseconds += after.duration_nanoseconds;
         timed.subject = both(timed.subject.as_ref(), after.subject.as_ref(), subject);
+        timed.instances = both(
+            timed.instances.as_ref(),
+            after.instances.as_ref(),
+            instances,
+        );
         timed.node = both(timed.node.as_ref(), after.node.as_ref(), node);
         timed.upstream_cpu_nanoseconds = sum(
             timed.upstream_cpu_nanoseconds,
@@ -87,12 +93,20 @@ fn subject(one: &Meter, next: &Meter) -> Meter {
         memory_working_set_start_bytes: one.memory_working_set_start_bytes,
         throttled_periods: sum(one.throttled_periods, next.throttled_periods),
         throttled_nanoseconds: sum(one.throttled_nanoseconds, next.throttled_nanoseconds),
+        page_faults: sum(one.page_faults, next.page_faults),
         pause: both(one.pause.as_ref(), next.pause.as_ref(), pause),
         processes: both(one.processes.as_ref(), next.processes.as_ref(), processes),
         pressure: both(one.pressure.as_ref(), next.pressure.as_ref(), pressure),
         outside: both(one.outside.as_ref(), next.outside.as_ref(), outside),
         services: both(one.services.as_ref(), next.services.as_ref(), services),
         ..next.clone()
+    }
+}
+
+fn instances(one: &InstanceTime, next: &InstanceTime) -> InstanceTime {
+    InstanceTime {
+        calls: one.calls + next.calls,
+        nanoseconds: one.nanoseconds + next.nanoseconds,
     }
 }
 
@@ -176,7 +190,12 @@ mod tests {
                 memory_bytes: cpu_nanoseconds,
                 memory_working_set_start_bytes: Some(requests),
                 cpu_user_nanoseconds: Some(1),
+                page_faults: Some(requests),
                 ..Meter::default()
+            }),
+            instances: Some(InstanceTime {
+                calls: requests,
+                nanoseconds: 7,
             }),
             generator_cpu_nanoseconds: Some(5),
             node: Some(NodeCpu {
@@ -202,6 +221,9 @@ mod tests {
         assert_eq!((subject.cpu_nanoseconds, subject.memory_bytes), (7, 4));
         assert_eq!(subject.memory_working_set_start_bytes, Some(10));
         assert_eq!(subject.cpu_user_nanoseconds, Some(2));
+        assert_eq!(subject.page_faults, Some(30));
+        let instances = timed.instances.unwrap();
+        assert_eq!((instances.calls, instances.nanoseconds), (30, 14));
         assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
     }
 

@@ -85,9 +85,16 @@ impl Readings {
         let used = meter?.used(&start.counters?, &end.counters?, self.memory?);
         Some(Meter {
             memory_working_set_start_bytes: self.memory_before.and_then(|m| m.working_set()),
+            page_faults: self.page_faults(),
             processes: self.processes,
             ..used
         })
+    }
+
+    /// Page faults of the subject's pod over the window.
+    fn page_faults(&self) -> Option<u64> {
+        let (before, after) = (self.memory_before?.faults?, self.memory?.faults?);
+        after.checked_sub(before)
     }
 
     /// CPU time of the echo server over the window.
@@ -159,6 +166,28 @@ mod tests {
         // gets more than all of it. The two clocks may differ a little.
         let possible = Duration::from_millis(2)..elapsed.mul_f64(1.1);
         assert!(possible.contains(&used), "{used:?} in {elapsed:?}");
+    }
+
+    #[test]
+    fn page_faults_are_those_between_both_edges() {
+        let memory = |faults| {
+            Some(Memory {
+                faults,
+                ..Memory::default()
+            })
+        };
+        let between = |before, after| {
+            let readings = Readings {
+                memory_before: memory(before),
+                memory: memory(after),
+                ..Readings::default()
+            };
+            readings.page_faults()
+        };
+        assert_eq!(between(Some(100), Some(340)), Some(240));
+        assert_eq!(between(Some(340), Some(100)), None);
+        assert_eq!(between(None, Some(100)), None);
+        assert_eq!(Readings::default().page_faults(), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use wasmbench_model::noise::Noise;
-use wasmbench_model::wire::document::{TimedWindow, Warmup};
+use wasmbench_model::wire::document::{InstanceTime, TimedWindow, Warmup};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::{NoiseRule, REQUEST_TIMEOUT};
 
@@ -23,7 +23,7 @@ use crate::generator::result::Run;
 use crate::generator::task::{Amount, Load, Task};
 use crate::meter::PodMeter;
 use crate::output::progress;
-use crate::quota;
+use crate::{engine, quota};
 
 /// What all runs of a trial have in common.
 pub struct Bench<'a> {
@@ -37,6 +37,8 @@ pub struct Bench<'a> {
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
     pub sys: &'a Path,
+    /// Path at which the subject adds up what its instances cost, if it does.
+    pub instances: Option<&'a str>,
     /// CPUs of the node, if they could be counted.
     pub cpus: Option<u32>,
     /// Whether a noisy window is repeated.
@@ -152,7 +154,9 @@ impl Bench<'_> {
         load: impl FnOnce(&Mutex<Readings>) -> Result<Run, Failure>,
     ) -> Result<Part, Failure> {
         let readings = Mutex::new(Readings::new(self.meter.as_ref().ok()));
+        let instances = self.instance_time();
         let run = load(&readings)?;
+        let instances = instances.zip(self.instance_time());
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(
             "{} requests, {:.0} per second",
@@ -168,6 +172,7 @@ impl Bench<'_> {
             repeats: 0,
             discarded: None,
             subject: readings.subject(self.meter.as_ref().ok()),
+            instances: instances.and_then(|(before, after)| engine::between(before, after)),
             upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
@@ -178,6 +183,11 @@ impl Bench<'_> {
             further: vec![],
         };
         Ok(Part::new(run, timed))
+    }
+
+    /// What the subject's instances have cost so far, if it adds that up.
+    fn instance_time(&self) -> Option<InstanceTime> {
+        engine::instance_time(self.load.target, self.instances?)
     }
 
     /// Loads for `time`, and returns the readings at both edges.

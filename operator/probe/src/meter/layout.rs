@@ -224,6 +224,7 @@ fn v1_memory(directory: &Path) -> Option<Memory> {
         inactive_file: keyed(&stat, "total_inactive_file"),
         in_use: sum(of_stat.into_iter().chain([kernel])),
         peak,
+        faults: keyed(&stat, "total_pgfault"),
     })
 }
 
@@ -236,6 +237,7 @@ fn v2_memory(directory: &Path) -> Option<Memory> {
         inactive_file: keyed(&stat, "inactive_file"),
         in_use: sum(["anon", "file", "kernel", "sock"].map(|key| keyed(&stat, key))),
         peak,
+        faults: keyed(&stat, "pgfault"),
     })
 }
 
@@ -266,5 +268,6 @@ fn add_memory(a: Memory, b: Memory) -> Memory {
         inactive_file: add_some(a.inactive_file, b.inactive_file),
         in_use: add_some(a.in_use, b.in_use),
         peak: None,
+        faults: add_some(a.faults, b.faults),
     }
 }

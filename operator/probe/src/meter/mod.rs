@@ -73,6 +73,8 @@ pub struct Memory {
     pub in_use: Option<u64>,
     /// The largest `bytes` so far.
     pub peak: Option<u64>,
+    /// Page faults so far.
+    pub faults: Option<u64>,
 }
 
 impl Memory {
@@ -193,6 +195,7 @@ impl PodMeter {
             memory_working_set_start_bytes: None,
             memory_held_bytes: memory.held(),
             memory_peak_bytes: memory.peak,
+            page_faults: None,
             throttled_periods: throttled(|level| level.periods),
             throttled_nanoseconds: throttled(|level| level.nanoseconds),
             pause: start.pause.zip(end.pause).map(|(start, end)| Pause {

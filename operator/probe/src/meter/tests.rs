@@ -34,7 +34,7 @@ impl Tree {
             &format!("memory/{at}/memory.usage_in_bytes"),
             &format!("{memory}\n"),
         );
-        let stat = "inactive_file 1\ntotal_rss 1500\ntotal_cache 2000\ntotal_inactive_file 1000\n";
+        let stat = "inactive_file 1\ntotal_rss 1500\ntotal_cache 2000\ntotal_inactive_file 1000\ntotal_pgfault 77\n";
         self.write(&format!("memory/{at}/memory.stat"), stat);
         self.write(&format!("memory/{at}/memory.max_usage_in_bytes"), "9000\n");
         self.write(&format!("memory/{at}/memory.kmem.usage_in_bytes"), "300\n");
@@ -51,7 +51,7 @@ impl Tree {
         );
         self.write(&format!("{at}/cpu.stat"), &stat);
         self.write(&format!("{at}/memory.current"), "5000\n");
-        let stat = "anon 1500\nfile 2000\nkernel 200\nsock 100\ninactive_file 1000\n";
+        let stat = "anon 1500\nfile 2000\nkernel 200\nsock 100\ninactive_file 1000\npgfault 77\n";
         self.write(&format!("{at}/memory.stat"), stat);
         self.write(&format!("{at}/memory.peak"), "9000\n");
     }
@@ -303,6 +303,21 @@ fn pressure_is_that_of_version_2_and_absent_elsewhere() {
     tree.v1(&pod, 12, 34);
     tree.write(&format!("cpuacct/{pod}/cpu.pressure"), "some total=15\n");
     assert_eq!(tree.used().pressure, None, "cgroup v1");
+}
+
+#[test]
+fn page_faults_are_read_under_both_versions() {
+    let pod = format!("kubepods/pod{UID}");
+    let (v1, v2) = (Tree::new(), Tree::new());
+    v1.v1(&pod, 12, 34);
+    v2.v2(&pod, 12);
+    for tree in [v1, v2] {
+        assert_eq!(tree.meter().memory().unwrap().faults, Some(77));
+    }
+    let silent = Tree::new();
+    silent.v2(&pod, 12);
+    silent.write(&format!("{pod}/memory.stat"), "anon 1500\n");
+    assert_eq!(silent.meter().memory().unwrap().faults, None);
 }
 
 #[test]

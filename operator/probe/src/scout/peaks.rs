@@ -78,5 +78,6 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
         noise: load.noise,
         calibrate_generator: false,
         engine_path: None,
+        counts_instances: false,
     }
 }

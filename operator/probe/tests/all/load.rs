@@ -428,3 +428,33 @@ fn a_subject_that_claims_an_engine_is_queried_after_the_load() {
     assert!(silent.engine.unwrap().is_empty());
     assert_eq!(silent.failure, None);
 }
+
+#[test]
+fn a_server_of_kernels_is_queried_before_and_after_each_load_for_what_its_instances_cost() {
+    let server = Server::start(|number, head| match head.lines().next() {
+        Some("GET /engine HTTP/1.1") => answer(
+            200,
+            &format!(
+                r#"{{"engine":"wasmtime","calls":{number},"instanceNanoseconds":{}}}"#,
+                1000 * number
+            ),
+        ),
+        _ => answer(200, "hello"),
+    });
+    let mut request = request(server.address.port());
+    request["enginePath"] = json!("/engine");
+    let silent = probe(&request).document;
+    assert_eq!(silent.timed.unwrap().instances, None, "nobody asked for it");
+
+    request["countsInstances"] = json!(true);
+    let document = probe(&request).document;
+    let cost = document.timed.unwrap().instances.unwrap();
+    assert!(cost.calls > 0, "{cost:?}");
+    assert_eq!(cost.nanoseconds, 1000 * cost.calls);
+    assert!(!document.absent.contains_key("instances"));
+
+    request["enginePath"] = json!("/");
+    let document = probe(&request).document;
+    assert_eq!(document.timed.unwrap().instances, None);
+    assert!(document.absent.contains_key("instances"), "it says why not");
+}

@@ -229,5 +229,6 @@ const fn unit(unit: Unit) -> &'static str {
         Unit::Microseconds => "microseconds",
         Unit::Bytes => "bytes",
         Unit::Share => "share",
+        Unit::Count => "count",
     }
 }

@@ -217,7 +217,14 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
     match metric {
         Metric::ThroughputRps => Some(point) == knee,
         // If no throughput point of the baseline is valid, its warm point must not replace it.
-        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded
+        Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::Succeeded
+        | Metric::ContextSwitchesPerCpuSecond
+        | Metric::PageFaultsPerRequest
+        | Metric::SystemCpuPerRequest
+        | Metric::InstanceTimePerRequest
+        | Metric::CpuUse
             if spec.sweeps.throughput.is_some() =>
         {
             Some(point) == knee
@@ -230,6 +237,11 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99
-        | Metric::MemoryPerInstance => true,
+        | Metric::MemoryPerInstance
+        | Metric::ContextSwitchesPerCpuSecond
+        | Metric::PageFaultsPerRequest
+        | Metric::SystemCpuPerRequest
+        | Metric::InstanceTimePerRequest
+        | Metric::CpuUse => true,
     }
 }

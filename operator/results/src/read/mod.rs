@@ -6,6 +6,7 @@
 //! [`observation`] (all that a summary needs of it), [`answers`] and [`environment`] (all
 //! observations of a run).
 
+pub mod additional;
 pub mod answer_sizes;
 pub mod answers;
 pub mod bodies;

@@ -8,6 +8,7 @@ use wasmbench_model::rounding::{round_number, round_time};
 use wasmbench_model::wire::document::{DiscardedWindow, LoadDocument, Meter};
 use wasmbench_model::wire::open_loop::Quantiles;
 
+use crate::read::additional::{self, Additional};
 use crate::read::histogram::Histogram;
 use crate::read::open_loop_trial as scheduled;
 use crate::read::open_loop_trial::OpenLoopTrial;
@@ -135,6 +136,9 @@ pub struct Metrics {
     pub shim: Option<ShimUse>,
     /// What else is known about the pod.
     pub sandbox: Option<SandboxUse>,
+    /// Measures that are compared only in runs that name them; without the others once the trial is
+    /// part of a cell.
+    pub additional: Additional,
     /// Latencies from the schedule, if the load had one. `p50` to `p99` are then service times.
     pub open_loop: Option<OpenLoopTrial>,
 }
@@ -153,6 +157,11 @@ impl Metrics {
             }
             Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
             Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
+            Metric::ContextSwitchesPerCpuSecond
+            | Metric::PageFaultsPerRequest
+            | Metric::SystemCpuPerRequest
+            | Metric::InstanceTimePerRequest
+            | Metric::CpuUse => self.additional.get(&metric).copied(),
             // Loads do not have these numbers.
             Metric::ColdStartListening | Metric::ColdStartAnswer | Metric::MemoryPerInstance => {
                 None
@@ -277,6 +286,7 @@ pub fn metrics(
         traffic: load.traffic.clone(),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
+        additional: additional::numbers(document, window, all_requests(&load)),
         open_loop: window.open_loop.as_ref().map(scheduled::from_window),
     }))
 }
@@ -291,10 +301,14 @@ fn other_bytes_before(document: &LoadDocument, traffic: &Traffic) -> Option<u64>
     ((seen.min, seen.max) != (before, before)).then_some(before)
 }
 
-/// CPU time per request, in microseconds. One that was sent again may have cost the subject time
-/// twice.
+/// All requests of a window. One that was sent again may have cost the subject time twice.
+fn all_requests(load: &fortio::Load) -> u64 {
+    load.succeeded + load.failed + load.traffic.resent
+}
+
+/// CPU time per request, in microseconds.
 fn per_request(nanoseconds: u64, load: &fortio::Load) -> Option<f64> {
-    let requests = load.succeeded + load.failed + load.traffic.resent;
+    let requests = all_requests(load);
     (requests > 0).then(|| nanoseconds as f64 / 1e3 / requests as f64)
 }
 

@@ -1,13 +1,14 @@
 //! Trials as parallel columns, one list per number: this lets the largest valid run fit into a
 //! `ConfigMap`, where 5000 objects would not fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wasmbench_model::noise::Noise;
 
 use crate::read::open_loop_trial::{self, OpenLoopTrial};
 use crate::read::trial::{Discarded, Metrics, Trial, TrialState};
+use crate::vocabulary::measure::Metric;
 use crate::vocabulary::trial_reason::TrialReason;
 
 #[serde_with::serde_as]
@@ -36,6 +37,9 @@ struct Columns {
     /// One entry per trial of an open-loop point.
     #[serde(default, skip_serializing_if = "open_loop_trial::are_absent")]
     open_loop: Vec<Option<OpenLoopTrial>>,
+    /// One entry per trial of each measure that is compared because the run names it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    additional: BTreeMap<Metric, Vec<Option<f64>>>,
     /// Blocks whose trial was measured once more because the node was noisy. The records have the
     /// discarded windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +75,10 @@ fn reason(state: TrialState, word: &str) -> TrialReason {
 
 /// Writes trials as columns.
 pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut columns = Columns::default();
+    let mut columns = Columns {
+        additional: additional(trials),
+        ..Columns::default()
+    };
     for trial in trials {
         let Trial {
             block,
@@ -102,6 +109,24 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
     columns.serialize(serializer)
 }
 
+fn additional(trials: &[Trial]) -> BTreeMap<Metric, Vec<Option<f64>>> {
+    let of_trials = trials.iter().map(|trial| &trial.metrics.additional);
+    let measures: BTreeSet<Metric> = of_trials
+        .clone()
+        .flat_map(BTreeMap::keys)
+        .copied()
+        .collect();
+    let column = |metric: Metric| {
+        of_trials
+            .clone()
+            .map(move |found| found.get(&metric).copied())
+    };
+    let columns = measures.into_iter();
+    columns
+        .map(|metric| (metric, column(metric).collect()))
+        .collect()
+}
+
 /// Reads columns. If a column is too short its number is absent; trials without an entry in
 /// `positions`, `requests` or `errors`, or with an unknown state, are left out.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, D::Error> {
@@ -130,6 +155,11 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 },
                 discarded: c.repeated.contains(block).then(Discarded::default),
                 open_loop: c.open_loop.get(row).copied().flatten(),
+                additional: c
+                    .additional
+                    .iter()
+                    .filter_map(|(metric, column)| Some((*metric, column.get(row).copied()??)))
+                    .collect(),
                 // The rest is summarised elsewhere: in the trial's reason, by cell, by variant, in
                 // the environment and in the doubts.
                 ..Metrics::default()

@@ -54,6 +54,8 @@ pub enum Unit {
     Bytes,
     /// A share of 1.
     Share,
+    /// A count; the noun says of what, and per what.
+    Count,
 }
 
 /// Whether the ratio or the difference of a measure is judged.
@@ -103,6 +105,12 @@ impl Words {
     const MEMORY: Self = Self::new("", "less memory", "more memory");
     const SUCCESS: Self = Self::new("", "fewer succeed", "more succeed");
     const START: Self = Self::new("starts", "sooner", "later");
+    const COUNT: Self = Self::new("", "fewer", "more");
+    const SWITCHES: Self = Self::new("", "fewer context switches", "more context switches");
+    const FAULTS: Self = Self::new("", "fewer page faults", "more page faults");
+    const SYSTEM: Self = Self::new("", "less CPU in the kernel", "more CPU in the kernel");
+    const INSTANCES: Self = Self::new("makes instances", "faster", "slower");
+    const USE: Self = Self::new("uses", "less of its CPUs", "more of its CPUs");
 
     const fn new(verb: &'static str, less: &'static str, more: &'static str) -> Self {
         Self { verb, less, more }
@@ -137,7 +145,7 @@ impl Unit {
         match self {
             // A percentage of a share would be read as a relative difference.
             Self::Share => format!("{sign}{} points", units::exact_percent(size)),
-            Self::PerSecond | Self::Microseconds | Self::Bytes => {
+            Self::PerSecond | Self::Microseconds | Self::Bytes | Self::Count => {
                 format!("{sign}{}", self.shown(size))
             }
         }
@@ -163,6 +171,7 @@ impl Unit {
             Self::Microseconds => units::micros(value),
             Self::Bytes => units::bytes(value),
             Self::Share => format!("{} %", units::exact_percent(value)),
+            Self::Count => units::rate(value),
         }
     }
 }
@@ -174,7 +183,7 @@ const fn measure(noun: &'static str, unit: Unit) -> Measure {
         unit,
         better: Better::Less,
         aspect: match unit {
-            Unit::Bytes | Unit::Share => Aspect::HowMuch,
+            Unit::Bytes | Unit::Share | Unit::Count => Aspect::HowMuch,
             Unit::PerSecond | Unit::Microseconds => Aspect::HowFast,
         },
         words: match unit {
@@ -182,11 +191,12 @@ const fn measure(noun: &'static str, unit: Unit) -> Measure {
             Unit::Microseconds => Words::SPEED,
             Unit::Bytes => Words::MEMORY,
             Unit::Share => Words::SUCCESS,
+            Unit::Count => Words::COUNT,
         },
         judged: match unit {
             Unit::Bytes => Judged::RatioOrDifference,
             Unit::Share => Judged::Difference,
-            Unit::PerSecond | Unit::Microseconds => Judged::Ratio,
+            Unit::PerSecond | Unit::Microseconds | Unit::Count => Judged::Ratio,
         },
         one_in: None,
     }
@@ -259,6 +269,30 @@ impl Measured for Metric {
                 ..measure("p99 from the schedule", Unit::Microseconds)
             },
             Self::MemoryPerInstance => measure("memory per instance", Unit::Bytes),
+            Self::ContextSwitchesPerCpuSecond => Measure {
+                words: Words::SWITCHES,
+                ..measure("context switches per CPU second", Unit::Count)
+            },
+            Self::PageFaultsPerRequest => Measure {
+                words: Words::FAULTS,
+                ..measure("page faults per request", Unit::Count)
+            },
+            Self::SystemCpuPerRequest => Measure {
+                aspect: Aspect::HowMuch,
+                words: Words::SYSTEM,
+                ..measure("CPU in the kernel per request", Unit::Microseconds)
+            },
+            Self::InstanceTimePerRequest => Measure {
+                words: Words::INSTANCES,
+                ..measure("instance time per request", Unit::Microseconds)
+            },
+            // Under a load that does not wait, CPUs that are left unused are time spent waiting.
+            Self::CpuUse => Measure {
+                better: Better::More,
+                words: Words::USE,
+                judged: Judged::Ratio,
+                ..measure("CPU use", Unit::Share)
+            },
         }
     }
 }
@@ -278,7 +312,7 @@ mod tests {
                 (Scale::Ratio, _) => BoundUnit::Ratio,
                 (Scale::Difference, Unit::Microseconds) => BoundUnit::Milliseconds,
                 (Scale::Difference, Unit::Share) => BoundUnit::Points,
-                (Scale::Difference, Unit::PerSecond | Unit::Bytes) => {
+                (Scale::Difference, Unit::PerSecond | Unit::Bytes | Unit::Count) => {
                     panic!("no bound for {metric:?}")
                 }
             };

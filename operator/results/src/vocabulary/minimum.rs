@@ -33,7 +33,7 @@ pub fn smallest_difference(
         Judged::Difference | Judged::RatioOrDifference => {}
     }
     match metric.measure().unit {
-        Unit::PerSecond => None,
+        Unit::PerSecond | Unit::Count => None,
         Unit::Share => Some(workload.max_error_share()? / 10.0),
         Unit::Microseconds => Some(smallest_start(spec)),
         Unit::Bytes => Some(f64::from(smallest.memory_kibibytes) * 1024.0),

@@ -33,7 +33,7 @@ pub fn places<'a>(
         if !chosen.is_empty() {
             return chosen.contains(&metric);
         }
-        let mut candidates = measured_at(point).iter();
+        let mut candidates = measured_at(point).iter().filter(|one| !one.is_additional());
         candidates.find(|one| all.contains(&(variant, workload, point, **one))) == Some(&metric)
     };
     all.iter().copied().filter(is_primary).collect()

@@ -3,6 +3,7 @@
 mod admission;
 mod cold_start;
 mod expectations;
+mod measures;
 mod names;
 mod order;
 mod sweeps;

@@ -1,6 +1,7 @@
 //! What a summary reports about a run: numbers, ratios, doubts and the verdict, for the good case and
 //! for everything that can go wrong.
 
+mod additional;
 mod answers;
 mod comparisons;
 mod cpu_limit;

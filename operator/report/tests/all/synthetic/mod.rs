@@ -298,6 +298,7 @@ pub fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -
         log_cpu_microseconds_per_request: None,
         cpus_used: None,
         memory_bytes: None,
+        additional: std::collections::BTreeMap::new(),
         open_loop: None,
         generator_ceiling_rps: None,
         generator_cpu_share_max: None,

@@ -12,6 +12,7 @@ use crate::cells::load::{LoadCell, LoadDetail, validity};
 use crate::cells::recorded::Recorded;
 use crate::cells::variant_validity::VariantValidity;
 use crate::cells::{open_loop, tail};
+use crate::read::additional::{keep, share_of_limit};
 use crate::read::ceiling::Ceilings;
 use crate::read::observation::Observation;
 use crate::read::traffic::{Traffic, TrafficSummary};
@@ -20,7 +21,7 @@ use crate::read::{ceiling, fortio};
 use crate::statistics::Spread;
 use crate::vocabulary::cell::CellSummary;
 use crate::vocabulary::doubt::Reason;
-use crate::vocabulary::measure::Sweep;
+use crate::vocabulary::measure::{Metric, Sweep};
 use crate::vocabulary::trial_reason::TrialReason;
 
 /// The load generator's ceilings under the workloads of a run.
@@ -63,6 +64,10 @@ pub fn cell(
         .map(|(block, observed)| {
             let mut trial = trial_of(observed, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
+            let limit = spec.cpu_limit().or(observed.limit_range_cpu.as_deref());
+            let used = metrics.cpus.zip(limit);
+            let of_limit = used.and_then(|(cpus, limit)| share_of_limit(cpus, limit));
+            keep(&mut metrics.additional, spec, *point, of_limit);
             if reuse == ConnectionReuse::PerRequest {
                 metrics.traffic.requests_per_connection = None;
             }
@@ -162,6 +167,7 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
         log_cpu_microseconds_per_request: spread(|m| m.log_cpu).filter(|log| log.median > 0.0),
         cpus_used: spread(|m| m.cpus),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
+        additional: additional(&trials, shown),
         open_loop: open_loop::summary(&trials, shown),
         generator_ceiling_rps: None,
         generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
@@ -177,6 +183,20 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
         throttled_share: spread(|m| m.throttled_share).map(|spread| spread.median),
         trials,
     }
+}
+
+/// Medians of the measures that are compared because the run names them.
+fn additional(trials: &[Trial], shown: TrialState) -> BTreeMap<Metric, Spread> {
+    let shown = trials.iter().filter(|trial| trial.state == shown);
+    let mut numbers: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+    for (metric, number) in shown.flat_map(|trial| &trial.metrics.additional) {
+        numbers.entry(*metric).or_default().push(*number);
+    }
+    let spreads = numbers.into_iter().filter_map(|(metric, numbers)| {
+        let spread = Spread::from_values(numbers)?;
+        Some((metric, spread.map(round_number)))
+    });
+    spreads.collect()
 }
 
 /// What the generator saw in the trials of a point; `None` if nothing is known, as without one.

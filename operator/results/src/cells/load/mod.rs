@@ -83,6 +83,10 @@ pub struct LoadDetail {
     /// Memory of the subject's pod, in bytes; `environment.memorySources` has the kind.
     #[serialize_always]
     pub memory_bytes: Option<Spread>,
+    /// Measures that are compared because the run names them, in their units: counts, microseconds,
+    /// and shares of 1.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub additional: BTreeMap<Metric, Spread>,
     /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are
     /// service times.
     pub open_loop: Option<OpenLoopSummary>,
@@ -196,6 +200,9 @@ impl LoadDetail {
                 valid(&self.trials).filter_map(|t| Some((t.block, t.metrics.value(*metric)?)));
             (*metric, numbers.collect())
         };
-        metrics.iter().filter(is_carried).map(by_block).collect()
+        let is_there =
+            |(metric, numbers): &(Metric, ByBlock)| !metric.is_additional() || !numbers.is_empty();
+        let series = metrics.iter().filter(is_carried).map(by_block);
+        series.filter(is_there).collect()
     }
 }

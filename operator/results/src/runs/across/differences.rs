@@ -15,7 +15,8 @@ use crate::runs::across::variant_facts::{self, joined};
 use crate::runs::across::{Difference, Side, Weight};
 
 /// Fields of the spec that say how often, where and in which order to measure, but not what.
-const HARMLESS: [&str; 14] = [
+const HARMLESS: [&str; 15] = [
+    "additionalMeasures",
     "baseline",
     "baselineRunName",
     "blocks",

@@ -68,7 +68,7 @@ impl Sample {
     fn own_number(&self) -> f64 {
         match self.metric.measure().unit {
             Unit::Share => 1.0 - self.value(),
-            Unit::PerSecond | Unit::Microseconds | Unit::Bytes => self.value(),
+            Unit::PerSecond | Unit::Microseconds | Unit::Bytes | Unit::Count => self.value(),
         }
     }
 

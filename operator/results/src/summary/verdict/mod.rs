@@ -88,6 +88,11 @@ const HEADLINES: [Metric; Metric::COUNT] = [
     Metric::ColdStartListening,
     Metric::ColdStartAnswer,
     Metric::MemoryPerInstance,
+    Metric::SystemCpuPerRequest,
+    Metric::InstanceTimePerRequest,
+    Metric::CpuUse,
+    Metric::ContextSwitchesPerCpuSecond,
+    Metric::PageFaultsPerRequest,
 ];
 
 /// Whether the comparison is decided and trusted.

@@ -3,8 +3,9 @@
 mod sweeps;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
+use wasmbench_api::run::{Compile, Engine, Expectation, Preset, TWIN, Variant, Workload, share_of};
 use wasmbench_model::units::truncate;
+use wasmbench_model::variants::catalogue::definition_of;
 
 use crate::summary::{Compared, Named};
 use crate::vocabulary::counts::TrialCounts;
@@ -57,21 +58,7 @@ fn variant_words(variant: &Variant) -> String {
     let preset = variant
         .preset
         .map(|preset| format!("preset {}", <&str>::from(preset)));
-    let engine = variant.engine.map(|engine| {
-        let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
-        let allocator =
-            is_embedded.then(|| format!(", allocator {}", <&str>::from(engine.allocator)));
-        let compile = engine.compile.map(|compile| {
-            let holds_compiler = is_embedded && compile == Compile::Jit;
-            let memory = if holds_compiler {
-                " (its memory holds the compiler's)"
-            } else {
-                ""
-            };
-            format!(", {}{memory}", <&str>::from(compile))
-        });
-        allocator.into_iter().chain(compile).collect::<String>()
-    });
+    let engine = variant.engine.map(|engine| engine_words(variant, engine));
     let own = variant.container.as_ref().map(|own| {
         let class = own
             .runtime_class_name
@@ -84,6 +71,34 @@ fn variant_words(variant: &Variant) -> String {
         preset.or(own).unwrap_or_default(),
         engine.unwrap_or_default()
     )
+}
+
+/// The settings of an engine, each after a comma.
+fn engine_words(variant: &Variant, engine: Engine) -> String {
+    let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
+    let row = definition_of(variant);
+    let allocator = row
+        .filter(|row| row.has_allocator)
+        .map(|_| format!(", allocator {}", <&str>::from(engine.allocator)));
+    let compile = engine.compile.map(|compile| {
+        let holds_compiler = is_embedded && compile == Compile::Jit;
+        let memory = if holds_compiler {
+            " (its memory holds the compiler's)"
+        } else {
+            ""
+        };
+        format!(", {}{memory}", <&str>::from(compile))
+    });
+    let checks = row.and_then(|row| row.bounds_checks(engine)).map(|checks| {
+        let mark = if checks.is_unsafe() { " (unsafe)" } else { "" };
+        format!(", bounds checks {}{mark}", <&str>::from(checks))
+    });
+    let threads = row.and_then(|row| row.threads(engine)).map(|threads| {
+        let plural = if threads == 1 { "" } else { "s" };
+        format!(", {threads} thread{plural}")
+    });
+    let all = [allocator, compile, checks, threads];
+    all.into_iter().flatten().collect()
 }
 
 fn workload_words(workload: &Workload) -> String {
