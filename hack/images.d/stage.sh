@@ -62,7 +62,7 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  # The binaries of wasmcloud, action-wasmer and gunicorn are in the runtime's folder.
+  # The binaries of wasmcloud, action-wasmer, action-wamr and gunicorn are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
     put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]}"
   case $name in
@@ -76,6 +76,7 @@ stage_one() { # NAME
       put 755 "$generator" "$context/generator"
       put_actions "$context/actions"
       ;;
+    kernel-wasmtime) put 755 "$store/binaries/kernel-wasmtime" "$context/root/executor" ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
     wasmcloud) put 644 "$guest" "$context/root/http.wasm" ;;
     gunicorn)
@@ -155,6 +156,8 @@ compile() { # DIRECTORY NAME...
   packages+=(--package kubectl-wasmbench)
   # Goes into the probe's image, next to the probe itself.
   [[ " $* " != *" probe "* ]] || packages+=(--package wasm-guest-action)
+  # In an image in addition to the front, which is in all images of kernels.
+  [[ " $* " != *" kernel-wasmtime "* ]] || packages+=(--package kernel-wasmtime)
   cd "$repository"
   # The path of cargo's folder would make the binaries differ between machines. The repository's path does
   # not get into them (cargo compiles members by relative paths); remapping it here would make every clone
@@ -166,6 +169,7 @@ compile() { # DIRECTORY NAME...
   for name in "$@"; do
     [ -z "${binary_of[$name]:-}" ] || put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
+  [[ " $* " != *" kernel-wasmtime "* ]] || put 755 "$built/kernel-wasmtime" "$directory/kernel-wasmtime"
   rm -rf "$store/plugin"
   mkdir -p "$store/plugin/$digits"
   put 755 "$built/kubectl-wasmbench" "$store/plugin/$digits/kubectl-wasmbench"

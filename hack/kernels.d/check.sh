@@ -23,6 +23,7 @@ check() { # ROUNDS
       [ "$name-$checks" = v8-Clamp ] || run_all "$name" "$checks"
     done
   done
+  run_all wamr Explicit
   print_times
   check_outside
   check_threads
