@@ -100,6 +100,8 @@ pub enum Preset {
     ActionWasmi,
     /// The same with Wasmer.
     ActionWasmer,
+    /// The same interpreted by WAMR.
+    ActionWamr,
     /// Numerical kernels in C, compiled by GCC to a native program.
     KernelGcc,
     /// The same source compiled by Clang.

@@ -277,6 +277,7 @@ fn engine_settings_unsupported_by_the_preset_are_refused() {
         "preset: action-wasmtime, engine: {compile: Interpreter}",
         "preset: action-wasmer, engine: {compile: Interpreter}",
         "preset: action-wasmi, engine: {compile: Interpreter}",
+        "preset: action-wamr, engine: {compile: Interpreter}",
         "preset: wasmedge-shim, engine: {compile: Jit}",
         "preset: wasmedge-server, engine: {allocator: Pooling}",
         "preset: wasmtime-shim, engine: {compile: Aot}",

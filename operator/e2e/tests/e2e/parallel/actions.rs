@@ -20,6 +20,10 @@ const OF_WASMER: &str = "\
 - {name: wasmer, preset: action-wasmer}
 - {name: wasmer-jit, preset: action-wasmer, engine: {compile: Jit}}";
 
+const INTERPRETED: &str = "\
+- {name: wamr, preset: action-wamr}
+- {name: wasmi, preset: action-wasmi}";
+
 fn spec(variants: &str) -> String {
     FUNCTIONS.replace("VARIANTS", variants)
 }
@@ -122,6 +126,16 @@ async fn functions_in_one_process_are_started_called_and_counted_like_native_one
 async fn functions_of_wasmer_are_started_called_and_counted_like_native_ones() {
     with_namespace("actions-wasmer", |client, namespace| async move {
         let (_, records) = measured(&client, &namespace, OF_WASMER).await;
+        check(&records);
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs WAMR, which is compiled from C: make test-systems"]
+async fn functions_of_wamr_are_started_called_and_counted_like_native_ones() {
+    with_namespace("actions-wamr", |client, namespace| async move {
+        let (_, records) = measured(&client, &namespace, INTERPRETED).await;
         check(&records);
     })
     .await;
