@@ -24,6 +24,7 @@ check() { # ROUNDS
     done
   done
   run_all wamr Explicit
+  for checks in Guard Explicit; do run_all wasmer "$checks"; done
   print_times
   check_outside
   check_threads

@@ -249,6 +249,7 @@ pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
       (!has(self.engine.boundsChecks) || (self.engine.boundsChecks == 'Clamp' ? \
        self.preset in ['kernel-wasm2c-gcc', 'kernel-wasm2c-clang'] : \
        self.preset in ['kernel-wasmtime', 'kernel-wasm2c-gcc', 'kernel-wasm2c-clang', 'kernel-v8'] || \
+       (self.preset == 'kernel-wasmer' && self.engine.boundsChecks != 'None') || \
        (self.preset == 'kernel-wamr' && self.engine.boundsChecks == 'Explicit'))) : \
      !has(self.engine.boundsChecks) && !has(self.engine.threads) && \
      (self.preset == 'wasmtime-embedded' ? \
@@ -262,8 +263,8 @@ pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedde
     or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
     wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
     (threads; boundsChecks Guard, with either allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
-    (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None) and \
-    kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
+    (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None), \
+    kernel-wasmer (threads; boundsChecks Guard or Explicit) and kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
 
 /// The part of its name by which an unsafe variant is recognised wherever results are shown.
 pub const UNSAFE_WORD: &str = "unsafe";

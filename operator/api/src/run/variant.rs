@@ -114,6 +114,8 @@ pub enum Preset {
     KernelWasm2cClang,
     /// The same modules in V8.
     KernelV8,
+    /// The same modules in Wasmer.
+    KernelWasmer,
     /// The same modules in WAMR's interpreter.
     KernelWamr,
 }

@@ -90,6 +90,7 @@ fn settings_that_a_preset_does_not_offer_are_refused() {
             json!({"boundsChecks": "Explicit", "allocator": "Pooling"}),
         ),
         ("kernel-v8", json!({"boundsChecks": "Clamp"})),
+        ("kernel-wasmer", json!({"boundsChecks": "None"})),
         ("kernel-wamr", json!({"boundsChecks": "Guard"})),
         ("kernel-wamr", json!({"boundsChecks": "None"})),
     ] {
