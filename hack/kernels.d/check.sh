@@ -23,7 +23,7 @@ check() { # ROUNDS
       [ "$name-$checks" = v8-Clamp ] || run_all "$name" "$checks"
     done
   done
-  run_all wamr Explicit
+  for name in wamr wasm3; do run_all "$name" Explicit; done
   for checks in Guard Explicit; do run_all wasmer "$checks"; done
   print_times
   check_outside

@@ -250,7 +250,7 @@ pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
        self.preset in ['kernel-wasm2c-gcc', 'kernel-wasm2c-clang'] : \
        self.preset in ['kernel-wasmtime', 'kernel-wasm2c-gcc', 'kernel-wasm2c-clang', 'kernel-v8'] || \
        (self.preset == 'kernel-wasmer' && self.engine.boundsChecks != 'None') || \
-       (self.preset == 'kernel-wamr' && self.engine.boundsChecks == 'Explicit'))) : \
+       (self.preset in ['kernel-wasm3', 'kernel-wamr'] && self.engine.boundsChecks == 'Explicit'))) : \
      !has(self.engine.boundsChecks) && !has(self.engine.threads) && \
      (self.preset == 'wasmtime-embedded' ? \
       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
@@ -264,7 +264,7 @@ pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedde
     wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
     (threads; boundsChecks Guard, with either allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
     (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None), \
-    kernel-wasmer (threads; boundsChecks Guard or Explicit) and kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
+    kernel-wasmer (threads; boundsChecks Guard or Explicit), kernel-wasm3 and kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
 
 /// The part of its name by which an unsafe variant is recognised wherever results are shown.
 pub const UNSAFE_WORD: &str = "unsafe";

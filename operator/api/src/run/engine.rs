@@ -22,7 +22,7 @@ pub struct Engine {
     /// How the engine keeps a module within its memory; only for the presets `kernel-...` that run
     /// Wasm: `Guard` (default), `Explicit` and `None` for `kernel-wasmtime` and `kernel-v8`, also
     /// `Clamp` for `kernel-wasm2c-gcc` and `kernel-wasm2c-clang`, `Guard` and `Explicit` for
-    /// `kernel-wasmer`, and nothing but `Explicit` for `kernel-wamr`. `Clamp` and `None` are unsafe: the name of the variant has to say so.
+    /// `kernel-wasmer`, and nothing but `Explicit` for `kernel-wasm3` and `kernel-wamr`. `Clamp` and `None` are unsafe: the name of the variant has to say so.
     pub bounds_checks: Option<BoundsChecks>,
 
     /// Calls that are executed at once, each on a thread of its own in one process, or natively in

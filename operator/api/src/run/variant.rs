@@ -116,6 +116,8 @@ pub enum Preset {
     KernelV8,
     /// The same modules in Wasmer.
     KernelWasmer,
+    /// The same modules in the interpreter wasm3.
+    KernelWasm3,
     /// The same modules in WAMR's interpreter.
     KernelWamr,
 }

@@ -91,6 +91,7 @@ fn settings_that_a_preset_does_not_offer_are_refused() {
         ),
         ("kernel-v8", json!({"boundsChecks": "Clamp"})),
         ("kernel-wasmer", json!({"boundsChecks": "None"})),
+        ("kernel-wasm3", json!({"boundsChecks": "Guard"})),
         ("kernel-wamr", json!({"boundsChecks": "Guard"})),
         ("kernel-wamr", json!({"boundsChecks": "None"})),
     ] {
