@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         .map_err(|error| format!("could not start: {error}"))
         .and_then(|runtime| {
             let settings = Settings::new(|name| std::env::var(name).ok())?;
-            runtime.block_on(program::serve(settings))
+            runtime.block_on(program::serve(&settings))
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -18,13 +18,13 @@ use crate::settings::Settings;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Serves until a signal stops it, or until the executor ends, which is an error.
-pub async fn serve(settings: Settings) -> Result<(), String> {
+pub async fn serve(settings: &Settings) -> Result<(), String> {
     // First of all: as process 1 of a container, not even the start could be interrupted otherwise.
     let stopping = stopping()?;
     let mut ended = JoinSet::new();
     let mut interrupted = stopping.clone();
     let queue = tokio::select! {
-        queue = Queue::start(&settings, &mut ended) => Arc::new(queue?),
+        queue = Queue::start(settings, &mut ended) => Arc::new(queue?),
         _ = interrupted.wait_for(|stop| *stop) => return Ok(()),
     };
     let listen = settings.listen;

@@ -11,6 +11,7 @@ mod gunicorn;
 mod host_network;
 mod hostile;
 mod isolation;
+mod kernels;
 mod lifecycle;
 mod main_job;
 mod misbehaviour;
