@@ -107,7 +107,7 @@ fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_pla
 fn doubted(run: &Summary) -> [Option<bool>; 2] {
     let measured = measured::from_summaries(Length::Full, std::slice::from_ref(run));
     [Figure::Throughput, Figure::Memory].map(|figure| {
-        let values = Values::under("hello", figure, Some(&measured));
+        let values = Values::under(&["hello"], figure, Some(&measured));
         let ratio = values.ratio("embedded", (&values, "native"), Some(50));
         ratio.map(|ratio| ratio.is_doubted)
     })
