@@ -20,14 +20,14 @@ pub enum Figure {
     Memory,
     /// Memory of one more instance.
     MemoryPerInstance,
-    /// CPU use under load.
+    /// CPU time as a share of what may be used.
     CpuUse,
     /// Context switches per second of CPU time.
     ContextSwitchesPerCpuSecond,
     /// Page faults per request.
     PageFaultsPerRequest,
-    /// CPU time in the kernel per request.
-    KernelCpuPerRequest,
+    /// CPU time in the operating system per request.
+    SystemCpuPerRequest,
     /// Time for making and dropping the Wasm instance of a request.
     InstanceTimePerRequest,
 }
@@ -39,7 +39,7 @@ pub const UNDER_LOAD: [Figure; 7] = [
     Figure::CpuUse,
     Figure::ContextSwitchesPerCpuSecond,
     Figure::PageFaultsPerRequest,
-    Figure::KernelCpuPerRequest,
+    Figure::SystemCpuPerRequest,
     Figure::InstanceTimePerRequest,
 ];
 
@@ -56,7 +56,7 @@ impl Figure {
             Self::CpuUse => "CPU use",
             Self::ContextSwitchesPerCpuSecond => "switches/CPU second",
             Self::PageFaultsPerRequest => "page faults/request",
-            Self::KernelCpuPerRequest => "kernel CPU/request",
+            Self::SystemCpuPerRequest => "system CPU/request",
             Self::InstanceTimePerRequest => "instance/request",
         }
     }
@@ -73,7 +73,7 @@ impl Figure {
             | Self::CpuUse
             | Self::ContextSwitchesPerCpuSecond
             | Self::PageFaultsPerRequest
-            | Self::KernelCpuPerRequest
+            | Self::SystemCpuPerRequest
             | Self::InstanceTimePerRequest => ("conn", "conns"),
         };
         format!("{at} {}", if at == 1 { one } else { many })
@@ -91,7 +91,7 @@ impl Figure {
             Self::CpuUse => Metric::CpuUse,
             Self::ContextSwitchesPerCpuSecond => Metric::ContextSwitchesPerCpuSecond,
             Self::PageFaultsPerRequest => Metric::PageFaultsPerRequest,
-            Self::KernelCpuPerRequest => Metric::KernelCpuPerRequest,
+            Self::SystemCpuPerRequest => Metric::SystemCpuPerRequest,
             Self::InstanceTimePerRequest => Metric::InstanceTimePerRequest,
         }
     }

@@ -115,13 +115,12 @@ impl Planned {
                 .as_ref()
                 .map(|one| one.concurrency.clone()),
             Figure::WarmP50 => warm(),
-            Figure::Throughput => throughput(),
+            Figure::Throughput | Figure::CpuUse => throughput(),
             Figure::CpuPerRequest
             | Figure::Memory
-            | Figure::CpuUse
             | Figure::ContextSwitchesPerCpuSecond
             | Figure::PageFaultsPerRequest
-            | Figure::KernelCpuPerRequest
+            | Figure::SystemCpuPerRequest
             | Figure::InstanceTimePerRequest => throughput().or_else(warm),
             Figure::MemoryPerInstance => sweeps.density.as_ref().map(|one| one.instances.clone()),
         };

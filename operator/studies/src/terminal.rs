@@ -134,7 +134,7 @@ pub fn place(row: &Row<'_>) -> String {
         | Figure::CpuUse
         | Figure::ContextSwitchesPerCpuSecond
         | Figure::PageFaultsPerRequest
-        | Figure::KernelCpuPerRequest
+        | Figure::SystemCpuPerRequest
         | Figure::InstanceTimePerRequest => "mean",
     };
     row.at
