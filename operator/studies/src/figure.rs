@@ -32,7 +32,7 @@ pub enum Figure {
     InstanceTimePerRequest,
 }
 
-/// What loads measure beside rate and latency.
+/// What loads measure in addition to rate and latency.
 pub const UNDER_LOAD: [Figure; 7] = [
     Figure::CpuPerRequest,
     Figure::Memory,

@@ -100,7 +100,7 @@ impl Planned {
         self.spec.variants.iter().find(|one| one.name == name)
     }
 
-    /// The numbers of connections or instances at which it measures a figure. What loads measure beside rate and latency is
+    /// The numbers of connections or instances at which it measures a figure. What loads measure in addition to rate and latency is
     /// that of the throughput sweep, where there is one.
     fn points(&self, figure: Figure) -> Vec<u32> {
         let sweeps = &self.spec.sweeps;

@@ -24,11 +24,11 @@ impl Printed {
     }
 
     /// With each number replaced, the lower end first; `None` where one has no replacement.
-    pub fn map(self, of: impl Fn(f64) -> Option<f64>) -> Option<Self> {
+    pub fn map(self, convert: impl Fn(f64) -> Option<f64>) -> Option<Self> {
         match self {
-            Self::Number(number) => of(number).map(Self::Number),
+            Self::Number(number) => convert(number).map(Self::Number),
             Self::Range([one, other]) => {
-                let (one, other) = (of(one)?, of(other)?);
+                let (one, other) = (convert(one)?, convert(other)?);
                 Some(Self::Range([one.min(other), one.max(other)]))
             }
             Self::Drawn => Some(Self::Drawn),

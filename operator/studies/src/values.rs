@@ -174,15 +174,14 @@ impl<'a> Values<'a> {
 
 /// What a run has of all workloads. A whole run counts with all of them only; a shortened one has fewer by intent.
 fn by_place<'a>(run: &'a Run, workloads: &[&str], figure: Figure) -> ByPlace<'a> {
-    let points = || {
-        let points = run.points.iter();
-        points.filter(move |point| point.figure == figure)
-    };
-    let has = |workload: &str| points().any(|point| point.workload == workload);
+    let mut points: Vec<&'a Point> = run.points.iter().collect();
+    points.retain(|point| point.figure == figure);
+    let has = |workload: &str| points.iter().any(|point| point.workload == workload);
     let mut wanted = workloads.to_vec();
     wanted.retain(|workload| run.length == Length::Full || has(workload));
-    let mut places: BTreeMap<(&str, u32), Vec<&Point>> = BTreeMap::new();
-    for point in points().filter(|point| wanted.contains(&point.workload.as_str())) {
+    points.retain(|point| wanted.contains(&point.workload.as_str()));
+    let mut places: BTreeMap<(&'a str, u32), Vec<&'a Point>> = BTreeMap::new();
+    for point in points {
         let place = (point.variant.as_str(), point.at);
         places.entry(place).or_default().push(point);
     }

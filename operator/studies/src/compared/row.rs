@@ -90,14 +90,14 @@ impl Row<'_> {
 
     /// Whether the whole measured interval is farther than [`DIFFERS`] from the published ratio.
     pub fn surely_differs(&self) -> bool {
-        self.interval_beside(|(low, high), there| {
+        self.interval_compared(|(low, high), there| {
             low > there.1 * DIFFERS || high < there.0 / DIFFERS
         })
     }
 
     /// Whether the published ratio is outside the measured interval.
     pub fn is_outside(&self) -> bool {
-        self.interval_beside(|(low, high), there| low > there.1 || high < there.0)
+        self.interval_compared(|(low, high), there| low > there.1 || high < there.0)
     }
 
     /// What was measured, and the ends of what is published.
@@ -109,7 +109,7 @@ impl Row<'_> {
     }
 
     /// Whether `is_so` holds for the measured interval and the published ends; not without either.
-    fn interval_beside(&self, is_so: impl Fn((f64, f64), (f64, f64)) -> bool) -> bool {
+    fn interval_compared(&self, is_so: impl Fn((f64, f64), (f64, f64)) -> bool) -> bool {
         let both = self.both();
         both.is_some_and(|(here, there)| here.interval.is_some_and(|own| is_so(own, there)))
     }

@@ -96,9 +96,10 @@ fn figures_of(summary: &Summary, cell: AnyCell<'_>) -> (Vec<Figure>, u32) {
     }
 }
 
-/// What loads measure beside rate and latency is that of the throughput sweep, where there is one.
+/// What loads measure in addition to rate and latency is that of the throughput sweep, where there is one.
 fn of_sweep(summary: &Summary, sweep: Sweep) -> Vec<Figure> {
-    let with_others = |figure| std::iter::once(figure).chain(UNDER_LOAD).collect();
+    let with_others =
+        |figure: Figure| -> Vec<Figure> { std::iter::once(figure).chain(UNDER_LOAD).collect() };
     let is_rate = |cell: &LoadCell| cell.detail.sweep == Sweep::Throughput;
     match sweep {
         Sweep::WarmLatency if summary.cells.iter().any(is_rate) => vec![Figure::WarmP50],
