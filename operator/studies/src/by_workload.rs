@@ -35,7 +35,7 @@ pub fn section(study: &Study, ours: Ours<'_>) -> String {
 fn means(study: &Study) -> Vec<&Table> {
     let mut found: Vec<&Table> = vec![];
     for table in &study.tables {
-        let is_speed = matches!(table.figure, Figure::WarmP50 | Figure::Throughput);
+        let is_speed = [Figure::WarmP50, Figure::Throughput].contains(&table.figure);
         let is_mean = study.workloads(&table.workload).len() > 1;
         let is_new = !found.iter().any(|one| one.workload == table.workload);
         if is_speed && is_mean && is_new {
