@@ -16,7 +16,7 @@ help: ## List the targets
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
 
-demo-studies: ## The studies, shortened, and their published figures next to those found; 40 minutes
+demo-studies: ## The studies, shortened, and their published figures next to those found; 55 minutes
 	@hack/studies/run
 
 test: ## Everything: lint, unit, property, golden, mock API server, docs, real cluster

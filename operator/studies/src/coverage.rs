@@ -64,7 +64,8 @@ struct Coverage<'a> {
 
 impl<'a> Coverage<'a> {
     fn new(study: &'a Study, table: &'a Table, ours: Ours<'a>) -> Self {
-        let values = Values::under(&table.workload, table.figure, ours.measured);
+        let workloads = study.workloads(&table.workload);
+        let values = Values::under(&workloads, table.figure, ours.measured);
         let mut found = Self {
             values: 0,
             measured: 0,
@@ -168,9 +169,10 @@ fn planned<'a>(
     ours: Ours<'a>,
 ) -> Option<&'a str> {
     let here = study.here(table, name);
+    let workloads = study.workloads(&table.workload);
     let measures = |run: &&Planned| {
         let mut here = here.iter();
-        here.any(|variant| run.measures(table.figure, &table.workload, variant, point.at))
+        here.any(|variant| run.measures(table.figure, &workloads, variant, point.at))
     };
     let run = ours.manifest.runs.iter().find(measures)?;
     Some(&run.name)

@@ -189,7 +189,8 @@ fn cell<'a>(place: &'static Place, variant: &str, ours: Ours<'a>) -> Option<Cell
     } else {
         (variant, BASE)
     };
-    let figure = (place.figure, place.workload);
+    let workloads = [place.workload];
+    let figure = (place.figure, &workloads[..]);
     let found = ratio_with_run(ours.measured?, figure, (over, place.at), (under, place.at))?;
     let run = ours.manifest.run(found.name);
     let mode = run.and_then(|run| run.mode(variant));

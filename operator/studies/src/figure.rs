@@ -20,7 +20,28 @@ pub enum Figure {
     Memory,
     /// Memory of one more instance.
     MemoryPerInstance,
+    /// CPU time as a share of what may be used.
+    CpuUse,
+    /// Context switches per second of CPU time.
+    ContextSwitchesPerCpuSecond,
+    /// Page faults per request.
+    PageFaultsPerRequest,
+    /// CPU time in the operating system per request.
+    SystemCpuPerRequest,
+    /// Time for making and dropping the Wasm instance of a request.
+    InstanceTimePerRequest,
 }
+
+/// What loads measure in addition to rate and latency.
+pub const UNDER_LOAD: [Figure; 7] = [
+    Figure::CpuPerRequest,
+    Figure::Memory,
+    Figure::CpuUse,
+    Figure::ContextSwitchesPerCpuSecond,
+    Figure::PageFaultsPerRequest,
+    Figure::SystemCpuPerRequest,
+    Figure::InstanceTimePerRequest,
+];
 
 impl Figure {
     /// The figure as a noun for people.
@@ -32,6 +53,11 @@ impl Figure {
             Self::CpuPerRequest => "CPU/request",
             Self::Memory => "memory",
             Self::MemoryPerInstance => "memory of one more",
+            Self::CpuUse => "CPU use",
+            Self::ContextSwitchesPerCpuSecond => "switches/CPU second",
+            Self::PageFaultsPerRequest => "page faults/request",
+            Self::SystemCpuPerRequest => "system CPU/request",
+            Self::InstanceTimePerRequest => "instance/request",
         }
     }
 
@@ -40,9 +66,15 @@ impl Figure {
         let (one, many) = match self {
             // A pod, or a function of a process.
             Self::Ready | Self::MemoryPerInstance => ("instance", "instances"),
-            Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
-                ("conn", "conns")
-            }
+            Self::WarmP50
+            | Self::Throughput
+            | Self::CpuPerRequest
+            | Self::Memory
+            | Self::CpuUse
+            | Self::ContextSwitchesPerCpuSecond
+            | Self::PageFaultsPerRequest
+            | Self::SystemCpuPerRequest
+            | Self::InstanceTimePerRequest => ("conn", "conns"),
         };
         format!("{at} {}", if at == 1 { one } else { many })
     }
@@ -56,6 +88,11 @@ impl Figure {
             Self::CpuPerRequest => Metric::CpuPerRequest,
             Self::Memory => Metric::Memory,
             Self::MemoryPerInstance => Metric::MemoryPerInstance,
+            Self::CpuUse => Metric::CpuUse,
+            Self::ContextSwitchesPerCpuSecond => Metric::ContextSwitchesPerCpuSecond,
+            Self::PageFaultsPerRequest => Metric::PageFaultsPerRequest,
+            Self::SystemCpuPerRequest => Metric::SystemCpuPerRequest,
+            Self::InstanceTimePerRequest => Metric::InstanceTimePerRequest,
         }
     }
 
@@ -81,6 +118,8 @@ pub enum Unit {
     CpuPercentPerThousandRequestsPerSecond,
     /// So many percent less than the base has.
     PercentLessThanBase,
+    /// So many percent more than the base has.
+    PercentMoreThanBase,
     /// So many percent of what the base has.
     PercentOfBase,
     /// So many times what the base has.
@@ -91,7 +130,10 @@ impl Unit {
     /// Whether a value is a comparison with the base already.
     pub fn is_relative(self) -> bool {
         match self {
-            Self::PercentLessThanBase | Self::PercentOfBase | Self::TimesBase => true,
+            Self::PercentLessThanBase
+            | Self::PercentMoreThanBase
+            | Self::PercentOfBase
+            | Self::TimesBase => true,
             Self::Milliseconds
             | Self::RequestsPerSecond
             | Self::Kilobytes
@@ -104,6 +146,7 @@ impl Unit {
     pub fn ratio(self, value: f64, base: Option<f64>) -> Option<f64> {
         let ratio = match self {
             Self::PercentLessThanBase => 1.0 - value / 100.0,
+            Self::PercentMoreThanBase => 1.0 + value / 100.0,
             Self::PercentOfBase => value / 100.0,
             Self::TimesBase => value,
             Self::Milliseconds
@@ -124,7 +167,10 @@ impl Unit {
             Self::Megabytes => format!("{value} MB"),
             // 1 % of a CPU for 1,000 requests/s is a hundredth of a second for a thousand requests.
             Self::CpuPercentPerThousandRequestsPerSecond => units::micros(value * 10.0),
-            Self::PercentLessThanBase | Self::PercentOfBase | Self::TimesBase => String::new(),
+            Self::PercentLessThanBase
+            | Self::PercentMoreThanBase
+            | Self::PercentOfBase
+            | Self::TimesBase => String::new(),
         }
     }
 }
@@ -144,6 +190,8 @@ mod tests {
             (Unit::TimesBase, 2.2, None, Some(2.2)),
             (Unit::PercentLessThanBase, 75.0, None, Some(0.25)),
             (Unit::PercentLessThanBase, 100.0, None, None),
+            (Unit::PercentMoreThanBase, 25.0, None, Some(1.25)),
+            (Unit::PercentMoreThanBase, 0.0, None, Some(1.0)),
         ] {
             assert_eq!(unit.ratio(value, base), ratio, "{unit:?} {value} {base:?}");
         }

@@ -1,20 +1,25 @@
 //! The published figures of studies compared with those of the same experiments here.
 //!
-//! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`), [`mod@manifest`]
-//! (the runs that repeat them), [`mod@measured`] (what these found, from their `summary.json`), [`mod@compared`]
-//! (published and measured as ratios to the same base, row by row), [`coverage`] (what was measured of what could be),
-//! then what people see: [`terminal`], [`plot`] and [`page`], which are `docs/studies.md` and `docs/studies`, and
-//! [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
+//! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`; a value is [`printed`],
+//! and [`reasons`] explain differences), [`mod@manifest`] (the runs that repeat them), [`mod@measured`] (what these found,
+//! from their `summary.json`), [`values`] (ratios and means of that), [`mod@compared`] (published and measured as ratios to
+//! the same base, row by row), [`coverage`] (what was measured of what could be), then what people see: [`terminal`],
+//! [`plot`], [`by_workload`], [`experiments`] and [`page`], which are `docs/studies.md` and `docs/studies`, and [`decide`], which is
+//! `docs/when-wasm.md`. No ratio is typed in anywhere.
 
+pub mod by_workload;
 pub mod compared;
 pub mod coverage;
 pub mod decide;
+pub mod experiments;
 pub mod figure;
 pub mod manifest;
 pub mod measured;
 pub mod page;
 pub mod plot;
+pub mod printed;
 pub mod published;
+pub mod reasons;
 pub mod terminal;
 pub mod values;
 

@@ -57,13 +57,29 @@ impl Manifest {
 }
 
 impl Planned {
-    /// Whether it measures a figure of the variant under the workload at so many connections or instances; without a
-    /// number, at any.
-    pub fn measures(&self, figure: Figure, workload: &str, variant: &str, at: Option<u32>) -> bool {
+    /// Whether it measures a figure of the variant under all of these workloads at so many connections or instances; without
+    /// a number, at any.
+    pub fn measures(
+        &self,
+        figure: Figure,
+        workloads: &[&str],
+        variant: &str,
+        at: Option<u32>,
+    ) -> bool {
         let points = self.points(figure);
         let has_point = at.map_or(!points.is_empty(), |at| points.contains(&at));
-        let mut workloads = self.spec.workloads.iter();
-        has_point && self.variant(variant).is_some() && workloads.any(|one| one.name == workload)
+        let has = |name: &&str| self.spec.workloads.iter().any(|one| one.name == **name);
+        has_point && self.variant(variant).is_some() && workloads.iter().all(has)
+    }
+
+    /// The names of its workloads, in its order.
+    pub fn workloads(&self) -> impl Iterator<Item = &str> {
+        self.spec.workloads.iter().map(|one| one.name.as_str())
+    }
+
+    /// The names of its variants, in its order.
+    pub fn variants(&self) -> impl Iterator<Item = &str> {
+        self.spec.variants.iter().map(|one| one.name.as_str())
     }
 
     /// How the variant executes Wasm, with its allocator, bounds checks and threads where it has a choice: `Jit, Pooling`.
@@ -88,19 +104,28 @@ impl Planned {
         self.spec.variants.iter().find(|one| one.name == name)
     }
 
-    /// The numbers of connections or instances at which it measures a figure.
+    /// The numbers of connections or instances at which it measures a figure. What loads measure in addition to rate and latency is
+    /// that of the throughput sweep, where there is one.
     fn points(&self, figure: Figure) -> Vec<u32> {
         let sweeps = &self.spec.sweeps;
+        let warm = || sweeps.warm_latency.map(|one| vec![one.connections]);
+        let throughput = || {
+            let sweep = sweeps.throughput.as_ref();
+            sweep.map(|one| one.connections.clone())
+        };
         let points = match figure {
             Figure::Ready => sweeps
                 .cold_start
                 .as_ref()
                 .map(|one| one.concurrency.clone()),
-            Figure::WarmP50 => sweeps.warm_latency.map(|one| vec![one.connections]),
-            Figure::Throughput | Figure::CpuPerRequest | Figure::Memory => sweeps
-                .throughput
-                .as_ref()
-                .map(|one| one.connections.clone()),
+            Figure::WarmP50 => warm(),
+            Figure::Throughput | Figure::CpuUse => throughput(),
+            Figure::CpuPerRequest
+            | Figure::Memory
+            | Figure::ContextSwitchesPerCpuSecond
+            | Figure::PageFaultsPerRequest
+            | Figure::SystemCpuPerRequest
+            | Figure::InstanceTimePerRequest => throughput().or_else(warm),
             Figure::MemoryPerInstance => sweeps.density.as_ref().map(|one| one.instances.clone()),
         };
         points.unwrap_or_default()
@@ -164,15 +189,33 @@ spec:
     fn a_run_measures_its_variants_under_its_workloads_at_its_points() {
         let manifest = parse(RUNS).unwrap();
         let one = manifest.run("one").unwrap();
-        let at = |at| one.measures(Figure::Memory, "hello", "usual", at);
+        let at = |at| one.measures(Figure::Memory, &["hello"], "usual", at);
         assert_eq!(
             [Some(10), Some(50), Some(100), None].map(at),
             [true, true, false, true]
         );
-        assert!(one.measures(Figure::WarmP50, "hello", "usual", Some(1)));
-        assert!(!one.measures(Figure::Memory, "state", "usual", Some(10)));
-        assert!(!one.measures(Figure::Memory, "hello", "cloud", Some(10)));
-        assert!(!one.measures(Figure::Ready, "hello", "usual", None));
+        assert!(one.measures(Figure::WarmP50, &["hello"], "usual", Some(1)));
+        assert!(!one.measures(Figure::Memory, &["hello", "state"], "usual", Some(10)));
+        assert!(!one.measures(Figure::Memory, &["hello"], "cloud", Some(10)));
+        assert!(!one.measures(Figure::Ready, &["hello"], "usual", None));
+    }
+
+    #[test]
+    fn memory_is_that_of_the_warm_load_where_it_is_the_only_load() {
+        let at = |sweeps: &str| {
+            let text = RUNS.replace(
+                "{throughput: {connections: [10, 50]}, warmLatency: {}}",
+                sweeps,
+            );
+            let manifest = parse(&text).unwrap();
+            let one = manifest.run("one").unwrap();
+            [1, 10].map(|at| one.measures(Figure::Memory, &["hello"], "usual", Some(at)))
+        };
+        assert_eq!(at("{warmLatency: {}}"), [true, false]);
+        assert_eq!(
+            at("{throughput: {connections: [10]}, warmLatency: {}}"),
+            [false, true]
+        );
     }
 
     #[test]

@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 
 use wasmbench_report::table::{escape, lines};
 
-use crate::compared::{DIFFERS, Row, Value, ratio, rows};
+use crate::compared::{DIFFERS, Row, rows};
 use crate::measured::{Length, Measured};
-use crate::published::{Experiment, Published, Study, Why};
-use crate::terminal::{here, table, value};
-use crate::{Ours, coverage, plot};
+use crate::published::{Published, Study};
+use crate::terminal::{here, table};
+use crate::{Ours, by_workload, coverage, experiments, plot};
 
 const GENERATED: &str =
     "<!-- Generated from manifests/studies and operator/studies/measured by `make generate`. -->";
 /// Where the studies are listed.
 const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
-Four documents compare containers and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them as nearly as pods allow: variants
-that stand for theirs, the same kinds of workloads and, where a document names them, the same numbers of connections. A comment says where
-each deviates. Each has a page: what it got right, what its harness caused, its figures compared with ours, and why they differ.
+Five documents compare containers, native code and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them as nearly as pods allow:
+variants that stand for theirs, the same kinds of workloads and, where a document names them, the same numbers of connections. A comment says
+where each deviates. Each has a page: what it got right, what its harness caused, its figures compared with ours, and why they differ.
 
 STUDIES
 
@@ -40,10 +40,11 @@ two machines ([numbers](methodology.md#when-not-to-believe-it)).
 |---|---|
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
-| PUBLISHED | computed from what the document prints |
+| WORKLOAD | the name in the manifest, or of a geometric mean over several workloads, taken in each block |
+| PUBLISHED | computed from what the document prints; `1.00-1.20x`: its text states a range or a bound; `-`: a figure without printed numbers, or no value |
 | HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing. `*`: one of the [reasons](methodology/noise-and-validity.md) after *not trustworthy* at the top of the page concerns this ratio or its whole run. `-`: not measured |
 | PER CORE | of throughput: the same for requests per second of CPU time that the pod used (1 / CPU time per request). It is computed: no pod had a core to itself. Where requests are light, the load generator takes most of the CPU time that both share, so that throughput moves less than what the subject costs |
-| HERE/PUBL. | the one ratio as a multiple of the other |
+| HERE/PUBL. | the one ratio as a multiple of the other; of a range, of what in it is nearest |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it; `?`: a conjecture. Below that factor a row has no reason, even if its interval excludes the published ratio |
 
 A row of a variant that the document does not have, or for which it has no value, has `-` as its name there. Points that were not measured have no row:
@@ -54,10 +55,6 @@ Reasons were sought for the direction in which a ratio moved. What moved it the 
 of variants or of points of our runs that bear on it, with their ratio. Where a pair differs by just what the reason names, it shows the size of that;
 elsewhere it shows only that the difference is absent here. A conjecture fits, and nothing here tests it.
 ";
-/// Of a conjecture on which no run bears.
-const CONJECTURE: &str = "*A conjecture: no run here tests it.*";
-/// Of a conjecture with pairs.
-const UNTESTED: &str = "*A conjecture: these runs do not test it.*";
 /// Whose shims those of the manifests are.
 const SHIMS: &str = "- shims: this repository's builds on the runwasi library, not runwasi's releases ([wasmtime](../variants/wasmtime-shim.md), \
 [WasmEdge](../variants/wasmedge.md))";
@@ -155,12 +152,16 @@ fn text(study: &Study, ours: Ours<'_>, rows: &[Row<'_>], has_picture: bool) -> S
             study.name
         );
     }
+    if let Some(note) = &study.note {
+        let _ = writeln!(text, "{note}\n");
+    }
     text.push_str(&table(rows).markdown());
     let _ = writeln!(text, "\n{}", differences(rows));
+    text.push_str(&by_workload::section(study, ours));
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {
         let _ = writeln!(text, "{number}. {}", why.text);
-        text.push_str(&experiments(why, ours.measured));
+        text.push_str(&experiments::list(study, why, ours.measured));
     }
     text.push_str("\n## Sources, and what was measured\n");
     text.push_str(&missing(study, ours.measured));
@@ -219,47 +220,13 @@ fn missing(study: &Study, measured: Option<&Measured>) -> String {
         let reason = variant.absent.as_ref()?;
         Some(format!("{}: {}", escape(&variant.name), escape(reason)))
     });
+    let missing = study.missing.iter();
+    let missing = missing.map(|one| format!("{}: {}", escape(&one.what), escape(&one.why)));
     [
         list("Without a number here, in whole or in part:", without),
-        list("Left out:", absent),
+        list("Left out:", absent.chain(missing)),
     ]
     .concat()
-}
-
-/// What shows a reason, with the size of its effect.
-fn experiments(why: &Why, measured: Option<&Measured>) -> String {
-    let shown = why.shown.iter().map(|one| experiment(one, measured));
-    let mark = if why.shown.is_empty() {
-        CONJECTURE
-    } else {
-        UNTESTED
-    };
-    let mark = why.is_conjecture().then(|| mark.to_owned());
-    lines("   - ", shown.chain(mark))
-}
-
-fn experiment(one: &Experiment, measured: Option<&Measured>) -> String {
-    let figure = one.figure;
-    let [(variant, at), (over, over_at)] = one.sides();
-    let place = (figure, one.workload.as_str());
-    let found =
-        measured.and_then(|measured| ratio(measured, place, (variant, at), (over, over_at)));
-    let effect = found.map_or_else(
-        || "not measured yet".into(),
-        |found| escape(&value(&Value::Ratio(found))),
-    );
-    let base = if variant == over {
-        figure.at(over_at)
-    } else {
-        format!("`{over}`")
-    };
-    format!(
-        "{}: {} of `{}`, {}, `{variant}` compared with {base}: **{effect}**",
-        one.what,
-        figure.noun(),
-        one.workload,
-        figure.at(at),
-    )
 }
 
 /// How many ratios differ, in one sentence.

@@ -29,9 +29,9 @@ const STYLE: &str = "svg { background: #fff; font: 12px system-ui, 'DejaVu Sans'
 --here: #0067a8; --there: #c8500a; } @media (prefers-color-scheme: dark) { svg { background: #16191d; --ink: #e8eaed; --soft: #a0a8b2; \
 --grid: #2c3138; --here: #5db2f0; --there: #ff9452; } } text { fill: var(--ink); } path { fill: none; } .tick, .axis { fill: var(--soft); \
 font-size: 11px; } .group { font-weight: 600; } .middle { text-anchor: middle; } .name { text-anchor: end; } .grid { stroke: var(--grid); } \
-.one { stroke: var(--ink); } .range { stroke: var(--here); stroke-width: 4; stroke-opacity: .5; } .here { stroke: var(--here); \
-stroke-width: 3; } .there { fill: var(--there); } text.here { fill: var(--here); stroke: none; } .here, .there { \
-font-variant-numeric: tabular-nums; }";
+.one { stroke: var(--ink); } .range { stroke: var(--here); stroke-width: 4; stroke-opacity: .5; } .span { stroke: var(--there); \
+stroke-width: 4; stroke-opacity: .5; } .here { stroke: var(--here); stroke-width: 3; } .there { fill: var(--there); } \
+text.here { fill: var(--here); stroke: none; } .here, .there { font-variant-numeric: tabular-nums; }";
 
 /// The rows of a figure at a point, one below the other.
 struct Group<'a> {
@@ -91,7 +91,15 @@ fn group_name(base: &Row<'_>) -> String {
 fn ratio(value: &Value) -> Option<Ratio> {
     match value {
         Value::Ratio(ratio) => Some(*ratio),
-        Value::Base(_) | Value::None => None,
+        Value::Base(_) | Value::Range(..) | Value::None => None,
+    }
+}
+
+/// The two ends of a published range.
+fn span(published: &Value) -> Option<(f64, f64)> {
+    match published {
+        Value::Range(low, high) => Some((*low, *high)),
+        Value::Base(_) | Value::Ratio(_) | Value::None => None,
     }
 }
 
@@ -102,7 +110,11 @@ fn ends(row: &Row<'_>) -> Vec<f64> {
         let (low, high) = found.interval.unwrap_or((found.ratio, found.ratio));
         [low, found.ratio, high]
     });
-    found.map(|end| end.clamp(ENDS.0, ENDS.1)).collect()
+    let of_range = span(&row.published).into_iter().flat_map(<[f64; 2]>::from);
+    found
+        .chain(of_range)
+        .map(|end| end.clamp(ENDS.0, ENDS.1))
+        .collect()
 }
 
 fn height(group: &Group<'_>) -> f64 {
@@ -139,6 +151,9 @@ fn drawn_row(row: &Row<'_>, scale: &Scale, middle: f64) -> Markup {
                 (line("range", (scale.at(low), middle), (scale.at(high), middle)))
             }
             (line("here", (at, middle - 7.0), (at, middle + 7.0)))
+        }
+        @if let Some((low, high)) = span(&row.published) {
+            (line("span", (scale.at(low), middle), (scale.at(high), middle)))
         }
         @if let Some(published) = ratio(&row.published) {
             (path("there", &diamond(scale.at(published.ratio), middle)))

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::figure::{Figure, Unit};
+use crate::printed::Printed;
+use crate::reasons::Why;
 
 /// Name and version of the file's schema.
 const SCHEMA: &str = "wasmbench.dev/published/v1";
@@ -30,12 +32,41 @@ pub struct Study {
     pub setting: String,
     /// What it compares.
     pub variants: Vec<Stands>,
+    /// The means over several workloads that its figures are of.
+    #[serde(default)]
+    pub means: Vec<Mean>,
     /// Its figures.
     pub tables: Vec<Table>,
     /// What a reader should take from it.
     pub lessons: Lessons,
     /// Why other figures come out here; numbered from 1 in this order.
     pub why: Vec<Why>,
+    /// What a reader has to know before the table.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// What of the document, or of its kind, is not here.
+    #[serde(default)]
+    pub missing: Vec<Missing>,
+}
+
+/// A mean over workloads. Where the name of a workload is expected, its own means the geometric mean over them.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Mean {
+    /// Its name, which is that of no workload.
+    pub name: String,
+    /// Names of workloads in the manifest.
+    pub of: Vec<String>,
+}
+
+/// What is not here.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Missing {
+    /// What it is.
+    pub what: String,
+    /// Why it is not here.
+    pub why: String,
 }
 
 /// What a document teaches those who measure, as sentences.
@@ -72,7 +103,7 @@ pub struct Table {
     pub source: String,
     /// What it is.
     pub figure: Figure,
-    /// Name of the workload in the manifest.
+    /// Name of the workload in the manifest, or of a mean over several.
     pub workload: String,
     /// On which of the document's machines, where it has several.
     #[serde(default)]
@@ -84,6 +115,9 @@ pub struct Table {
     /// The workload under which each variant is its own base, where values are by how much it grows.
     #[serde(default)]
     pub under: Option<String>,
+    /// The number of connections at which each variant is its own base, where values are by how much it grows with that number.
+    #[serde(default)]
+    pub from: Option<u32>,
     /// What stands for its variants, where that is not what stands for them elsewhere.
     #[serde(default)]
     pub here: BTreeMap<String, Vec<String>>,
@@ -105,91 +139,19 @@ pub struct Point {
     #[serde(default)]
     pub at: Option<u32>,
     /// By variant of the document.
-    pub values: BTreeMap<String, f64>,
-}
-
-/// A reason for differences.
-#[derive(Deserialize, Clone, Debug)]
-#[serde(deny_unknown_fields)]
-pub struct Why {
-    /// Figures that it is about; empty for all.
-    #[serde(default)]
-    pub figures: Vec<Figure>,
-    /// Workloads of the manifest that it is about; empty for all.
-    #[serde(default)]
-    pub workloads: Vec<String>,
-    /// Variants of the document that it is about; empty for all.
-    #[serde(default)]
-    pub variants: Vec<String>,
-    /// Connections or instances from which on it holds.
-    #[serde(default)]
-    pub from: u32,
-    /// Connections or instances up to which it holds; default: all.
-    #[serde(default)]
-    pub until: Option<u32>,
-    /// The reason.
-    pub text: String,
-    /// What our runs show about it.
-    #[serde(default)]
-    pub shown: Vec<Experiment>,
-    /// Whether that bears on it without testing it.
-    #[serde(default)]
-    pub conjecture: bool,
-}
-
-/// Two variants of a run that differ by one thing, or one variant at two points.
-#[derive(Deserialize, Clone, Debug)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Experiment {
-    /// By what the two sides differ.
-    pub what: String,
-    /// What is compared.
-    pub figure: Figure,
-    /// Name of the workload in the manifest.
-    pub workload: String,
-    /// Connections or instances.
-    pub at: u32,
-    /// The variant that has it.
-    pub variant: String,
-    /// The one without it; default: the same.
-    #[serde(default)]
-    pub over: Option<String>,
-    /// Connections or instances of that one; default: the same.
-    #[serde(default)]
-    pub over_at: Option<u32>,
-}
-
-impl Experiment {
-    /// Variant and point of both sides: with what it is about, and without.
-    pub fn sides(&self) -> [(&str, u32); 2] {
-        let over = self.over.as_deref().unwrap_or(&self.variant);
-        let with = (self.variant.as_str(), self.at);
-        [with, (over, self.over_at.unwrap_or(self.at))]
-    }
-}
-
-impl Why {
-    /// Whether no run of ours tests it.
-    pub fn is_conjecture(&self) -> bool {
-        self.conjecture || self.shown.is_empty()
-    }
-
-    /// Whether it is about the document's values of `variant`. A mean over all numbers of connections counts as any of them.
-    pub fn is_about(
-        &self,
-        (figure, workload, at): (Figure, &str, Option<u32>),
-        variant: &str,
-    ) -> bool {
-        let names =
-            |names: &[String], name| names.is_empty() || names.iter().any(|one| one == name);
-        (self.figures.is_empty() || self.figures.contains(&figure))
-            && names(&self.workloads, workload)
-            && names(&self.variants, variant)
-            && at.is_none_or(|at| (self.from..=self.until.unwrap_or(u32::MAX)).contains(&at))
-    }
+    pub values: BTreeMap<String, Printed>,
 }
 
 impl Study {
+    /// The workloads that a name is of: those of a mean, or the one.
+    pub fn workloads<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+        let mean = self.means.iter().find(|mean| mean.name == name);
+        mean.map_or_else(
+            || vec![name],
+            |mean| mean.of.iter().map(String::as_str).collect(),
+        )
+    }
+
     /// The variants of the manifest that stand for one with a value in a table, or for its base.
     pub fn standing<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a str> {
         let with_value = table.points.iter().flat_map(|point| point.values.keys());
@@ -215,10 +177,17 @@ impl Study {
 }
 
 impl Table {
-    /// The published ratio of a variant at a point.
-    pub fn ratio(&self, point: &Point, variant: &str) -> Option<f64> {
-        let base = point.values.get(&self.base).copied();
-        self.unit.ratio(*point.values.get(variant)?, base)
+    /// The published value of a variant at a point, as a multiple of the base.
+    pub fn ratio(&self, point: &Point, variant: &str) -> Option<Printed> {
+        let base = point.values.get(&self.base);
+        let base = base.and_then(|value| value.number());
+        let value = point.values.get(variant)?;
+        value.map(|value| self.unit.ratio(value, base))
+    }
+
+    /// Whether each variant is its own base.
+    pub fn is_growth(&self) -> bool {
+        self.under.is_some() || self.from.is_some()
     }
 }
 
@@ -243,6 +212,10 @@ fn check(study: &Study) -> Result<(), String> {
     }
     for table in &study.tables {
         check_table(table, &known).map_err(|wrong| format!("{}: {wrong}", table.source))?;
+        let under = table.under.as_deref().map(|name| study.workloads(name));
+        if under.is_some_and(|under| under.len() != study.workloads(&table.workload).len()) {
+            return Err(format!("{}: `under` is of other workloads", table.source));
+        }
     }
     let mut shown = study.why.iter().flat_map(|why| &why.shown);
     if let Some(one) = shown.find(|one| one.sides()[0] == one.sides()[1]) {
@@ -272,8 +245,11 @@ fn check_table(table: &Table, known: &BTreeSet<&str>) -> Result<(), String> {
         if let Some(name) = others.find(|name| table.ratio(point, name).is_none()) {
             return Err(format!("{name} has no ratio to {}", table.base));
         }
-        if table.under.is_some() && !table.unit.is_relative() {
-            return Err("with `under`, a value has to be a comparison".into());
+        if table.is_growth() && !table.unit.is_relative() {
+            return Err("with `under` or `from`, a value has to be a comparison".into());
+        }
+        if table.from.is_some() && (table.under.is_some() || point.at.is_none()) {
+            return Err("with `from`, a point needs `at`, and a table no `under`".into());
         }
         if point.at.is_none() && !table.unit.is_relative() {
             return Err("a value that is no comparison needs `at`".into());
@@ -310,8 +286,27 @@ studies:
     fn a_ratio_is_that_of_the_point() {
         let published = parse(GOOD).unwrap();
         let table = &published.studies[0].tables[0];
-        assert_eq!(table.ratio(&table.points[0], "b"), Some(0.25));
+        let ratio = table.ratio(&table.points[0], "b");
+        assert_eq!(ratio, Some(Printed::Number(0.25)));
         assert_eq!(table.ratio(&table.points[0], "c"), None);
+    }
+
+    #[test]
+    fn a_bar_without_a_number_has_a_place_and_no_ratio() {
+        let published = parse(&GOOD.replace("b: 1", "b: ~")).unwrap();
+        let table = &published.studies[0].tables[0];
+        assert_eq!(table.ratio(&table.points[0], "b"), Some(Printed::Drawn));
+    }
+
+    #[test]
+    fn the_name_of_a_mean_is_all_of_its_workloads() {
+        let text = GOOD.replace(
+            "setting: s",
+            "setting: s\n  means: [{name: all, of: [v, w]}]",
+        );
+        let study = &parse(&text).unwrap().studies[0];
+        assert_eq!(study.workloads("all"), ["v", "w"]);
+        assert_eq!(study.workloads("w"), ["w"]);
     }
 
     #[test]
@@ -348,6 +343,12 @@ studies:
             ("{at: 10, values", "{values", "needs `at`"),
             ("shown: 10", "shown: 11", "shown is 11"),
             ("base: a", "base: a, under: v", "with `under`"),
+            ("base: a", "base: a, from: 1", "with `under` or `from`"),
+            (
+                "requestsPerSecond, base: a",
+                "timesBase, base: a, under: v, from: 1",
+                "no `under`",
+            ),
             (", absent: none yet", "", "b needs either here or absent"),
             ("variants: [b]", "variants: [q]", "about q"),
             (", over: y", "", "one thing needs over or overAt"),

@@ -130,7 +130,12 @@ pub fn place(row: &Row<'_>) -> String {
         | Figure::WarmP50
         | Figure::Throughput
         | Figure::CpuPerRequest
-        | Figure::Memory => "mean",
+        | Figure::Memory
+        | Figure::CpuUse
+        | Figure::ContextSwitchesPerCpuSecond
+        | Figure::PageFaultsPerRequest
+        | Figure::SystemCpuPerRequest
+        | Figure::InstanceTimePerRequest => "mean",
     };
     row.at
         .map_or_else(|| everywhere.into(), |at| row.figure.at(at))
@@ -141,6 +146,7 @@ pub fn value(value: &Value) -> String {
     match value {
         Value::Base(shown) => shown.clone(),
         Value::None => NOTHING.into(),
+        Value::Range(low, high) => format!("{}-{}x", ratio_number(*low), ratio_number(*high)),
         Value::Ratio(found) => {
             let interval = found.interval.map_or_else(String::new, |(low, high)| {
                 format!(" ({}-{})", ratio_number(low), ratio_number(high))

@@ -1,11 +1,12 @@
-//! What was measured of a figure under a workload, and ratios of it. Values of one run alone are divided.
+//! What was measured of a figure under a workload, or as the geometric mean over several, and ratios of it. Values of one
+//! run alone are divided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_results::statistics::{Interval, median, paired_ratios};
+use wasmbench_results::statistics::{Interval, mean, median, paired_ratios};
 
 use crate::figure::Figure;
-use crate::measured::{Measured, Point, Run};
+use crate::measured::{Length, Measured, Point, Run};
 
 /// A multiple of the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,9 +35,15 @@ pub struct FromRun<'a> {
 /// Values by block.
 type Blocks = BTreeMap<u32, f64>;
 /// By variant and point.
-type ByPlace<'a> = BTreeMap<(&'a str, u32), &'a Point>;
+type ByPlace<'a> = BTreeMap<(&'a str, u32), Series<'a>>;
 
-/// The values of a figure under a workload.
+/// What was measured at a place: the values of a point, or in each block the geometric mean of those of several workloads.
+struct Series<'a> {
+    values: Blocks,
+    doubts: Vec<&'a String>,
+}
+
+/// The values of a figure under a workload, or as the mean over several.
 pub struct Values<'a> {
     figure: Figure,
     /// By run and its name, the best one first, then by variant and point. Others of the same study have the same runs.
@@ -44,16 +51,11 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Those of `measured`.
-    pub fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
+    /// Those of `measured`, with a mean where there are several workloads.
+    pub fn under(workloads: &[&str], figure: Figure, measured: Option<&'a Measured>) -> Self {
         let runs = measured.map(Measured::best_first).unwrap_or_default();
-        let of_run = |(name, run): (&'a str, &'a Run)| {
-            let points = run.points.iter();
-            let points =
-                points.filter(|point| point.figure == figure && point.workload == workload);
-            let values = points.map(|point| ((point.variant.as_str(), point.at), point));
-            (name, run, values.collect())
-        };
+        let of_run =
+            |(name, run): (&'a str, &'a Run)| (name, run, by_place(run, workloads, figure));
         Self {
             figure,
             by_run: runs.into_iter().map(of_run).collect(),
@@ -100,7 +102,7 @@ impl<'a> Values<'a> {
             return self.ratio_of_places((variant, at), (others, (base, at)));
         }
         let points: BTreeSet<u32> = self.places().map(|(_, at)| at).collect();
-        let pairs: Vec<Pair<'_>> = points
+        let pairs: Vec<Pair<'_, 'a>> = points
             .into_iter()
             .filter_map(|at| self.pair((variant, at), (others, (base, at))))
             .collect();
@@ -133,7 +135,11 @@ impl<'a> Values<'a> {
         })
     }
 
-    fn pair(&self, own: (&str, u32), (others, theirs): (&Self, (&str, u32))) -> Option<Pair<'a>> {
+    fn pair<'s>(
+        &'s self,
+        own: (&str, u32),
+        (others, theirs): (&'s Self, (&str, u32)),
+    ) -> Option<Pair<'s, 'a>> {
         let mut both = self.by_run.iter().zip(&others.by_run);
         both.find_map(|((name, run, mine), (_, _, other))| {
             Some(Pair {
@@ -161,29 +167,78 @@ impl<'a> Values<'a> {
     fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
         let place = (variant, at?);
         let mut runs = self.by_run.iter();
-        let point = runs.find_map(|(_, _, points)| points.get(&place))?;
-        median(point.values.values().copied())
+        let found = runs.find_map(|(_, _, places)| places.get(&place))?;
+        median(found.values.values().copied())
     }
 }
 
-/// Two points of a run, one to be divided by the other.
-#[derive(Clone, Copy)]
-struct Pair<'a> {
-    name: &'a str,
-    run: &'a Run,
-    own: &'a Point,
-    theirs: &'a Point,
+/// What a run has of all workloads. A whole run counts with all of them only; a shortened one has fewer by intent.
+fn by_place<'a>(run: &'a Run, workloads: &[&str], figure: Figure) -> ByPlace<'a> {
+    let mut points: Vec<&'a Point> = run.points.iter().collect();
+    points.retain(|point| point.figure == figure);
+    let has = |workload: &str| points.iter().any(|point| point.workload == workload);
+    let mut wanted = workloads.to_vec();
+    wanted.retain(|workload| run.length == Length::Full || has(workload));
+    points.retain(|point| wanted.contains(&point.workload.as_str()));
+    let mut places: BTreeMap<(&'a str, u32), Vec<&'a Point>> = BTreeMap::new();
+    for point in points {
+        let place = (point.variant.as_str(), point.at);
+        places.entry(place).or_default().push(point);
+    }
+    places.retain(|_, points| points.len() == wanted.len());
+    let places = places.into_iter();
+    places
+        .map(|(place, points)| (place, Series::from_points(&points)))
+        .collect()
 }
 
-impl Pair<'_> {
+impl<'a> Series<'a> {
+    fn from_points(points: &[&'a Point]) -> Self {
+        let doubts = points.iter().copied().flat_map(|point| &point.doubts);
+        Self {
+            values: match points {
+                [point] => point.values.clone(),
+                _ => block_means(points),
+            },
+            doubts: doubts.collect(),
+        }
+    }
+}
+
+/// The geometric means of the blocks in which all points have a value. In each block the ratio of two such means is the
+/// geometric mean of the ratios.
+fn block_means(points: &[&Point]) -> Blocks {
+    let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, value) in points.iter().copied().flat_map(|point| &point.values) {
+        if *value > 0.0 {
+            logs.entry(*block).or_default().push(value.ln());
+        }
+    }
+    logs.retain(|_, logs| logs.len() == points.len());
+    let means = logs.into_iter();
+    means
+        .map(|(block, logs)| (block, mean(&logs).exp()))
+        .collect()
+}
+
+/// Two places of a run, one to be divided by the other.
+#[derive(Clone, Copy)]
+struct Pair<'s, 'a> {
+    name: &'a str,
+    run: &'a Run,
+    own: &'s Series<'a>,
+    theirs: &'s Series<'a>,
+}
+
+impl Pair<'_, '_> {
     fn is_doubted(&self) -> bool {
-        let of_both = self.own.doubts.iter().chain(&self.theirs.doubts);
-        of_both.chain(self.run.doubts_of_all()).next().is_some()
+        let mut of_both = self.own.doubts.iter().chain(&self.theirs.doubts);
+        of_both.next().is_some() || self.run.doubts_of_all().next().is_some()
     }
 }
 
 /// The ratio over all blocks, from these pairs.
-fn estimated(ratios: &[f64], pairs: &[Pair<'_>]) -> Option<Ratio> {
+fn estimated(ratios: &[f64], pairs: &[Pair<'_, '_>]) -> Option<Ratio> {
     let interval = Interval::from_ratios(ratios)?;
     let ends = interval.low().zip(interval.high());
     Some(Ratio {
@@ -206,4 +261,110 @@ fn mean_ratios<'a>(pairs: impl Iterator<Item = (&'a Blocks, &'a Blocks)>) -> Vec
     means
         .map(|logs| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNELS: [&str; 2] = ["gemm", "lu"];
+
+    /// Warm latencies of one run: kernel, variant, values by block from 1 on.
+    fn measured(length: Length, series: &[(&str, &str, &[f64])]) -> Measured {
+        let mut found = crate::measured::from_summaries(length, &[]);
+        let point = |(kernel, variant, values): &(&str, &str, &[f64])| Point {
+            figure: Figure::WarmP50,
+            workload: (*kernel).into(),
+            at: 1,
+            variant: (*variant).into(),
+            values: (1..).zip(values.iter().copied()).collect(),
+            doubts: BTreeSet::new(),
+        };
+        let run = Run {
+            length,
+            node: BTreeMap::new(),
+            blocks: 2,
+            doubts: BTreeSet::new(),
+            points: series.iter().map(point).collect(),
+            without: vec![],
+        };
+        found.runs.insert("one".into(), run);
+        found
+    }
+
+    fn wasm_over_clang(measured: &Measured) -> Option<Ratio> {
+        let values = Values::under(&KERNELS, Figure::WarmP50, Some(measured));
+        values.ratio("wasm", (&values, "clang"), Some(1))
+    }
+
+    fn close(found: f64, expected: f64) -> bool {
+        (found / expected - 1.0).abs() < 1e-9
+    }
+
+    #[test]
+    fn a_mean_over_kernels_is_that_of_their_ratios_in_each_block() {
+        // The machine is twice as slow in the second block, for all alike.
+        let measured = measured(
+            Length::Full,
+            &[
+                ("gemm", "clang", &[10.0, 20.0]),
+                ("lu", "clang", &[100.0, 200.0]),
+                ("gemm", "wasm", &[40.0, 80.0]),
+                ("lu", "wasm", &[100.0, 200.0]),
+            ],
+        );
+        let found = wasm_over_clang(&measured).unwrap();
+        let (low, high) = found.interval.unwrap();
+        assert!(close(found.ratio, 2.0), "the geometric mean of 4 and 1");
+        assert!(
+            close(low, 2.0) && close(high, 2.0),
+            "blocks differ in nothing that is compared"
+        );
+    }
+
+    #[test]
+    fn a_block_counts_with_all_kernels_only() {
+        let measured = measured(
+            Length::Full,
+            &[
+                ("gemm", "clang", &[10.0, 10.0, 10.0]),
+                ("lu", "clang", &[10.0, 10.0]),
+                ("gemm", "wasm", &[40.0, 40.0, 40.0]),
+                ("lu", "wasm", &[10.0, 10.0, 10.0]),
+            ],
+        );
+        assert!(close(wasm_over_clang(&measured).unwrap().ratio, 2.0));
+    }
+
+    #[test]
+    fn a_variant_without_one_of_the_kernels_has_no_mean() {
+        let series: &[(&str, &str, &[f64])] = &[
+            ("gemm", "clang", &[10.0]),
+            ("lu", "clang", &[10.0]),
+            ("gemm", "wasm", &[40.0]),
+        ];
+        assert_eq!(wasm_over_clang(&measured(Length::Full, series)), None);
+        assert_eq!(wasm_over_clang(&measured(Length::Short, series)), None);
+    }
+
+    #[test]
+    fn a_shortened_run_has_the_mean_of_its_kernels() {
+        let series: &[(&str, &str, &[f64])] =
+            &[("gemm", "clang", &[10.0]), ("gemm", "wasm", &[40.0])];
+        let found = wasm_over_clang(&measured(Length::Short, series));
+        assert!(close(found.unwrap().ratio, 4.0));
+        assert_eq!(wasm_over_clang(&measured(Length::Full, series)), None);
+    }
+
+    #[test]
+    fn a_mean_is_doubted_with_any_of_its_kernels() {
+        let mut measured = measured(
+            Length::Short,
+            &[("gemm", "clang", &[10.0]), ("gemm", "wasm", &[40.0])],
+        );
+        assert!(!wasm_over_clang(&measured).unwrap().is_doubted);
+        let run = measured.runs.get_mut("one").unwrap();
+        run.points[1].doubts.insert("NotSteady".into());
+        assert!(wasm_over_clang(&measured).unwrap().is_doubted);
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::figure::Figure;
 use crate::measured::{Measured, Without};
+use crate::printed::Printed;
 use crate::published::{Point, Study, Table};
 use crate::values::{FromRun, Ratio, Values};
 
@@ -15,8 +16,8 @@ pub use row::{Because, DIFFERS, Row, Value};
 pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>> {
     let mut rows = vec![];
     for table in &study.tables {
-        let values = |workload, figure| Values::under(workload, figure, measured);
-        let is_rate = table.figure == Figure::Throughput;
+        let values = |workload, figure| Values::under(&study.workloads(workload), figure, measured);
+        let is_rate = table.figure == Figure::Throughput && table.from.is_none();
         let found = Found {
             values: values(&table.workload, table.figure),
             under: table
@@ -33,10 +34,11 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
     rows
 }
 
-/// One variant and point as a multiple of another, where one run measured both: a figure under a workload.
+/// One variant and point as a multiple of another, where one run measured both: a figure under a workload, or the mean over
+/// several.
 pub fn ratio(
     measured: &Measured,
-    place: (Figure, &str),
+    place: (Figure, &[&str]),
     over: (&str, u32),
     under: (&str, u32),
 ) -> Option<Ratio> {
@@ -46,11 +48,11 @@ pub fn ratio(
 /// The same with the run that it is from.
 pub fn ratio_with_run<'a>(
     measured: &'a Measured,
-    (figure, workload): (Figure, &str),
+    (figure, workloads): (Figure, &[&str]),
     over: (&str, u32),
     under: (&str, u32),
 ) -> Option<FromRun<'a>> {
-    let values = Values::under(workload, figure, Some(measured));
+    let values = Values::under(workloads, figure, Some(measured));
     values.ratio_with_run(over, (&values, under))
 }
 
@@ -103,6 +105,14 @@ impl<'a, 'f> Place<'a, 'f> {
             let one = Value::Base("1".into());
             return self.row(Some(workload), None, one.clone(), one);
         }
+        if let Some(from) = self.table.from {
+            let one = Value::Base("1".into());
+            let row = self.row(Some("each variant"), None, one.clone(), one);
+            return Row {
+                at: Some(from),
+                ..row
+            };
+        }
         let stand = self.study.here(self.table, &self.table.base).first();
         let measured = |base| Value::Base(self.found.values.shown(base, self.point.at));
         self.row(
@@ -117,17 +127,13 @@ impl<'a, 'f> Place<'a, 'f> {
         let (table, study) = (self.table, self.study);
         let mut rows = vec![];
         for stands in &study.variants {
-            if table.under.is_none() && stands.name == table.base {
+            if !table.is_growth() && stands.name == table.base {
                 continue;
             }
-            let Some(ratio) = table.ratio(self.point, &stands.name) else {
+            let Some(printed) = table.ratio(self.point, &stands.name) else {
                 continue;
             };
-            let published = Value::Ratio(Ratio {
-                ratio,
-                interval: None,
-                is_doubted: false,
-            });
+            let published = published(printed);
             let here = study.here(table, &stands.name);
             if here.is_empty() {
                 rows.push(self.row(None, Some(&stands.name), published.clone(), Value::None));
@@ -171,6 +177,9 @@ impl<'a, 'f> Place<'a, 'f> {
 
     fn measured(&self, variant: &str) -> Option<Ratio> {
         let values = &self.found.values;
+        if let (Some(from), Some(at)) = (self.table.from, self.point.at) {
+            return values.ratio_of_places((variant, at), (values, (variant, from)));
+        }
         let base = match &self.found.under {
             Some(under) => (under, variant),
             None => (values, self.base?),
@@ -213,11 +222,24 @@ impl<'a, 'f> Place<'a, 'f> {
 }
 
 fn published_base(table: &Table, point: &Point) -> String {
-    let value = point
-        .values
-        .get(&table.base)
+    let value = point.values.get(&table.base);
+    let number = value
+        .and_then(|value| value.number())
         .filter(|_| !table.unit.is_relative());
-    value.map_or_else(|| "1".into(), |value| table.unit.shown(*value))
+    number.map_or_else(|| "1".into(), |value| table.unit.shown(value))
+}
+
+/// A published multiple of the base.
+fn published(printed: Printed) -> Value {
+    match printed {
+        Printed::Number(ratio) => Value::Ratio(Ratio {
+            ratio,
+            interval: None,
+            is_doubted: false,
+        }),
+        Printed::Range([low, high]) => Value::Range(low, high),
+        Printed::Drawn => Value::None,
+    }
 }
 
 /// The row with the reasons that are about it, where it differs.

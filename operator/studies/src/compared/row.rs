@@ -58,17 +58,28 @@ pub enum Value {
     Base(String),
     /// A multiple of the base.
     Ratio(Ratio),
+    /// A published multiple of which the text has only the lowest and the highest.
+    Range(f64, f64),
     /// There is none.
     None,
 }
 
-impl Row<'_> {
-    /// The measured ratio as a multiple of the published one.
-    pub fn factor(&self) -> Option<f64> {
-        match (&self.measured, &self.published) {
-            (Value::Ratio(here), Value::Ratio(there)) => Some(here.ratio / there.ratio),
-            _ => None,
+impl Value {
+    /// The lowest and the highest multiple of the base that a published value stands for.
+    fn published_ends(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Ratio(found) => Some((found.ratio, found.ratio)),
+            Self::Range(low, high) => Some((*low, *high)),
+            Self::Base(_) | Self::None => None,
         }
+    }
+}
+
+impl Row<'_> {
+    /// The measured ratio as a multiple of the published one; of a range, of what in it is nearest.
+    pub fn factor(&self) -> Option<f64> {
+        let (here, (low, high)) = self.both()?;
+        Some(here.ratio / here.ratio.max(low).min(high))
     }
 
     /// Whether the two ratios are farther apart than [`DIFFERS`].
@@ -79,21 +90,28 @@ impl Row<'_> {
 
     /// Whether the whole measured interval is farther than [`DIFFERS`] from the published ratio.
     pub fn surely_differs(&self) -> bool {
-        let (Value::Ratio(here), Value::Ratio(there)) = (&self.measured, &self.published) else {
-            return false;
-        };
-        let outside =
-            |(low, high): (f64, f64)| low > there.ratio * DIFFERS || high < there.ratio / DIFFERS;
-        here.interval.is_some_and(outside)
+        self.interval_compared(|(low, high), there| {
+            low > there.1 * DIFFERS || high < there.0 / DIFFERS
+        })
     }
 
     /// Whether the published ratio is outside the measured interval.
     pub fn is_outside(&self) -> bool {
-        let (Value::Ratio(here), Value::Ratio(there)) = (&self.measured, &self.published) else {
-            return false;
-        };
-        here.interval
-            .is_some_and(|(low, high)| !(low..=high).contains(&there.ratio))
+        self.interval_compared(|(low, high), there| low > there.1 || high < there.0)
+    }
+
+    /// What was measured, and the ends of what is published.
+    fn both(&self) -> Option<(Ratio, (f64, f64))> {
+        match &self.measured {
+            Value::Ratio(here) => Some((*here, self.published.published_ends()?)),
+            Value::Base(_) | Value::Range(..) | Value::None => None,
+        }
+    }
+
+    /// Whether `is_so` holds for the measured interval and the published ends; not without either.
+    fn interval_compared(&self, is_so: impl Fn((f64, f64), (f64, f64)) -> bool) -> bool {
+        let both = self.both();
+        both.is_some_and(|(here, there)| here.interval.is_some_and(|own| is_so(own, there)))
     }
 
     /// The workload for people, with the document's machine where it has several.

@@ -57,7 +57,7 @@ fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
 fn ratio(value: &Value) -> f64 {
     match value {
         Value::Ratio(found) => found.ratio,
-        Value::Base(_) | Value::None => panic!("no ratio: {value:?}"),
+        Value::Base(_) | Value::Range(..) | Value::None => panic!("no ratio: {value:?}"),
     }
 }
 
@@ -130,7 +130,7 @@ fn a_measured_ratio_is_paired_within_blocks_at_the_documents_point() {
 #[test]
 fn a_ratio_of_a_doubted_run_is_marked() {
     let mut found = measured(&[("native", 10, &[100.0, 100.0]), ("shim", 10, &[50.0, 50.0])]);
-    let figure = (Figure::Throughput, "hello");
+    let figure = (Figure::Throughput, &["hello"][..]);
     let shown = |found: &Measured| {
         let found = super::ratio(found, figure, ("shim", 10), ("native", 10)).unwrap();
         crate::terminal::value(&Value::Ratio(found))
@@ -144,7 +144,7 @@ fn a_ratio_of_a_doubted_run_is_marked() {
 #[test]
 fn one_point_is_divided_by_another_within_blocks() {
     let found = measured(&[("shim", 10, &[100.0, 200.0]), ("shim", 100, &[50.0, 100.0])]);
-    let figure = (Figure::Throughput, "hello");
+    let figure = (Figure::Throughput, &["hello"][..]);
     let at = |over, under| super::ratio(&found, figure, ("shim", over), ("shim", under));
     assert!(close(at(100, 10).unwrap().ratio, 0.5));
     assert_eq!(at(100, 50), None);
@@ -332,4 +332,75 @@ studies:
     assert!(close(ratio(&row("native").measured), 1.1));
     assert!(close(ratio(&row("native").published), 1.5));
     assert!(close(ratio(&row("shim").measured), 4.0));
+}
+
+#[test]
+fn a_published_range_differs_from_what_is_measured_outside_of_it() {
+    let factor = |shim: f64| {
+        let measured = measured(&[("native", 10, &[100.0, 100.0]), ("shim", 10, &[shim, shim])]);
+        let mut published = published();
+        let study = &mut published.studies[0];
+        let point = &mut study.tables[0].points[0];
+        let range = Printed::Range([20.0, 80.0]);
+        point.values.insert("wasm".into(), range);
+        let rows = rows(study, Some(&measured));
+        let row = rows.iter().find(|row| row.here == Some("shim")).unwrap();
+        assert_eq!(row.published, Value::Range(0.05, 0.2));
+        (row.factor().unwrap(), row.differs(), row.is_outside())
+    };
+    // The document's base has 400.
+    let (inside, low, high) = (factor(10.0), factor(1.0), factor(50.0));
+    assert!(close(inside.0, 1.0) && !inside.1 && !inside.2);
+    assert!(close(low.0, 0.2) && low.1 && low.2);
+    assert!(close(high.0, 2.5) && high.1 && high.2);
+}
+
+#[test]
+fn a_bar_without_a_number_has_a_row_of_what_was_measured() {
+    let measured = measured(&[("native", 10, &[100.0]), ("shim", 10, &[50.0])]);
+    let mut published = published();
+    let study = &mut published.studies[0];
+    let point = &mut study.tables[0].points[0];
+    point.values.insert("wasm".into(), Printed::Drawn);
+    let rows = rows(study, Some(&measured));
+    let row = rows.iter().find(|row| row.here == Some("shim")).unwrap();
+    assert_eq!((row.there, &row.published), (Some("wasm"), &Value::None));
+    assert!(close(ratio(&row.measured), 0.5));
+    assert_eq!(row.factor(), None);
+}
+
+#[test]
+fn growth_with_connections_is_the_ratio_of_each_variant_to_itself_at_fewer() {
+    let text = "
+schema: wasmbench.dev/published/v1
+studies:
+- name: one
+  title: t
+  setting: s
+  variants: [{name: bare, here: [native]}, {name: wasm, here: [shim]}]
+  lessons: {right: [], harness: [], avoid: []}
+  tables:
+  - {source: F3, figure: throughput, workload: hello, unit: timesBase, base: bare, from: 1,
+     points: [{at: 2, values: {bare: ~, wasm: 1.5}}]}
+  why: []
+";
+    let published = published::parse(text).unwrap();
+    let measured = measured(&[
+        ("native", 1, &[100.0, 100.0]),
+        ("native", 2, &[200.0, 200.0]),
+        ("shim", 1, &[10.0, 20.0]),
+        ("shim", 2, &[15.0, 30.0]),
+    ]);
+    let rows = rows(&published.studies[0], Some(&measured));
+    let places: Vec<_> = rows.iter().map(|row| (row.here, row.at)).collect();
+    assert_eq!(
+        places,
+        [
+            (Some("each variant"), Some(1)),
+            (Some("native"), Some(2)),
+            (Some("shim"), Some(2))
+        ]
+    );
+    assert!(close(ratio(&rows[1].measured), 2.0));
+    assert!(close(ratio(&rows[2].measured), 1.5));
 }

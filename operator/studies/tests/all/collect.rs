@@ -6,7 +6,7 @@ use wasmbench_model::wire::record::Point;
 use wasmbench_report::json::pretty;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::doubt::Reason;
-use wasmbench_results::vocabulary::measure::Metric;
+use wasmbench_results::vocabulary::measure::{Metric, Sweep};
 use wasmbench_studies::compared::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::manifest::Manifest;
@@ -107,7 +107,7 @@ fn a_run_that_was_stopped_has_the_blocks_of_its_comparisons_not_those_of_its_pla
 fn doubted(run: &Summary) -> [Option<bool>; 2] {
     let measured = measured::from_summaries(Length::Full, std::slice::from_ref(run));
     [Figure::Throughput, Figure::Memory].map(|figure| {
-        let values = Values::under("hello", figure, Some(&measured));
+        let values = Values::under(&["hello"], figure, Some(&measured));
         let ratio = values.ratio("embedded", (&values, "native"), Some(50));
         ratio.map(|ratio| ratio.is_doubted)
     })
@@ -128,6 +128,26 @@ fn a_doubt_about_one_ratio_leaves_others_of_the_run_trusted() {
     let one = comparisons.find(|c| c.workload == "hello" && c.metric == Metric::ThroughputRps);
     one.unwrap().untrusted = vec![Reason::NodeNoisy];
     assert_eq!(doubted(&run), [Some(true), Some(false)]);
+}
+
+/// At how many connections the memory of native is kept under `hello`.
+fn connections_with_memory(run: &Summary) -> Vec<u32> {
+    let measured = measured::from_summaries(Length::Full, std::slice::from_ref(run));
+    let points = measured.runs.values().flat_map(|run| &run.points);
+    points
+        .filter(|point| point.figure == Figure::Memory)
+        .filter(|point| point.variant == "native" && point.workload == "hello")
+        .map(|point| point.at)
+        .collect()
+}
+
+#[test]
+fn a_run_without_a_throughput_sweep_has_the_memory_of_its_warm_load() {
+    let mut run = loads();
+    assert_eq!(connections_with_memory(&run), [10, 50]);
+    run.cells
+        .retain(|cell| cell.detail.sweep == Sweep::WarmLatency);
+    assert_eq!(connections_with_memory(&run), [1]);
 }
 
 #[test]

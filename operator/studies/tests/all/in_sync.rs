@@ -17,7 +17,7 @@ fn repository() -> PathBuf {
 fn published() -> Published {
     let path = repository().join("manifests/studies/published.yaml");
     let published = wasmbench_studies::published(&path).unwrap();
-    assert_eq!(published.studies.len(), 4);
+    assert_eq!(published.studies.len(), 5);
     for study in &published.studies {
         let has_points = |table: &Table| !table.points.is_empty();
         assert!(!study.tables.is_empty() && study.tables.iter().all(has_points));
@@ -139,15 +139,23 @@ fn every_difference_has_a_reason() {
     assert!(compared > 10, "only {compared} figures were measured here");
 }
 
-/// Whether a run measures the variant under the table's workload at one of the table's points.
-fn measures(run: &Planned, table: &Table, variant: &str) -> bool {
+/// Whether a run measures the variant under the table's workloads at one of the table's points, and where it is its own
+/// base.
+fn measures(run: &Planned, study: &Study, table: &Table, variant: &str) -> bool {
+    let at = |workload: &str, point: Option<u32>| {
+        run.measures(table.figure, &study.workloads(workload), variant, point)
+    };
     let mut workloads = [Some(&table.workload), table.under.as_ref()]
         .into_iter()
         .flatten();
-    workloads.all(|workload| {
-        let mut points = table.points.iter();
-        points.any(|point| run.measures(table.figure, workload, variant, point.at))
-    })
+    let has_from = table
+        .from
+        .is_none_or(|from| at(&table.workload, Some(from)));
+    has_from
+        && workloads.all(|workload| {
+            let mut points = table.points.iter();
+            points.any(|point| at(workload, point.at))
+        })
 }
 
 fn check(study: &Study, manifest: &Manifest) {
@@ -155,11 +163,9 @@ fn check(study: &Study, manifest: &Manifest) {
         let values = table.points.iter().flat_map(|point| point.values.keys());
         for name in values.chain([&table.base]) {
             for variant in study.here(table, name) {
+                let mut runs = manifest.runs.iter();
                 assert!(
-                    manifest
-                        .runs
-                        .iter()
-                        .any(|run| measures(run, table, variant)),
+                    runs.any(|run| measures(run, study, table, variant)),
                     "{}: {}: no run measures {variant}, which stands for {name}",
                     study.name,
                     table.source
@@ -169,11 +175,26 @@ fn check(study: &Study, manifest: &Manifest) {
     }
 }
 
+/// The study with those workloads of its means that the manifest has: a shortened one has fewer.
+fn shortened(study: &Study, manifest: &Manifest) -> Study {
+    let mut short = study.clone();
+    let has = |workload: &str| {
+        let mut runs = manifest.runs.iter();
+        runs.any(|run| run.workloads().any(|one| one == workload))
+    };
+    for mean in &mut short.means {
+        mean.of.retain(|workload| has(workload));
+        assert!(!mean.of.is_empty(), "{}: {}", study.name, mean.name);
+    }
+    short
+}
+
 #[test]
 fn every_published_figure_is_measured_by_both_manifests() {
     for study in &published().studies {
         check(study, &manifest(&study.name));
-        check(study, &manifest(&format!("{}-short", study.name)));
+        let short = manifest(&format!("{}-short", study.name));
+        check(&shortened(study, &short), &short);
     }
 }
 
@@ -186,6 +207,7 @@ fn every_experiment_is_one_run_of_the_whole_manifest() {
                 figure: one.figure,
                 workload: one.workload.clone(),
                 under: None,
+                from: None,
                 points: vec![Point {
                     at: Some(at),
                     values: BTreeMap::new(),
@@ -195,7 +217,7 @@ fn every_experiment_is_one_run_of_the_whole_manifest() {
             let sides = one.sides().map(|(variant, at)| (variant, table(at)));
             let has_both = |run: &Planned| {
                 let mut sides = sides.iter();
-                sides.all(|(variant, table)| measures(run, table, variant))
+                sides.all(|(variant, table)| measures(run, study, table, variant))
             };
             let mut runs = manifest.runs.iter();
             assert!(runs.any(has_both), "{}: {one:?}", study.name);
@@ -219,7 +241,7 @@ fn every_point_of_a_document_is_in_the_whole_manifest() {
                 };
                 let mut runs = manifest.runs.iter();
                 assert!(
-                    runs.any(|run| measures(run, &single, base)),
+                    runs.any(|run| measures(run, study, &single, base)),
                     "{}: {} at {:?}",
                     study.name,
                     table.source,
