@@ -1,6 +1,9 @@
 //! What follows from a spec, whichever of its fields were left out.
 
-use crate::run::{BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Metric, Network, RunScatter};
+use crate::run::{
+    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Metric, Network, RunScatter, SubjectResources, TWIN,
+    Variant,
+};
 
 impl BenchmarkRunSpec {
     /// Returns the minimum number of blocks of the run.
@@ -41,10 +44,33 @@ impl BenchmarkRunSpec {
         placement.map_or_else(Network::default, |placement| placement.network)
     }
 
-    /// Returns the CPU limit of every subject, if the run sets one.
-    pub fn cpu_limit(&self) -> Option<&str> {
-        let limits = self.resources.as_ref()?.limits.as_ref()?;
+    /// Returns requests and limits of subjects whose variant has none of its own.
+    pub fn common_resources(&self) -> SubjectResources {
+        let set = self.resources.clone();
+        set.unwrap_or_else(SubjectResources::fallback)
+    }
+
+    /// Returns requests and limits of the subjects of a variant.
+    pub fn resources_of(&self, variant: &Variant) -> SubjectResources {
+        let own = variant.resources.clone().unwrap_or_default();
+        own.over(&self.common_resources())
+    }
+
+    /// Returns the CPU limit that the spec sets for the subjects of the variant of this name, which
+    /// may be the twin's.
+    pub fn cpu_limit(&self, variant: &str) -> Option<&str> {
+        let own = self.variant(variant).and_then(|one| one.resources.as_ref());
+        let own = own.filter(|own| own.names_cpu());
+        let limits = own.or(self.resources.as_ref())?.limits.as_ref()?;
         limits.cpu.as_deref()
+    }
+
+    /// Returns the variant of this name. The twin is the baseline, even where the spec does not list
+    /// it.
+    fn variant(&self, name: &str) -> Option<&Variant> {
+        let named = |name: &str| self.variants.iter().find(|variant| variant.name == name);
+        let twin = || named(self.baseline_name()).filter(|_| name == TWIN);
+        named(name).or_else(twin)
     }
 
     /// Returns the maximum number of blocks of the run: that of `precision`, if it has one.
@@ -53,5 +79,52 @@ impl BenchmarkRunSpec {
         precise.map_or(self.blocks, |precision| {
             precision.max_blocks.max(self.fewest_blocks())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spec() -> BenchmarkRunSpec {
+        let spec = json!({
+            "resources": {"limits": {"cpu": "2", "memory": "256Mi"}},
+            "variants": [
+                {"name": "half", "preset": "native", "resources": {"limits": {"cpu": "500m"}}},
+                {"name": "free", "preset": "native", "resources": {"requests": {"cpu": "100m"}}},
+                {"name": "common", "preset": "native"},
+            ],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {},
+        });
+        serde_json::from_value(spec).unwrap()
+    }
+
+    #[test]
+    fn a_variants_cpu_limit_is_its_own_or_the_runs_and_the_twins_is_the_baselines() {
+        let spec = spec();
+        for (variant, limit) in [
+            ("half", Some("500m")),
+            ("free", None),
+            ("common", Some("2")),
+            (TWIN, Some("500m")),
+        ] {
+            assert_eq!(spec.cpu_limit(variant), limit, "{variant}");
+        }
+    }
+
+    #[test]
+    fn a_variant_keeps_the_memory_of_the_run_if_it_names_only_cpu() {
+        let mut spec = spec();
+        let limits = |spec: &BenchmarkRunSpec, index: usize| {
+            let resources = spec.resources_of(&spec.variants[index]);
+            serde_json::to_value(resources.limits).unwrap()
+        };
+        assert_eq!(limits(&spec, 0), json!({"cpu": "500m", "memory": "256Mi"}));
+        spec.resources = None;
+        assert_eq!(limits(&spec, 0), json!({"cpu": "500m", "memory": "512Mi"}));
+        assert_eq!(limits(&spec, 2), json!({"memory": "512Mi"}));
     }
 }

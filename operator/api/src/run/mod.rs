@@ -223,10 +223,10 @@ pub struct BenchmarkRunSpec {
     /// Which node to measure on.
     pub placement: Option<Placement>,
 
-    /// Requests and limits of every subject. One setting for all variants, because a comparison
-    /// under different limits compares the limits. Default: requests of 100m CPU and 64Mi memory, a
-    /// memory limit of 512Mi, and no CPU limit. A CPU limit becomes part of what is measured: the
-    /// share of time for which it stopped the subject stands beside the numbers.
+    /// Requests and limits of the subjects of all variants that have none of their own, because a
+    /// comparison under different limits compares the limits. Default: requests of 100m CPU and
+    /// 64Mi memory, a memory limit of 512Mi, and no CPU limit. A CPU limit becomes part of what is
+    /// measured: the share of time for which it stopped the subject stands beside the numbers.
     pub resources: Option<SubjectResources>,
 
     /// The ways to execute the service, 1 to 16.

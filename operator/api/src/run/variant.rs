@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run::engine::Engine;
+use crate::run::resources::SubjectResources;
 use crate::validation;
 
 /// A way to execute the service: a preset of wasmbench, or the user's own container.
@@ -33,6 +34,11 @@ pub struct Variant {
 
     /// The user's own service.
     pub container: Option<OwnContainer>,
+
+    /// Requests and limits of this variant's subjects, where limits are what the run compares: `1`
+    /// CPU and `2`, say. CPU and memory are the run's (`spec.resources`) unless named here. A limit
+    /// without a request is requested, too.
+    pub resources: Option<SubjectResources>,
 }
 
 /// A variant that wasmbench provides; docs/variants.md says what each one measures.

@@ -214,7 +214,7 @@ async fn deploy_subject(
         return Ok(());
     };
     let message = format!(
-        "the API server refuses the pod: {message}: change spec.resources or placement, or the \
+        "the API server refuses the pod: {message}: change resources or placement, or the \
          namespace's limits and policies, or exempt it from whatever injects containers"
     );
     let failure = Failure::new(FailureReason::PodRejected, message);

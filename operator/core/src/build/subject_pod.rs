@@ -1,5 +1,5 @@
-//! The pod under test: one container of the variant, with the same resources, placement and
-//! security as every other variant's.
+//! The pod under test: one container of the variant, with its resources, and with the same placement
+//! and security as every other variant's.
 
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements, SecurityContext,
@@ -30,7 +30,7 @@ pub fn subject_pod(
     pod::signed(Pod {
         metadata: pod::undisturbed(with_trial(meta, trial)),
         spec: Some(PodSpec {
-            containers: vec![container(run, variant, upstream)],
+            containers: vec![container(variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
             host_network: on_host(&placement, variant).then_some(true),
             ..pod::restricted(node, &placement)
@@ -76,13 +76,14 @@ pub fn floor_subject(run: &ValidatedRun, floor: SubjectSpec, trial: &TrialId, no
     let variant = ValidatedVariant {
         name: trial.cell.variant.clone(),
         subject: floor,
+        resources: run.spec.common_resources(),
     };
     let mut pod = cold_subject(run, &variant, trial, node, None);
     pod.metadata.name = Some(names::floor(run, trial));
     pod
 }
 
-fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&str>) -> Container {
+fn container(variant: &ValidatedVariant, upstream: Option<&str>) -> Container {
     let subject = &variant.subject;
     let own = subject
         .env
@@ -107,7 +108,7 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
             container_port: i32::from(subject.port),
             ..ContainerPort::default()
         }]),
-        resources: Some(resources(run.spec.resources.as_ref())),
+        resources: Some(resources(&variant.resources)),
         security_context: Some(SecurityContext {
             run_as_user: subject.run_as_user,
             run_as_group: subject.run_as_group,
@@ -126,15 +127,11 @@ fn non_empty(all: &[String]) -> Option<Vec<String>> {
     (!all.is_empty()).then(|| literal.collect())
 }
 
-/// By default without a CPU limit: with one, a run would measure the scheduler's throttling instead
-/// of the variant.
-fn resources(requested: Option<&SubjectResources>) -> ResourceRequirements {
-    let Some(requested) = requested else {
-        return pod::resources("100m", "64Mi", "512Mi");
-    };
+/// Where only a limit is set, the API server takes it for the request, too.
+fn resources(set: &SubjectResources) -> ResourceRequirements {
     ResourceRequirements {
-        requests: requested.requests.as_ref().and_then(pod::quantities),
-        limits: requested.limits.as_ref().and_then(pod::quantities),
+        requests: set.requests.as_ref().and_then(pod::quantities),
+        limits: set.limits.as_ref().and_then(pod::quantities),
         claims: None,
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) ->
     let Waiting { reason, message } = waiting;
     if reason == "Unschedulable" {
         let until = since(created, UNSCHEDULABLE_GRACE);
-        let message = format!("{message}: free resources on the node or lower spec.resources");
+        let message =
+            format!("{message}: free resources on the node or lower the requests in resources");
         let failure = Failure::new(FailureReason::Unschedulable, message);
         return Some(if now < until {
             StuckPod::FailsAt(until)

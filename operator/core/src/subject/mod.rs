@@ -1,5 +1,5 @@
-//! What the pod of a variant runs. Everything that is the same for all variants (placement, resources,
-//! security) is in [`crate::build`].
+//! What the pod of a variant runs. The rest of the pod (placement, resources, security) is in
+//! [`crate::build`].
 
 mod preset;
 mod spec;

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{
-    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Throughput, Workload, share_of,
+    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, SubjectResources, TWIN, Throughput, Workload,
+    share_of,
 };
 use wasmbench_model::twin;
 use wasmbench_model::wire::record::TrialId;
@@ -63,6 +64,8 @@ pub struct ValidatedVariant {
     pub name: String,
     /// What its pod runs.
     pub subject: SubjectSpec,
+    /// Requests and limits of its pod.
+    pub resources: SubjectResources,
 }
 
 impl ValidatedRun {

@@ -21,9 +21,12 @@ const NAME: usize = 63;
 /// Checks resources, own containers and placement.
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     if let Some(resources) = &spec.resources {
-        check_resources(resources)?;
+        check_resources("spec.resources", resources)?;
     }
     for (index, variant) in spec.variants.iter().enumerate() {
+        if let Some(resources) = &variant.resources {
+            check_resources(&format!("spec.variants[{index}].resources"), resources)?;
+        }
         if let Some(own) = &variant.container {
             check_container(&format!("spec.variants[{index}].container"), own)?;
         }
@@ -63,7 +66,7 @@ fn check_container(field: &str, own: &OwnContainer) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
+fn check_resources(field: &str, resources: &SubjectResources) -> Result<(), Invalid> {
     let none = CpuAndMemory::default();
     let requests = resources.requests.as_ref().unwrap_or(&none);
     let limits = resources.limits.as_ref().unwrap_or(&none);
@@ -71,20 +74,20 @@ fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
         ("cpu", &requests.cpu, &limits.cpu),
         ("memory", &requests.memory, &limits.memory),
     ] {
-        let request = amount(&format!("spec.resources.requests.{name}"), request.as_ref())?;
-        let limit = amount(&format!("spec.resources.limits.{name}"), limit.as_ref())?;
+        let request = amount(&format!("{field}.requests.{name}"), request.as_ref())?;
+        let limit = amount(&format!("{field}.limits.{name}"), limit.as_ref())?;
         if request
             .zip(limit)
             .is_some_and(|(request, limit)| request > limit)
         {
             return Err(invalid(
-                format!("spec.resources.requests.{name}"),
+                format!("{field}.requests.{name}"),
                 "is more than the limit: lower the request or raise the limit",
             ));
         }
     }
-    let field = "spec.resources.limits.memory";
-    match amount(field, limits.memory.as_ref())? {
+    let field = format!("{field}.limits.memory");
+    match amount(&field, limits.memory.as_ref())? {
         Some(memory) if memory < LEAST_MEMORY => Err(invalid(
             field,
             "is less than 1Mi, in which nothing runs: write an amount with its unit, such as 64Mi, \

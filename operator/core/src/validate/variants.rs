@@ -35,6 +35,7 @@ pub(super) fn resolve(
         Ok(ValidatedVariant {
             name: variant.name.clone(),
             subject,
+            resources: spec.resources_of(variant),
         })
     };
     spec.variants.iter().enumerate().map(resolve).collect()
