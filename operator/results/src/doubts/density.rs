@@ -3,18 +3,21 @@
 use crate::cells::density::DensityCell;
 use crate::cells::density::disturbed_steps::words;
 use crate::doubts::{Doubt, Reason, doubt, note, throttled};
-use crate::read::cpu_limit::CpuLimit;
+use crate::read::cpu_limit::CpuLimits;
 
 /// The prefix of places.
 const OF: &str = "density of ";
 
 /// What speaks against the numbers. A climb that stopped early does not, because the steps that it
 /// reached count. Nor does a noisy node: it delays the first instance, and moves no memory.
-pub(super) fn doubts(limit: &CpuLimit, cells: &[DensityCell]) -> Vec<Doubt> {
-    let throttled = places(cells, Reason::Throttled, |_| true)
-        .map(|places| throttled::of_places(limit, &places));
-    let found = [errors_in_load(cells), throttled, saturated(cells)];
-    found.into_iter().flatten().collect()
+pub(super) fn doubts(limits: &CpuLimits<'_>, cells: &[DensityCell]) -> Vec<Doubt> {
+    let throttled = cells.iter().filter_map(|cell| {
+        let place = place(cell, Reason::Throttled)?;
+        Some((cell.variant.clone(), place))
+    });
+    let throttled = throttled::of_places(limits, OF, throttled);
+    let errors = errors_in_load(cells).into_iter();
+    errors.chain(throttled).chain(saturated(cells)).collect()
 }
 
 fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
@@ -43,10 +46,12 @@ fn places(
     reason: Reason,
     are_meant: impl Fn(&DensityCell) -> bool,
 ) -> Option<String> {
-    let place = |cell: &DensityCell| {
-        let steps = words(cell, reason);
-        let is_meant = are_meant(cell) && !steps.is_empty();
-        is_meant.then(|| format!("{} ({steps})", cell.place()))
-    };
-    Some(OF.to_owned() + &super::places(cells, place)?)
+    let meant = |cell: &DensityCell| are_meant(cell).then(|| place(cell, reason)).flatten();
+    Some(OF.to_owned() + &super::places(cells, meant)?)
+}
+
+/// The cell with its steps that are disturbed by `reason`; `None` without any.
+fn place(cell: &DensityCell, reason: Reason) -> Option<String> {
+    let steps = words(cell, reason);
+    (!steps.is_empty()).then(|| format!("{} ({steps})", cell.place()))
 }

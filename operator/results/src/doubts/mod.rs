@@ -32,6 +32,7 @@ mod too_few_samples;
 mod two_modes;
 mod unequal_answers;
 mod unequal_cpus;
+mod unequal_resources;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_model::units::truncate;
@@ -42,7 +43,7 @@ use crate::judge::comparison::Comparison;
 use crate::judge::order_effects::OrderEffect;
 use crate::read::answer_sizes::AnswerSizes;
 use crate::read::answers::Mismatch;
-use crate::read::cpu_limit::CpuLimit;
+use crate::read::cpu_limit::CpuLimits;
 use crate::read::environment::Drift;
 use crate::vocabulary::doubt::{Doubt, Reason};
 
@@ -60,8 +61,8 @@ const MAX_ITEM_CHARS: usize = 300;
 pub struct Evidence<'a> {
     /// What was requested.
     pub spec: &'a BenchmarkRunSpec,
-    /// Who set the subjects' CPU limit.
-    pub cpu_limit: &'a CpuLimit,
+    /// Who set the subjects' CPU limits.
+    pub cpu_limits: &'a CpuLimits<'a>,
     /// What was found.
     pub cells: &'a Cells,
     /// Answers that differ.
@@ -82,7 +83,7 @@ pub struct Evidence<'a> {
 /// and about density.
 pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let [p50, p90, p99] = too_few_samples::doubts(evidence);
-    let found = [
+    let worst = [
         response_mismatch::doubt(evidence),
         engine_mode::doubt(evidence),
         errors::doubt(evidence),
@@ -95,8 +96,8 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         p50,
         p90,
         p99,
-        throttled::doubt(evidence),
-        start_limit::doubt(evidence),
+    ];
+    let others = [
         noisy::doubt(evidence),
         noisy::repeats(evidence),
         noisy::not_judged(evidence),
@@ -119,10 +120,16 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         log_cost::doubt(evidence),
         unequal_answers::doubt(evidence),
         unequal_cpus::doubt(evidence),
+        unequal_resources::doubt(evidence),
     ];
-    let of_loads = found.into_iter().flatten();
+    let of_loads = worst
+        .into_iter()
+        .flatten()
+        .chain(throttled::doubts(evidence))
+        .chain(start_limit::doubts(evidence))
+        .chain(others.into_iter().flatten());
     let of_starts = cold_starts::doubts(&evidence.cells.cold_starts);
-    let of_density = density::doubts(evidence.cpu_limit, &evidence.cells.density);
+    let of_density = density::doubts(evidence.cpu_limits, &evidence.cells.density);
     of_loads.chain(of_starts).chain(of_density).collect()
 }
 

@@ -1,23 +1,45 @@
 //! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
 //! stand, and how much of the time it stopped the subject is noted. Any other makes points invalid.
 
-use crate::doubts::{self, Doubt, Evidence, Reason, note, places};
-use crate::read::cpu_limit::CpuLimit;
+use std::collections::BTreeMap;
+
+use crate::cells::load::LoadCell;
+use crate::doubts::{self, Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::read::cpu_limit::{CpuLimit, CpuLimits};
 use crate::read::pod_use::throttled_words;
 
-/// Points of loads at which a CPU limit stopped the subject.
-pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let places = places(&evidence.cells.loads, |cell| {
+/// Points of loads at which a CPU limit stopped the subject, one doubt for each limit.
+pub(super) fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
+    let place = |cell: &LoadCell| {
         let load = &cell.detail;
         let words = throttled_words(load.throttled_periods?, load.throttled_share);
-        load.is_throttled()
-            .then(|| format!("{} ({words})", cell.place()))
-    })?;
-    Some(of_places(evidence.cpu_limit, &places))
+        let is_throttled = load.is_throttled();
+        is_throttled.then(|| (cell.variant.clone(), format!("{} ({words})", cell.place())))
+    };
+    let places = evidence.cells.loads.iter().filter_map(place);
+    of_places(evidence.cpu_limits, "", places)
 }
 
-/// The doubt about these places, or the note if the run itself sets the limit.
-pub(super) fn of_places(limit: &CpuLimit, places: &str) -> Doubt {
+/// What speaks against places, each with its variant: for each limit a doubt, or a note if the run
+/// itself sets it. `of` comes before the places.
+pub(super) fn of_places(
+    limits: &CpuLimits<'_>,
+    of: &str,
+    places: impl Iterator<Item = (String, String)>,
+) -> Vec<Doubt> {
+    let mut by_limit: BTreeMap<CpuLimit, Vec<String>> = BTreeMap::new();
+    for (variant, place) in places {
+        let limit = limits.of_variant(&variant);
+        by_limit.entry(limit).or_default().push(place);
+    }
+    let doubt = |(limit, places): (CpuLimit, Vec<String>)| {
+        let places = listed(places.into_iter(), MAX_PLACES, ", ")?;
+        Some(of_limit(&limit, &format!("{of}{places}")))
+    };
+    by_limit.into_iter().filter_map(doubt).collect()
+}
+
+fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
     let foreign = |limit: &str, remedy| {
         let message = format!("{limit} stopped the subject: {places}");
         doubts::doubt(Reason::Throttled, message, remedy)
@@ -27,7 +49,7 @@ pub(super) fn of_places(limit: &CpuLimit, places: &str) -> Doubt {
             Reason::Throttled,
             format!("the CPU limit of {limit}, which the run sets, stopped the subject: {places}"),
             "nothing, if subjects under this limit are what you want to measure: latencies include the stops, and the \
-             limit bounds the rate; otherwise remove spec.resources.limits.cpu",
+             limit bounds the rate; otherwise remove limits.cpu from resources",
         ),
         CpuLimit::LimitRange(limit) => foreign(
             &format!("the CPU limit of {limit}, which a LimitRange sets and the run does not,"),

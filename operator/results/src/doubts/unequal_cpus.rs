@@ -31,6 +31,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// `native used 1.90 CPUs and embedded 1.00 on hello at 50 connections`, if they are not equal.
 fn of_comparison(evidence: &Evidence<'_>, one: &Comparison) -> Option<String> {
     let baseline = evidence.spec.baseline_name();
+    // Different limits explain it, and are what the run is about.
+    let limit = |variant: &str| evidence.spec.cpu_limit(variant);
+    if limit(baseline) != limit(&one.variant) {
+        return None;
+    }
     let cell = |variant: &str| {
         let mut cells = evidence.cells.loads.iter();
         cells.find(|cell| cell.is_at(variant, &one.workload, one.point))

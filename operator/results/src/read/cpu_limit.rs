@@ -1,4 +1,4 @@
-//! Who set the CPU limit of the subjects: a spec and observations in, its origin out.
+//! Who set the CPU limit of a variant's subjects: a spec and observations in, its origin out.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use wasmbench_model::wire::record::TrialId;
 use crate::read::observation::Observation;
 
 /// A CPU limit, by whoever set it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CpuLimit {
-    /// The run sets it.
+    /// The run sets it, for all variants or for this one.
     Run(String),
     /// The default of a `LimitRange`, according to the records.
     LimitRange(String),
@@ -18,14 +18,28 @@ pub enum CpuLimit {
     Unknown,
 }
 
-impl CpuLimit {
-    /// The limit of the subjects of a run.
-    pub fn new(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> Self {
-        if let Some(limit) = spec.cpu_limit() {
-            return Self::Run(limit.to_owned());
-        }
+/// The CPU limits of a run's subjects.
+#[derive(Clone, Debug)]
+pub struct CpuLimits<'a> {
+    spec: &'a BenchmarkRunSpec,
+    /// What a `LimitRange` sets where the run sets nothing.
+    default: Option<String>,
+}
+
+impl<'a> CpuLimits<'a> {
+    /// The limits of the subjects of a run.
+    pub fn new(spec: &'a BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> Self {
         let mut defaults = observations.values().map(|one| &one.limit_range_cpu);
         let default = defaults.find_map(Clone::clone);
-        default.map_or(Self::Unknown, Self::LimitRange)
+        Self { spec, default }
+    }
+
+    /// The limit of a variant's subjects.
+    pub fn of_variant(&self, variant: &str) -> CpuLimit {
+        if let Some(limit) = self.spec.cpu_limit(variant) {
+            return CpuLimit::Run(limit.to_owned());
+        }
+        let default = self.default.clone();
+        default.map_or(CpuLimit::Unknown, CpuLimit::LimitRange)
     }
 }

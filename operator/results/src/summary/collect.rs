@@ -20,7 +20,7 @@ use crate::judge::expectations;
 use crate::judge::precision::{self, Course, Precision};
 use crate::read::answer_sizes::answer_sizes;
 use crate::read::answers;
-use crate::read::cpu_limit::CpuLimit;
+use crate::read::cpu_limit::CpuLimits;
 use crate::read::environment::{self, Environment, Facts};
 use crate::read::observation::{Observation, observe};
 use crate::read::period::Period;
@@ -243,7 +243,7 @@ impl Collector {
     ) -> Vec<Doubt> {
         doubts::doubts(&Evidence {
             spec: requested,
-            cpu_limit: &CpuLimit::new(requested, &self.observations),
+            cpu_limits: &CpuLimits::new(requested, &self.observations),
             cells,
             mismatches: validity.answers,
             answer_sizes: &answer_sizes(&self.observations),

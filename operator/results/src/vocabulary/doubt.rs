@@ -80,6 +80,8 @@ pub enum Reason {
     UnequalAnswers,
     /// Variants whose throughput is compared used different numbers of CPUs.
     UnequalCpus,
+    /// Variants that are compared differ in their resources and in what they run.
+    UnequalResources,
 }
 
 /// What a doubt speaks against.
@@ -126,7 +128,8 @@ impl Reason {
             | Self::GeneratorShare
             | Self::LogCost
             | Self::UnequalAnswers
-            | Self::UnequalCpus => Reach::Run,
+            | Self::UnequalCpus
+            | Self::UnequalResources => Reach::Run,
         }
     }
 }

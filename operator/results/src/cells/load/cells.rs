@@ -52,6 +52,7 @@ pub fn cell(
     };
     let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
     let wrong = validity.of_every_trial(variant, workload);
+    let set_limit = spec.cpu_limit(variant);
     let mut workloads = spec.workloads.iter();
     let workload_spec = workloads.find(|one| one.name == *workload);
     let max_error_share = workload_spec.and_then(Workload::max_error_share);
@@ -64,7 +65,7 @@ pub fn cell(
         .map(|(block, observed)| {
             let mut trial = trial_of(observed, *block, wrong, max_error_share.unwrap_or_default());
             let metrics = &mut trial.metrics;
-            let limit = spec.cpu_limit().or(observed.limit_range_cpu.as_deref());
+            let limit = set_limit.or(observed.limit_range_cpu.as_deref());
             let used = metrics.cpus.zip(limit);
             let of_limit = used.and_then(|(cpus, limit)| share_of_limit(cpus, limit));
             keep(&mut metrics.additional, spec, *point, of_limit);
@@ -91,7 +92,7 @@ pub fn cell(
         overrun: overrun(&trials),
         ..summarise(sweep, connections, trials)
     };
-    let own = validity::reasons(counts, &detail, wrong, spec.cpu_limit().is_some());
+    let own = validity::reasons(counts, &detail, wrong, set_limit.is_some());
     let invalid = validity.invalid_because(&recorded.cell, counts, own);
     if !invalid.is_empty() {
         detail.p999_microseconds = None;
