@@ -3,6 +3,7 @@
 //! not be measured is an empty field.
 
 use strum::IntoEnumIterator as _;
+use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::cells::any::{AnyCell, Detail};
@@ -33,7 +34,22 @@ pub fn summary_csv(summary: &Summary) -> String {
     };
     let named = ADDITIONAL.into_iter().filter(is_named);
     let sheet = Kind::iter().fold(sheet, with_kind);
+    let limits = move |row: &AnyCell<'_>| {
+        let is_twin = row.variant == TWIN;
+        let name = if is_twin {
+            summary.baseline.as_str()
+        } else {
+            row.variant
+        };
+        summary.compared.limits_of(name)
+    };
+    let with_limits = Some(()).filter(|()| !summary.compared.limits.is_empty());
     sheet
+        .for_each(with_limits, |sheet, ()| {
+            sheet
+                .right("cpu_limit_cores", move |row| limits(row)?.cores())
+                .right("memory_limit_bytes", move |row| limits(row)?.bytes())
+        })
         .for_each(named, |sheet, (metric, name)| {
             spread(sheet, name, move |row| {
                 load(row)?.additional.get(&metric).copied()

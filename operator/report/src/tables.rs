@@ -8,6 +8,7 @@ use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
 use wasmbench_results::statistics::Spread;
+use wasmbench_results::summary::limits::VariantLimits;
 use wasmbench_results::summary::power;
 use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::vocabulary::counts::TrialCounts;
@@ -40,6 +41,10 @@ pub fn variants(summary: &Summary) -> Table {
     Sheet::new(&summary.compared.variants)
         .left("Variant", |one| with_mark(&one.name, &summary.baseline))
         .left("What", |one| one.what.clone())
+        .left("Limits", |one| {
+            let limits = summary.compared.limits_of(&one.name);
+            limits.map(VariantLimits::words)
+        })
         .left("RuntimeClass", |one| joined(&images(one)?.runtime_classes))
         .left("Image", |one| {
             let images = images(one)?;

@@ -185,7 +185,11 @@ fn compared(valid: &ValidatedRun) -> String {
         for named in list {
             let baseline = title == "Variants" && named.name == valid.baseline;
             let mark = if baseline { " (baseline)" } else { "" };
-            table.row(&[format!("{}{mark}", named.name), named.what.clone()]);
+            let limits = compared.limits_of(&named.name);
+            let limits = limits.filter(|_| title == "Variants");
+            let limits = limits.map(|limits| format!(", {}", limits.words()));
+            let what = format!("{}{}", named.what, limits.unwrap_or_default());
+            table.row(&[format!("{}{mark}", named.name), what]);
         }
         let _ = write!(text, "\n{}", table.plain());
     }

@@ -95,6 +95,7 @@ fn legend(summary: &Summary) -> Markup {
                         g.dots { (marks::path("", "M11 5h0")) }
                     }
                     (name)
+                    @if let Some(limits) = summary.compared.limits_of(name) { " (" (limits.words()) ")" }
                 }
             }
         } "\n"

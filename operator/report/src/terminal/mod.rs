@@ -9,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::SummaryRow;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
+use wasmbench_results::summary::limits::{VariantLimits, limits};
 
 use self::legend::legend;
 use crate::table::{Table, ascii, lines};
@@ -66,6 +67,7 @@ fn remarks(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
         let (variant, what) = (&left_out.variant, &left_out.what);
         format!("Not applicable: {variant}, {what}: {}", left_out.reason)
     });
+    let limits = limits_of(&run.spec).into_iter();
     let precision = status
         .precision
         .iter()
@@ -78,9 +80,17 @@ fn remarks(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
         .versus_run
         .iter()
         .map(|run| format!("Versus run {}: {}", run.name, run.message));
-    let about_trials = in_report.chain(skipped).chain(left_out);
+    let about_trials = in_report.chain(limits).chain(skipped).chain(left_out);
     let all = about_trials.chain(precision).chain(power).chain(versus);
     lines("\n", all.map(|remark| ascii(&remark)))
+}
+
+/// What the pods of each variant may use, where variants have limits of their own.
+fn limits_of(spec: &BenchmarkRunSpec) -> Option<String> {
+    let limits = limits(spec);
+    let one = |one: &VariantLimits| format!("{} {}", one.variant, one.words());
+    let all: Vec<String> = limits.iter().map(one).collect();
+    (!all.is_empty()).then(|| format!("Limits: {}", all.join("; ")))
 }
 
 /// Where to find what the status leaves to the report: points of a curve, and rows without room.

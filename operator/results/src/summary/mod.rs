@@ -3,12 +3,13 @@
 //! absent.
 //!
 //! Reading order: [`collect`] (records to a summary, through all storeys), [`failures`], [`shim_use`],
-//! [`sandbox`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
+//! [`sandbox`], [`limits`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
 //! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] (what it costs).
 
 pub mod collect;
 pub mod cost;
 pub mod failures;
+pub mod limits;
 pub mod node_price;
 pub mod power;
 pub mod sandbox;
@@ -33,6 +34,7 @@ use crate::judge::precision::Precision;
 use crate::read::environment::Environment;
 use crate::read::period::Period;
 use crate::read::scout::ScoutSummary;
+use crate::summary::limits::VariantLimits;
 use crate::summary::sandbox::SandboxSummary;
 use crate::summary::shim_use::ShimSummary;
 use crate::vocabulary::counts::TrialCounts;
@@ -184,6 +186,9 @@ pub struct FailureGroup {
 pub struct Compared {
     /// One entry per variant: its name and what it is.
     pub variants: Vec<Named>,
+    /// What the pods of each variant may use; empty unless variants have limits of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<VariantLimits>,
     /// What the twin is, if there is one.
     pub twin: Option<String>,
     /// One entry per workload: its name, and the request with the right answer.
@@ -194,6 +199,13 @@ pub struct Compared {
     pub blocks: u32,
     /// The smallest difference that matters, as a share of 1.
     pub minimum_effect: Option<f64>,
+}
+
+impl Compared {
+    /// The limits of a variant, where these are compared.
+    pub fn limits_of(&self, variant: &str) -> Option<&VariantLimits> {
+        self.limits.iter().find(|one| one.variant == variant)
+    }
 }
 
 /// A name and what it stands for, in words.

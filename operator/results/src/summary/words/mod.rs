@@ -7,6 +7,7 @@ use wasmbench_api::run::{Compile, Engine, Expectation, Preset, TWIN, Variant, Wo
 use wasmbench_model::units::truncate;
 use wasmbench_model::variants::catalogue::definition_of;
 
+use crate::summary::limits::limits;
 use crate::summary::{Compared, Named};
 use crate::vocabulary::counts::TrialCounts;
 
@@ -38,6 +39,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .filter(|v| v.name != TWIN)
             .map(|v| named(&v.name, variant_words(v)))
             .collect(),
+        limits: limits(spec),
         twin: spec
             .variants
             .iter()
