@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::quantity::thousandths;
+use wasmbench_api::run::{CpuAndMemory, SubjectResources, Variant};
 use wasmbench_model::variants::catalogue::definition_of;
 
 use crate::config::OperatorConfig;
@@ -50,20 +52,35 @@ pub fn demands(
     }
 }
 
-/// A CPU for each thread of the variant that has most: threads that wait for each other's CPU would
-/// not show how an engine scales. `None` where every variant has one.
+/// How many CPUs the variants need, by the one that needs most. `None` where one is enough.
 pub fn cpus(spec: &BenchmarkRunSpec) -> Option<CpuDemand> {
-    let threads = spec.variants.iter().rev().filter_map(|variant| {
-        let settings = variant.engine.unwrap_or_default();
-        let threads = definition_of(variant)?.threads(settings)?;
-        Some((threads, &variant.name))
-    });
     // The first of equals: the twin comes last.
-    let most = threads.max_by_key(|(threads, _)| *threads);
-    let (cpus, name) = most.filter(|(threads, _)| *threads > 1)?;
+    let variants = spec.variants.iter().rev();
+    let demands = variants.flat_map(|variant| [requested(spec, variant), threads(variant)]);
+    let demands = demands.flatten().filter(|demand| demand.cpus > 1);
+    demands.max_by_key(|demand| demand.cpus)
+}
+
+/// A CPU for each thread: threads that wait for each other's CPU would not show how an engine
+/// scales.
+fn threads(variant: &Variant) -> Option<CpuDemand> {
+    let settings = variant.engine.unwrap_or_default();
     Some(CpuDemand {
-        cpus,
-        by: format!("engine.threads of variant {name}"),
+        cpus: definition_of(variant)?.threads(settings)?,
+        by: format!("engine.threads of variant {}", variant.name),
+    })
+}
+
+/// More CPUs than a pod requests: on every node others request some, too. Without a request, the
+/// limit is one.
+fn requested(spec: &BenchmarkRunSpec, variant: &Variant) -> Option<CpuDemand> {
+    let SubjectResources { requests, limits } = spec.resources_of(variant);
+    let cpu = |amounts: Option<CpuAndMemory>| amounts?.cpu;
+    let cpu = cpu(requests).or_else(|| cpu(limits))?;
+    let whole = u32::try_from(thousandths(&cpu)? / 1000).unwrap_or(u32::MAX);
+    Some(CpuDemand {
+        cpus: whole.saturating_add(1),
+        by: format!("variant {} requests {cpu} CPU", variant.name),
     })
 }
 

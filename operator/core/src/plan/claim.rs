@@ -200,7 +200,7 @@ pub fn unmatched(seen: &Observed) -> String {
     let too_few = |demand: &&CpuDemand| !seen.nodes.iter().any(|node| has(node, demand));
     if let Some(CpuDemand { cpus, by }) = seen.demands.cpus.as_ref().filter(too_few) {
         return format!(
-            "no node has {cpus} CPUs ({by}): add one that has, or create a run with fewer threads"
+            "no node has {cpus} CPUs ({by}): add one that has, or create a run that needs fewer"
         );
     }
     let is_missing = |label: &&LabelDemand| seen.nodes.iter().all(|node| !carries(node, label));

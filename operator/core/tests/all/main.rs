@@ -17,6 +17,7 @@ mod interruption;
 mod kernels;
 mod nodes;
 mod objects;
+mod own_resources;
 mod presets;
 mod queue;
 mod retention;
