@@ -113,3 +113,20 @@ fn a_run_without_records_compares_with_nothing() {
         "nothing to compare: no number is valid in both runs"
     );
 }
+
+#[test]
+fn a_limit_of_a_variant_is_part_of_what_is_compared_as_its_image_is() {
+    let (before, mut after) = (named("before"), named("after"));
+    let limits = json!({"limits": {"cpu": "500m"}});
+    after.spec.variants[1].resources = serde_json::from_value(limits).unwrap();
+    let records = all_measured(&before);
+    let found = compared((&before, &records), (&after, &records), false);
+    let listed: Vec<(Weight, &str)> = found
+        .differences
+        .iter()
+        .map(|d| (d.weight, d.what.as_str()))
+        .collect();
+    let what = "spec.variants.embedded.resources.limits.cpu";
+    assert_eq!(listed, [(Weight::Compared, what)]);
+    assert!(!found.ratios.is_empty());
+}
