@@ -7,10 +7,12 @@ use crate::behaviour::Behaviour;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
-Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--late=NAME=SECONDS] [--at=PATH=TARGET]...
+Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--hold=MEBIBYTES] [--late=NAME=SECONDS]
+                 [--at=PATH=TARGET]...
 
   --listen=ADDRESS   where to listen; all addresses, port 8080, if not given
   --burn=THREADS     keeps so many threads busy with nothing, as a noisy neighbour
+  --hold=MEBIBYTES   holds so much memory from the start
   --late=NAME=SECONDS  listens so much later where the host's name ends in NAME, so that some of
                      many pods are late: --late=-2-0=30
   --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
@@ -24,6 +26,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Threads that are busy with nothing.
     pub burn: u32,
+    /// Mebibytes of memory that are held from the start.
+    pub hold: usize,
     /// The end of a host's name, and how much later this listens there.
     pub late: Option<(String, Duration)>,
     /// Further paths, with their queries if they have any.
@@ -36,6 +40,7 @@ impl Options {
         let mut options = Self {
             listen: listen_address::everywhere(8080),
             burn: 0,
+            hold: 0,
             late: None,
             further: vec![],
         };
@@ -50,6 +55,11 @@ impl Options {
                     options.burn = threads
                         .parse()
                         .map_err(|_| format!("--burn '{threads}' is not a number of threads"))?;
+                }
+                Some(("--hold", mebibytes)) => {
+                    options.hold = mebibytes.parse().map_err(|_| {
+                        format!("--hold '{mebibytes}' is not a number of mebibytes")
+                    })?;
                 }
                 Some(("--late", value)) => {
                     let refusal = || format!("--late '{value}' is not NAME=SECONDS");
@@ -98,6 +108,7 @@ mod tests {
             ("--at=/a", "--at '/a' is not PATH=TARGET"),
             ("--late=30", "--late '30' is not NAME=SECONDS"),
             ("--burn=many", "--burn 'many' is not a number of threads"),
+            ("--hold=1Gi", "--hold '1Gi' is not a number of mebibytes"),
             (
                 "--listen=8080",
                 "--listen '8080' is not an address and a port",

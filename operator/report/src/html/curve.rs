@@ -13,10 +13,8 @@ use crate::html::scale::Scale;
 use crate::html::target::{self, Target};
 
 const WIDTH: f64 = 520.0;
-/// Where the plot begins; the numbers of its vertical axis are to its left.
-pub(super) const LEFT: f64 = 62.0;
-/// Where the plot ends.
-pub(super) const RIGHT: f64 = 508.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 508.0;
 const TOP: f64 = 18.0;
 /// Height of the plot without what is above and below it.
 const TALL: f64 = 218.0;
@@ -91,7 +89,7 @@ pub fn plot(
             Mark::Load(connections, why) => {
                 (marked(across.at(f64::from(*connections)), (top, bottom), why)) "\n"
             },
-            Mark::Target(target) => { (target::drawn(target, &across, &up, TOP)) },
+            Mark::Target(target) => { (target::drawn(target, (&across, &up), (LEFT, RIGHT), TOP)) },
             Mark::None => {},
         }
         @for (index, curve) in curves.iter().enumerate() {

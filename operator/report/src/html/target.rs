@@ -3,7 +3,6 @@
 
 use maud::{Markup, html};
 
-use crate::html::curve::{LEFT, RIGHT};
 use crate::html::marks::{Look, line, path, px, text};
 use crate::html::scale::Scale;
 
@@ -52,28 +51,36 @@ impl Target {
     }
 }
 
-/// The line, and the strip below `top`.
-pub(super) fn drawn(target: &Target, across: &Scale, up: &Scale, top: f64) -> Markup {
+/// The line in a plot between these `ends`, and the strip below `top`.
+pub(super) fn drawn(
+    target: &Target,
+    (across, up): (&Scale, &Scale),
+    ends: (f64, f64),
+    top: f64,
+) -> Markup {
     let y = up.at(target.value);
     html! {
-        (line("target", (LEFT, y), (RIGHT, y)))
-        (text("tick", (LEFT + 4.0, y - 4.0), &target.words, 40)) "\n"
+        (line("target", (ends.0, y), (ends.1, y)))
+        (text("tick", (ends.0 + 4.0, y - 4.0), &target.words, 40)) "\n"
         @for (index, crossing) in target.crossings.iter().enumerate() {
             @let middle = top + ROW * (index as f64 + 0.5);
-            (row(crossing, across, middle, y))
+            (row(crossing, across, ends, (middle, y)))
         }
     }
 }
 
 /// A crossing: its interval, its load with a line down to the target, and its words on the side
 /// that has more room.
-fn row(crossing: &Crossing, across: &Scale, middle: f64, target: f64) -> Markup {
+fn row(
+    crossing: &Crossing,
+    across: &Scale,
+    (left, right): (f64, f64),
+    (middle, target): (f64, f64),
+) -> Markup {
     let at = |load: f64| across.at(load);
-    let (from, to) = (
-        crossing.low.map_or(LEFT, at),
-        crossing.high.map_or(RIGHT, at),
-    );
-    let has_room_behind = RIGHT - to > from - LEFT;
+    let from = crossing.low.map_or(left, at);
+    let to = crossing.high.map_or(right, at);
+    let has_room_behind = right - to > from - left;
     let (side, x) = if has_room_behind {
         ("words", to + BESIDE)
     } else {
@@ -82,8 +89,8 @@ fn row(crossing: &Crossing, across: &Scale, middle: f64, target: f64) -> Markup 
     html! {
         g class=(crossing.look.classes()) {
             (line("range", (from, middle), (to, middle)))
-            @if crossing.low.is_none() { (arrow(LEFT, middle, TICK)) }
-            @if crossing.high.is_none() { (arrow(RIGHT, middle, -TICK)) }
+            @if crossing.low.is_none() { (arrow(left, middle, TICK)) }
+            @if crossing.high.is_none() { (arrow(right, middle, -TICK)) }
             @if let Some(load) = crossing.at {
                 (line("drop", (at(load), middle), (at(load), target)))
                 (line("median", (at(load), middle - TICK), (at(load), middle + TICK)))
