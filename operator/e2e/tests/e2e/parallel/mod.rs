@@ -13,6 +13,7 @@ mod hostile;
 mod isolation;
 mod kernels;
 mod lifecycle;
+mod limits;
 mod main_job;
 mod misbehaviour;
 mod no_room;
