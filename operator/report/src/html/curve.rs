@@ -1,6 +1,5 @@
 //! Curves over the number of connections or another amount of load: one line per variant through
-//! its medians, with the band of the medians' intervals, and a point for every trial. A plot with a
-//! target has a strip above it, with the load at which each variant crosses the target.
+//! its medians, with the band of the medians' intervals, and a point for every trial.
 
 use std::fmt::Write as _;
 
@@ -10,16 +9,13 @@ use crate::html::lane::{Axis, Lane};
 use crate::html::marks::{self, Look, Points, line, path, px, text};
 use crate::html::outliers::limit;
 use crate::html::scale::Scale;
-use crate::html::target::{self, Target};
 
 const WIDTH: f64 = 520.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 508.0;
 const TOP: f64 = 18.0;
-/// Height of the plot without what is above and below it.
-const TALL: f64 = 218.0;
-/// Height of the area below the plot.
-const FOOT: f64 = 40.0;
+const BOTTOM: f64 = 236.0;
+const HEIGHT: f64 = 276.0;
 /// Space left of the first and right of the last number of connections.
 const MARGIN: f64 = 26.0;
 /// Half the length of a median.
@@ -38,59 +34,31 @@ pub struct Curve {
     pub points: Vec<(u32, Lane)>,
 }
 
-/// What a plot shows in addition to its curves.
-#[derive(Clone, Debug)]
-pub enum Mark {
-    /// Nothing.
-    None,
-    /// An amount of load, with the reason.
-    Load(u32, String),
-    /// A value to stay below, and where the curves cross it.
-    Target(Target),
-}
-
-impl Mark {
-    fn target(&self) -> Option<&Target> {
-        match self {
-            Self::Target(target) => Some(target),
-            Self::None | Self::Load(..) => None,
-        }
-    }
-}
-
-/// A plot of these curves over an amount of load that is called `load`.
+/// A plot of these curves over an amount of load that is called `load`; `knee` is an amount to
+/// mark, with the reason.
 pub fn plot(
     id: &str,
     title: &str,
     axis: Axis,
     load: &str,
     curves: &[Curve],
-    mark: &Mark,
+    knee: Option<(u32, String)>,
     detail: Points,
 ) -> Markup {
-    let target = mark.target();
     let lanes = curves.iter().flat_map(|curve| &curve.points);
     let limit = limit(lanes.clone().map(|(_, lane)| lane));
     let values = lanes
         .clone()
         .flat_map(|(_, lane)| lane.values())
-        .map(|value| value.min(limit))
-        .chain(target.map(|target| target.value));
-    let top = TOP + target.map_or(0.0, Target::strip);
-    let bottom = top + TALL;
-    let up = Scale::fit(values, axis.base, (bottom, top));
+        .map(|value| value.min(limit));
+    let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
     let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
     let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));
-    // Curves that are shifted would cross a target beside the marks above them.
-    let step = target.map_or_else(|| dodge(&across, curves.len()), |_| 0.0);
+    let step = dodge(&across, curves.len());
     let body = html! {
         (frame(&across, &up, axis, load))
-        @match mark {
-            Mark::Load(connections, why) => {
-                (marked(across.at(f64::from(*connections)), (top, bottom), why)) "\n"
-            },
-            Mark::Target(target) => { (target::drawn(target, (&across, &up), (LEFT, RIGHT), TOP)) },
-            Mark::None => {},
+        @if let Some((connections, why)) = knee {
+            (marked(across.at(f64::from(connections)), &why)) "\n"
         }
         @for (index, curve) in curves.iter().enumerate() {
             @let shift = step * (index as f64 - (curves.len() as f64 - 1.0) / 2.0);
@@ -99,19 +67,19 @@ pub fn plot(
         }
     };
     let what = format!("{title} by {load}, one line per variant: {}", axis.name);
-    marks::svg(id, (WIDTH, bottom + FOOT), title, &what, &body)
+    marks::svg(id, (WIDTH, HEIGHT), title, &what, &body)
 }
 
 /// A line at `x`, with the reason on the side that has more room.
-fn marked(x: f64, (top, bottom): (f64, f64), why: &str) -> Markup {
+fn marked(x: f64, why: &str) -> Markup {
     let side = if x > f64::midpoint(LEFT, RIGHT) {
         "tick end"
     } else {
         "tick"
     };
     html! {
-        (line("knee", (x, top), (x, bottom)))
-        (text(side, (x, top - 6.0), why, 40))
+        (line("knee", (x, TOP), (x, BOTTOM)))
+        (text(side, (x, TOP - 6.0), why, 40))
     }
 }
 
@@ -130,7 +98,6 @@ fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> Markup {
         .map_or_else(String::new, |caution| format!("; {caution}"));
     let name = format!("{load}; vertical: {}{caution}", axis.name);
     let middle = f64::midpoint(LEFT, RIGHT);
-    let bottom = up.start();
     html! {
         @for value in &up.ticks {
             @let y = up.at(*value);
@@ -138,10 +105,10 @@ fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> Markup {
             (text("tick end", (LEFT - 6.0, y + 4.0), &axis.tick(*value), 12))
         }
         @for (x, label) in ticks(across) {
-            (line("grid", (x, bottom), (x, bottom + 4.0)))
-            @if let Some(label) = label { (text("tick middle", (x, bottom + 16.0), &label, 12)) }
+            (line("grid", (x, BOTTOM), (x, BOTTOM + 4.0)))
+            @if let Some(label) = label { (text("tick middle", (x, BOTTOM + 16.0), &label, 12)) }
         }
-        (text("axis middle", (middle, bottom + 34.0), &name, 90)) "\n"
+        (text("axis middle", (middle, BOTTOM + 34.0), &name, 90)) "\n"
     }
 }
 

@@ -3,18 +3,19 @@
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
 //! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
-//! plots [`strip`], [`curve`] with [`target`], and [`forest`], then [`ratios`] and [`workload`] (which plots a run
+//! plots [`strip`], [`curve`], [`forest`], and [`ladder`] with its [`target`], then [`ratios`] and [`workload`] (which plots a run
 //! has), [`banner`] and [`grid`] (the first screen), [`writer`] (sections, as in `report.md`) and
 //! [`page`]. Numbers are written as in `report.md`, and all external text is escaped.
 
 pub mod axis;
 mod banner;
 mod cold;
-pub mod curve;
+mod curve;
 mod density;
 mod forest;
 mod grid;
-pub mod lane;
+pub mod ladder;
+mod lane;
 pub mod marks;
 mod outliers;
 pub(crate) mod page;

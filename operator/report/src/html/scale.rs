@@ -104,11 +104,6 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// The coordinate at which the axis begins.
-    pub fn start(&self) -> f64 {
-        self.from
-    }
-
     /// The coordinate of the middle of the axis.
     pub fn middle(&self) -> f64 {
         f64::midpoint(self.from, self.to)

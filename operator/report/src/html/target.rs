@@ -1,5 +1,5 @@
-//! A target in a plot of curves: a line at the value to stay below, and a strip above the plot with
-//! one row per variant, which shows the load at which it crosses the target, with the interval.
+//! A target in a plot: a line at the value to stay below, and a strip above the plot with one row per
+//! variant, which shows the load at which it crosses the target, with the interval.
 
 use maud::{Markup, html};
 
@@ -9,37 +9,37 @@ use crate::html::scale::Scale;
 /// Height of a row of the strip.
 const ROW: f64 = 17.0;
 /// Space between the strip and the plot.
-const GAP: f64 = 6.0;
+const GAP: f64 = 8.0;
 /// Half the height of a crossing.
 const TICK: f64 = 5.0;
 /// Space between an interval and its words.
-const BESIDE: f64 = 7.0;
+const BESIDE: f64 = 8.0;
 /// The number of characters of a crossing's words that fit.
-const WORDS: usize = 36;
+const WORDS: usize = 40;
 
-/// A value that curves should stay below.
+/// A value to stay below.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The value, in the unit of the vertical axis.
     pub value: f64,
     /// The target in words: `target: p99 of 50 ms`.
     pub words: String,
-    /// Where curves cross it, in the order of the legend.
+    /// Where variants cross it, in the order of the legend.
     pub crossings: Vec<Crossing>,
 }
 
-/// The load at which a variant crosses the target.
+/// The load at which a variant crosses the target, in the unit of the horizontal axis.
 #[derive(Clone, Debug)]
 pub struct Crossing {
     /// Its look.
     pub look: Look,
-    /// The load, in the unit of the horizontal axis; `None` where only a bound is known.
+    /// The load; `None` where only a bound is known.
     pub at: Option<f64>,
-    /// Lower end of its interval; `None` where it has none.
+    /// Lower end of the interval; `None` where it is not known.
     pub low: Option<f64>,
-    /// Upper end of its interval; `None` where it has none.
+    /// Upper end of the interval; `None` where it is not known.
     pub high: Option<f64>,
-    /// Name and crossing in words: `native: 812 (790 to 835)`, `native: at least 1,200`.
+    /// Name and crossing in words: `native: 812 (790 to 835)`, `native: at least 1200`.
     pub words: String,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn drawn(
 }
 
 /// A crossing: its interval, its load with a line down to the target, and its words on the side
-/// that has more room.
+/// that has more room. An arrow stands for an end that is not known.
 fn row(
     crossing: &Crossing,
     across: &Scale,
@@ -100,12 +100,12 @@ fn row(
     }
 }
 
-/// The head of an arrow whose point is at `x`, on an interval without an end; `back` is how far its
-/// ends lie behind the point.
+/// The head of an arrow whose point is at `x`; `back` is how far its ends lie behind the point.
 fn arrow(x: f64, y: f64, back: f64) -> Markup {
     let (behind, above, below) = (px(x + back), px(y - TICK), px(y + TICK));
+    let (x, y) = (px(x), px(y));
     path(
         "median",
-        &format!("M{behind} {above}L{} {}L{behind} {below}", px(x), px(y)),
+        &format!("M{behind} {above}L{x} {y}L{behind} {below}"),
     )
 }

@@ -11,7 +11,7 @@ use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::Sweep;
 
-use crate::html::curve::{self, Curve, Mark};
+use crate::html::curve::{self, Curve};
 use crate::html::lane::{Lane, Quantity, lane, look};
 use crate::html::marks;
 use crate::html::outliers::beyond;
@@ -175,11 +175,13 @@ fn load(
     let svg = if is_curve {
         let knee = knee(&summary.cells, &summary.baseline, workload)
             .filter(|_| quantity == Quantity::Rate)
-            .map_or(Mark::None, |cell| {
-                let why = format!("knee of {}", summary.baseline);
-                Mark::Load(cell.detail.connections, why)
+            .map(|cell| {
+                (
+                    cell.detail.connections,
+                    format!("knee of {}", summary.baseline),
+                )
             });
-        curve::plot(id, title, axis, load, &curves(lanes), &knee, detail.points)
+        curve::plot(id, title, axis, load, &curves(lanes), knee, detail.points)
     } else {
         let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
         strip(id, title, axis, &lanes, detail.points)
