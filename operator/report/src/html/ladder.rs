@@ -13,7 +13,7 @@ use crate::html::target::{self, Target};
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 948.0;
+const RIGHT: f64 = 940.0;
 const TOP: f64 = 6.0;
 /// Height of the plot without the strip above it.
 const TALL: f64 = 300.0;

@@ -59,45 +59,60 @@ pub(super) fn drawn(
     top: f64,
 ) -> Markup {
     let y = up.at(target.value);
+    let rows = target.crossings.iter().enumerate();
+    let placed: Vec<(f64, &Crossing)> = rows
+        .map(|(index, crossing)| (top + ROW * (index as f64 + 0.5), crossing))
+        .collect();
     html! {
         (line("target", (ends.0, y), (ends.1, y)))
         (text("tick", (ends.0 + 4.0, y - 4.0), &target.words, 40)) "\n"
-        @for (index, crossing) in target.crossings.iter().enumerate() {
-            @let middle = top + ROW * (index as f64 + 0.5);
-            (row(crossing, across, ends, (middle, y)))
-        }
+        @for (middle, crossing) in &placed { (interval(crossing, across, ends, (*middle, y))) }
+        // Above the lines that other rows have through this one.
+        @for (middle, crossing) in &placed { (words(crossing, across, ends, *middle)) "\n" }
     }
 }
 
-/// A crossing: its interval, its load with a line down to the target, and its words on the side
-/// that has more room. An arrow stands for an end that is not known.
-fn row(
+/// The coordinates of a crossing's ends. One that is not known is the end of the plot.
+fn place(crossing: &Crossing, across: &Scale, (left, right): (f64, f64)) -> (f64, f64) {
+    let at = |load: f64| across.at(load);
+    (
+        crossing.low.map_or(left, at),
+        crossing.high.map_or(right, at),
+    )
+}
+
+/// A crossing's interval, with an arrow at an end that is not known, and its load with a line down to
+/// the target.
+fn interval(
     crossing: &Crossing,
     across: &Scale,
-    (left, right): (f64, f64),
+    ends: (f64, f64),
     (middle, target): (f64, f64),
 ) -> Markup {
-    let at = |load: f64| across.at(load);
-    let from = crossing.low.map_or(left, at);
-    let to = crossing.high.map_or(right, at);
-    let has_room_behind = right - to > from - left;
-    let (side, x) = if has_room_behind {
-        ("words", to + BESIDE)
-    } else {
-        ("words end", from - BESIDE)
-    };
+    let (from, to) = place(crossing, across, ends);
     html! {
         g class=(crossing.look.classes()) {
             (line("range", (from, middle), (to, middle)))
-            @if crossing.low.is_none() { (arrow(left, middle, TICK)) }
-            @if crossing.high.is_none() { (arrow(right, middle, -TICK)) }
+            @if crossing.low.is_none() { (arrow(from, middle, TICK)) }
+            @if crossing.high.is_none() { (arrow(to, middle, -TICK)) }
             @if let Some(load) = crossing.at {
-                (line("drop", (at(load), middle), (at(load), target)))
-                (line("median", (at(load), middle - TICK), (at(load), middle + TICK)))
+                @let x = across.at(load);
+                (line("drop", (x, middle), (x, target)))
+                (line("median", (x, middle - TICK), (x, middle + TICK)))
             }
-        }
-        (text(side, (x, middle + 4.0), &crossing.words, WORDS)) "\n"
+        } "\n"
     }
+}
+
+/// A crossing's words, on the side of the interval that has more room.
+fn words(crossing: &Crossing, across: &Scale, ends: (f64, f64), middle: f64) -> Markup {
+    let (from, to) = place(crossing, across, ends);
+    let (class, x) = if ends.1 - to > from - ends.0 {
+        ("crossing", to + BESIDE)
+    } else {
+        ("crossing end", from - BESIDE)
+    };
+    text(class, (x, middle + 4.0), &crossing.words, WORDS)
 }
 
 /// The head of an arrow whose point is at `x`; `back` is how far its ends lie behind the point.

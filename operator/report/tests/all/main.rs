@@ -34,6 +34,7 @@ mod results_first_screen;
 mod results_gave_up;
 mod results_golden;
 mod results_html;
+mod results_ladder_plot;
 mod results_limits;
 mod results_open_loop;
 mod results_period;
