@@ -1,0 +1,138 @@
+//! The plot of capacity under one workload: p99 against the rate for all variants, the target, and the
+//! rate at which each variant crosses it.
+
+use maud::{Markup, html};
+use wasmbench_model::units;
+use wasmbench_results::cells::capacity::{BlockRung, CapacityCell, RungOutcome, RungSummary};
+use wasmbench_results::statistics::BoundedSpread;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::vocabulary::cell::under;
+
+use crate::html::ladder::{Ladder, plot};
+use crate::html::lane::{look, point_invalid, without_numbers};
+use crate::html::marks::{Dot, Points, tick};
+use crate::html::target::{Crossing, Target};
+
+const TITLE: &str = "Capacity: p99 by rate";
+const NOTE: &str = "A point is a rung of one trial at its own rate, because blocks shift the ladder; lines go through the medians of \
+     rungs. Above: the rate at which each variant crosses the target, with the interval of the median; an arrow: it lies beyond \
+     the ladder. Hollow: it does not count, because the load generator was late or the point is invalid.";
+
+/// The plot with the text around it, below this legend; empty where no rung was measured.
+pub fn figure(
+    summary: &Summary,
+    workload: &str,
+    id: &str,
+    detail: Points,
+    legend: &Markup,
+) -> Markup {
+    let cells = under(&summary.capacity, workload);
+    let ladders: Vec<Ladder> = cells.iter().map(|cell| ladder(summary, cell)).collect();
+    let is_empty = ladders.iter().all(|ladder| ladder.dots.is_empty());
+    let Some(first) = cells.first().filter(|_| !is_empty) else {
+        return html! {};
+    };
+    let target = first.detail.target_p99_microseconds;
+    let crossings = cells.iter().filter_map(|cell| crossing(summary, cell));
+    let target = Target {
+        value: target,
+        words: format!("target: p99 of {}", tick(&units::micros(target))),
+        crossings: crossings.collect(),
+    };
+    let svg = plot(&format!("{id}-capacity"), TITLE, &ladders, &target, detail);
+    let remarks: Vec<String> = cells.iter().filter_map(|cell| remark(cell)).collect();
+    html! {
+        figure.wide {
+            "\n"
+            figcaption { (TITLE) } "\n"
+            (legend)
+            (svg)
+            p.note { (NOTE) @if let Some(endless) = endless(&ladders) { " " (endless) } } "\n"
+            @if !remarks.is_empty() { p.note { (remarks.join("; ")) } "\n" }
+        } "\n"
+    }
+}
+
+fn ladder(summary: &Summary, cell: &CapacityCell) -> Ladder {
+    let blocks = cell.detail.blocks.iter();
+    let dots = blocks.flat_map(|block| {
+        let rungs = block.rungs.iter();
+        rungs.map(move |rung| (rung.requested_rps, dot(cell, block.block, rung)))
+    });
+    let rungs = cell.detail.rungs.iter().filter(|_| cell.ranked);
+    Ladder {
+        name: cell.variant.clone(),
+        look: look(summary, &cell.variant),
+        dots: dots.collect(),
+        medians: rungs.filter_map(median).collect(),
+    }
+}
+
+/// Rate and p99 of a rung that shows something in most of its blocks.
+fn median(rung: &RungSummary) -> Option<(f64, f64)> {
+    let p99 = rung.p99_microseconds?.median;
+    let is_shown = 2 * rung.void < rung.trials;
+    is_shown.then_some((rung.requested_rps, p99))
+}
+
+fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
+    let time = rung
+        .p99_microseconds
+        .map_or_else(|| "took more than twice its time".to_owned(), units::micros);
+    let failed = match rung.failed {
+        Some(failed) if failed > 0 => format!(", {failed} failed"),
+        Some(_) | None => String::new(),
+    };
+    let why = match rung.outcome {
+        RungOutcome::Met | RungOutcome::Missed => "",
+        RungOutcome::Void => ", void: the load generator was late",
+    };
+    let rate = units::rate(rung.requested_rps);
+    Dot {
+        value: rung.p99_microseconds.unwrap_or(f64::INFINITY),
+        label: format!(
+            "{}, block {block}, {rate}/s{why}: {time}{failed}",
+            cell.variant
+        ),
+        counts: cell.ranked && rung.outcome != RungOutcome::Void,
+        is_out_with_its_point: !cell.ranked,
+    }
+}
+
+/// Where a variant crosses the target; `None` where nothing is known of it, or it does not count.
+fn crossing(summary: &Summary, cell: &CapacityCell) -> Option<Crossing> {
+    let BoundedSpread { median, low, high } = cell.detail.rps;
+    let found = cell.detail.words().filter(|_| cell.ranked)?;
+    let ends = median.and(low.zip(high));
+    let interval = ends.map_or_else(String::new, |(low, high)| {
+        format!(" ({} to {})", units::rate(low), units::rate(high))
+    });
+    Some(Crossing {
+        look: look(summary, &cell.variant),
+        at: median,
+        low,
+        high,
+        words: format!("{}: {found}{interval}", cell.variant),
+    })
+}
+
+/// How many rungs have no p99, in words.
+fn endless(ladders: &[Ladder]) -> Option<String> {
+    let dots = ladders.iter().flat_map(|ladder| &ladder.dots);
+    let count = dots.filter(|(_, dot)| !dot.value.is_finite()).count();
+    (count > 0).then(|| {
+        format!(
+            "{count} rung(s) took more than twice their time, and are drawn at the end of the axis."
+        )
+    })
+}
+
+/// What the plot does not show of a variant.
+fn remark(cell: &CapacityCell) -> Option<String> {
+    let remarks = [
+        point_invalid(&cell.invalid_because),
+        without_numbers(cell.counts),
+    ];
+    let remarks: Vec<String> = remarks.into_iter().flatten().collect();
+    (!remarks.is_empty()).then(|| format!("{}: {}", cell.variant, remarks.join(", ")))
+}
