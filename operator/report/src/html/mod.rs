@@ -4,13 +4,13 @@
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
 //! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
 //! plots [`strip`], [`curve`], [`forest`], and [`ladder`] with its [`target`], then [`ratios`],
-//! [`capacity`] and [`workload`] (which plots a run has), [`banner`] and [`grid`] (the first screen),
+//! [`capacity_plot`] and [`workload`] (which plots a run has), [`banner`] and [`grid`] (the first screen),
 //! [`writer`] (sections, as in `report.md`) and [`page`]. Numbers are written as in `report.md`, and
 //! all external text is escaped.
 
 pub mod axis;
 mod banner;
-mod capacity;
+mod capacity_plot;
 mod cold;
 mod curve;
 mod density;

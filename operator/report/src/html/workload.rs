@@ -17,7 +17,7 @@ use crate::html::marks;
 use crate::html::outliers::beyond;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
-use crate::html::{Detail, capacity, cold, density, ratios, writer};
+use crate::html::{Detail, capacity_plot, cold, density, ratios, writer};
 use crate::section::Section;
 use crate::{coldstart, comparisons, density as climbs, open_loop, tables};
 
@@ -57,7 +57,7 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
             h2 { (name) } "\n"
             p { (workload.what) } "\n"
             (ratios::figure(summary, name, &id, detail))
-            (capacity::figure(summary, name, &id, detail.points, &legend(summary)))
+            (capacity_plot::figure(summary, name, &id, detail.points, &legend(summary)))
             div.plots { "\n" @for plot in plots { (figure(summary, &plot)) } } "\n"
             @if detail.tables { (writer::foldable(&numbers(summary, name), true)) }
         } "\n"

@@ -26,6 +26,7 @@ mod order_simulation;
 mod power_simulation;
 mod precision_simulation;
 mod results_across;
+mod results_capacity_plot;
 mod results_coldstart;
 mod results_cost;
 mod results_density;
