@@ -25,8 +25,8 @@ fn short(page: &Page, heading: &str, service: &str, without: &[&str]) -> String 
         ("blocks: 5\n", "blocks: 1\n"),
         (SERVICE, service),
         (
-            "target: {p99: 50ms}",
-            "target: {p99: 50ms}, rates: [500, 1000], connections: 8",
+            "target: {p99: 150ms}",
+            "target: {p99: 150ms}, rates: [500, 1000], connections: 8, durationSeconds: 2, warmupSeconds: 1",
         ),
     ];
     with(&(kept.join("\n") + "\n"), &changes)
