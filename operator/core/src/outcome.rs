@@ -205,6 +205,7 @@ mod tests {
             answer_after: None,
             warmup: None,
             timed: None,
+            rungs: vec![],
             cpus: None,
             generator_ceiling: None,
             engine: None,
