@@ -3,6 +3,7 @@
 //! reasons.
 
 mod answers_vary;
+mod capacity;
 mod coarse_clock;
 mod cold_starts;
 mod connections_end;
@@ -78,8 +79,8 @@ pub struct Evidence<'a> {
     pub order_effects: &'a [OrderEffect],
 }
 
-/// All doubts: those about loads and the whole run, the worst first, then those about cold starts
-/// and about density.
+/// All doubts: those about loads and the whole run, the worst first, then those about capacity, cold
+/// starts and density.
 pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let [p50, p90, p99] = too_few_samples::doubts(evidence);
     let found = [
@@ -122,8 +123,10 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     ];
     let of_loads = found.into_iter().flatten();
     let of_starts = cold_starts::doubts(&evidence.cells.cold_starts);
+    let of_capacity = capacity::doubts(evidence.cpu_limit, &evidence.cells.capacity);
     let of_density = density::doubts(evidence.cpu_limit, &evidence.cells.density);
-    of_loads.chain(of_starts).chain(of_density).collect()
+    let others = of_capacity.into_iter().chain(of_starts);
+    of_loads.chain(others).chain(of_density).collect()
 }
 
 fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
