@@ -7,7 +7,7 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
      (has(self.sweeps.warmLatency) ? 1 : 0) + (has(self.sweeps.density) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0) + \
-     (!has(self.sweeps.openLoop) ? 0 : \
+     (!has(self.sweeps.openLoop) ? 0 : has(self.sweeps.openLoop.target) ? 1 : \
       has(self.sweeps.openLoop.rates) ? self.sweeps.openLoop.rates.size() : \
       has(self.sweeps.openLoop.ratesPercentOfPeak) ? self.sweeps.openLoop.ratesPercentOfPeak.size() : 3))";
 
@@ -124,28 +124,41 @@ fn is_measured(metric: &str) -> String {
     let sweeps = [
         (
             format!("{metric} in ['throughputRps', 'cpuUse']"),
-            vec!["throughput"],
+            vec!["has(self.sweeps.throughput)"],
         ),
-        (format!("{metric} == 'warmP50'"), vec!["warmLatency"]),
+        (
+            format!("{metric} == 'warmP50'"),
+            vec!["has(self.sweeps.warmLatency)"],
+        ),
         (
             format!(
                 "{metric} in ['cpuPerRequest', 'memory', 'succeeded', 'contextSwitchesPerCpuSecond', \
                  'pageFaultsPerRequest', 'systemCpuPerRequest', 'instanceTimePerRequest']"
             ),
-            vec!["throughput", "warmLatency"],
+            vec![
+                "has(self.sweeps.throughput)",
+                "has(self.sweeps.warmLatency)",
+            ],
         ),
         (
             format!("{metric}.startsWith('coldStart')"),
-            vec!["coldStart"],
+            vec!["has(self.sweeps.coldStart)"],
         ),
-        (format!("{metric}.startsWith('openLoop')"), vec!["openLoop"]),
-        (format!("{metric} == 'memoryPerInstance'"), vec!["density"]),
+        (
+            format!("{metric}.startsWith('openLoop')"),
+            vec!["(has(self.sweeps.openLoop) && !has(self.sweeps.openLoop.target))"],
+        ),
+        (
+            format!("{metric} == 'capacity'"),
+            vec!["(has(self.sweeps.openLoop) && has(self.sweeps.openLoop.target))"],
+        ),
+        (
+            format!("{metric} == 'memoryPerInstance'"),
+            vec!["has(self.sweeps.density)"],
+        ),
     ];
-    let rule = |(is_it, sweeps): (String, Vec<&str>)| {
-        let any = sweeps
-            .iter()
-            .map(|sweep| format!("has(self.sweeps.{sweep})"));
-        format!("(!({is_it}) || {})", any.collect::<Vec<_>>().join(" || "))
+    let rule = |(is_it, measuring): (String, Vec<&str>)| {
+        format!("(!({is_it}) || {})", measuring.join(" || "))
     };
     sweeps
         .into_iter()
@@ -161,7 +174,8 @@ macro_rules! sweeps_of_measures {
             " has to be measured: throughputRps and cpuUse need sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, \
              memory, succeeded, contextSwitchesPerCpuSecond, pageFaultsPerRequest, systemCpuPerRequest and \
              instanceTimePerRequest either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
-             openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep or remove the ",
+             openLoopP99 sweeps.openLoop without a target, capacity the same with a target, and memoryPerInstance \
+             sweeps.density: add the sweep or remove the ",
             $what
         )
     };
@@ -214,6 +228,17 @@ pub const RATES_RULE: &str = "!has(self.rates) || !has(self.ratesPercentOfPeak)"
 /// Why both lists of rates are refused, and what to do.
 pub const RATES_MESSAGE: &str = "set either rates, in requests per second, or ratesPercentOfPeak, in \
     percent of the baseline's peak, and remove the other";
+
+/// A ladder crosses its target between two rungs, of which one alone has no number.
+pub const RUNGS_RULE: &str = "!has(self.target) || (!has(self.ratesPercentOfPeak) && \
+    (!has(self.rates) || (self.rates.size() > 1 && self.rates.all(r, r >= 2))))";
+/// Why the rungs of a ladder are refused, and what to do.
+pub const RUNGS_MESSAGE: &str = "with a target, the rungs of the ladder are rates in requests per second: list two or more, \
+    each 2 or more, or leave out rates and ratesPercentOfPeak, and the baseline's peak sets them";
+pub const TARGET_P99_RULE: &str = "self.matches('^([1-9][0-9]{0,2}|[1-4][0-9]{3}|5000)ms$')";
+/// Why a target is refused, and what to do.
+pub const TARGET_P99_MESSAGE: &str =
+    "target.p99 must be a latency from 1ms to 5000ms, such as 50ms";
 
 /// Each pod takes half a kilobyte of a record, and one or two seconds on the node.
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";

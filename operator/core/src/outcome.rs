@@ -28,9 +28,10 @@ pub fn read(
         Point::ColdStart { .. } => read_cold_start(log),
         Point::Density => read_density(log),
         Point::Scout => read_scout(log, subject),
-        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
-            read_load(log, subject)
-        }
+        Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::OpenLoop { .. }
+        | Point::Capacity => read_load(log, subject),
     };
     match read {
         Some((evidence, outcome)) => (Some(evidence), outcome),
@@ -110,9 +111,10 @@ pub fn failed(failure: Failure) -> Outcome {
 
 fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
     let Some(failure) = &document.failure else {
-        return match document.timed {
-            Some(_) => Outcome::Measured,
-            None => failed(no_result()),
+        return if document.timed.is_some() || !document.rungs.is_empty() {
+            Outcome::Measured
+        } else {
+            failed(no_result())
         };
     };
     explained(failure, crash)
@@ -203,6 +205,7 @@ mod tests {
             answer_after: None,
             warmup: None,
             timed: None,
+            rungs: vec![],
             cpus: None,
             generator_ceiling: None,
             engine: None,

@@ -1,10 +1,12 @@
 //! The sweep points of a spec.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{ConnectionReuse, Metric, Sweeps};
+use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::run::{ConnectionReuse, Metric, Sweeps, Workload};
 
 use crate::wire::open_loop::Rate;
 use crate::wire::record::Point;
+use crate::wire::request::Target;
 
 /// Points of all sweeps, in the order of the API.
 pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
@@ -20,15 +22,31 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .throughput
         .iter()
         .flat_map(|sweep| &sweep.connections);
-    let open = spec.sweeps.open_loop.iter().flat_map(|sweep| {
-        let rates = sweep.rps().into_iter().map(Rate::Rps);
-        rates.chain(sweep.percents().into_iter().map(Rate::PercentOfPeak))
-    });
+    let open = spec.sweeps.open_loop.iter().flat_map(open_loop);
     cold.chain(warm)
         .chain(connections.map(|&connections| Point::Throughput { connections }))
-        .chain(open.map(|rate| Point::OpenLoop { rate }))
+        .chain(open)
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
+}
+
+/// One point per rate, or with a target a single one.
+fn open_loop(sweep: &OpenLoop) -> Vec<Point> {
+    if sweep.target.is_some() {
+        return vec![Point::Capacity];
+    }
+    let rates = sweep.rps().into_iter().map(Rate::Rps);
+    let shares = sweep.percents().into_iter().map(Rate::PercentOfPeak);
+    let all = rates.chain(shares);
+    all.map(|rate| Point::OpenLoop { rate }).collect()
+}
+
+/// What a rung of the ladder has to meet under `workload`; `None` without a target.
+pub fn target_of(sweep: &OpenLoop, workload: &Workload) -> Option<Target> {
+    Some(Target {
+        p99_microseconds: sweep.target_microseconds()?,
+        max_error_share: workload.max_error_share().unwrap_or_default(),
+    })
 }
 
 /// The connections that carry the load of a point, and whether they are kept; `None` if it has no
@@ -39,7 +57,7 @@ pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionR
         Point::Throughput { connections } => {
             (connections, sweeps.throughput.as_ref()?.connection_reuse)
         }
-        Point::OpenLoop { .. } => (
+        Point::OpenLoop { .. } | Point::Capacity => (
             sweeps.open_loop.as_ref()?.connections,
             ConnectionReuse::KeepAlive,
         ),
@@ -78,6 +96,7 @@ pub const fn measured_at(point: Point) -> &'static [Metric] {
             Metric::InstanceTimePerRequest,
         ],
         Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
+        Point::Capacity => &[Metric::Capacity],
         Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],
         Point::Density => &[Metric::MemoryPerInstance],
         Point::Scout => &[],

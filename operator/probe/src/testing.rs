@@ -31,6 +31,7 @@ pub fn document() -> LoadDocument {
         answer_after: None,
         warmup: None,
         timed: None,
+        rungs: vec![],
         cpus: None,
         generator_ceiling: None,
         engine: None,

@@ -107,6 +107,12 @@ fn assumptions(summary: &Summary, costs: &Costs<'_>) -> Vec<String> {
         pod.to_owned(),
         ratios.to_owned(),
     ];
+    if !summary.capacity.is_empty() {
+        all.push(
+            "Both are those at the highest rung that meets the target, at which a pod is as busy as it may be."
+                .to_owned(),
+        );
+    }
     if costs.instance_month.iter().any(is_of_loaded_pod) {
         all.push(format!(
             "Memory is what a pod holds after its load{}. What an idle instance adds to a node is measured by the sweep density.",

@@ -7,12 +7,13 @@ use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::cells::any::{AnyCell, Detail};
+use wasmbench_results::cells::capacity::CapacityDetail;
 use wasmbench_results::cells::coldstart::ColdStartDetail;
 use wasmbench_results::cells::density::DensityDetail;
 use wasmbench_results::cells::load::{LoadDetail, extremes};
 use wasmbench_results::cells::open_loop::OpenLoopSummary;
 use wasmbench_results::read::trial::Metrics;
-use wasmbench_results::statistics::Spread;
+use wasmbench_results::statistics::{BoundedSpread, OneSided, Spread};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
@@ -34,6 +35,11 @@ pub fn summary_csv(summary: &Summary) -> String {
     };
     let named = ADDITIONAL.into_iter().filter(is_named);
     let sheet = Kind::iter().fold(sheet, with_kind);
+    let sheet = if summary.capacity.is_empty() {
+        sheet
+    } else {
+        of_capacity(sheet)
+    };
     let limits = move |row: &AnyCell<'_>| {
         let is_twin = row.variant == TWIN;
         let name = if is_twin {
@@ -85,7 +91,10 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .left("sweep", |one| sweep(one.point))
         .right("at", |one| one.point.number())
         .right("primary", |one| one.primary)
-        .right("ratio", |one| one.estimate.ratio)
+        .right("ratio", |one| {
+            let known = one.estimate.bound.is_none();
+            known.then_some(one.estimate.ratio)
+        })
         .right("low", |one| one.estimate.low)
         .right("high", |one| one.estimate.high)
         .right("difference", |one| one.difference.map(|found| found.value))
@@ -120,14 +129,21 @@ fn load<'a>(row: &AnyCell<'a>) -> Option<&'a LoadDetail> {
 fn cold_start<'a>(row: &AnyCell<'a>) -> Option<&'a ColdStartDetail> {
     match row.detail {
         Detail::ColdStart(starts) => Some(starts),
-        Detail::Load(_) | Detail::Density(_) => None,
+        Detail::Load(_) | Detail::Capacity(_) | Detail::Density(_) => None,
     }
 }
 
 fn density<'a>(row: &AnyCell<'a>) -> Option<&'a DensityDetail> {
     match row.detail {
         Detail::Density(climbs) => Some(climbs),
-        Detail::Load(_) | Detail::ColdStart(_) => None,
+        Detail::Load(_) | Detail::Capacity(_) | Detail::ColdStart(_) => None,
+    }
+}
+
+fn capacity<'a>(row: &AnyCell<'a>) -> Option<&'a CapacityDetail> {
+    match row.detail {
+        Detail::Capacity(climbs) => Some(climbs),
+        Detail::Load(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
     }
 }
 
@@ -214,6 +230,39 @@ fn of_density(sheet: Cells<'_>) -> Cells<'_> {
         density(row)?.bytes_per_instance
     })
 }
+
+/// The columns that only runs with a target have.
+fn of_capacity(sheet: Cells<'_>) -> Cells<'_> {
+    let known = |number: KnownPart| move |row: &AnyCell<'_>| number(capacity(row)?.rps);
+    sheet
+        .right("target_p99_microseconds", |row| {
+            capacity(row).map(|cell| cell.target_p99_microseconds)
+        })
+        .right(
+            "capacity_requests_per_second_median",
+            known(|rps| rps.median),
+        )
+        .right("capacity_requests_per_second_low", known(|rps| rps.low))
+        .right("capacity_requests_per_second_high", known(|rps| rps.high))
+        .right("capacity_trials_below", |row| {
+            capacity(row).map(|cell| cell.beyond(OneSided::AtMost))
+        })
+        .right("capacity_trials_above", |row| {
+            capacity(row).map(|cell| cell.beyond(OneSided::AtLeast))
+        })
+        .right("throttled_share_of_periods", |row| {
+            capacity(row)?.limits.throttled_share_of_periods
+        })
+        .right("memory_limit_trials", |row| {
+            capacity(row).map(|cell| cell.limits.memory_limit_blocks)
+        })
+        .right("oom_kills", |row| {
+            capacity(row).map(|cell| cell.limits.oom_kills)
+        })
+}
+
+/// A part of a median with its interval, where it is known.
+type KnownPart = fn(BoundedSpread) -> Option<f64>;
 
 type Part = fn(Spread) -> f64;
 

@@ -3,13 +3,14 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
 //! `comparisons` (the ratios of all sweeps), [`tables`] (tables of loads), [`coldstart`],
-//! [`density`] and [`open_loop`] (what these add), [`terminal`]
+//! [`density`], [`open_loop`] and [`capacity`] (what these add), [`terminal`]
 //! (`kubectl wasmbench get`), [`section`] and `sections` (the content of a report, before it is written), [`files`] (the report:
 //! [`markdown`], [`html`], [`csv`], [`json`]),
 //! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
 //! [`cost`] (what a run's numbers cost).
 
 pub mod across;
+pub mod capacity;
 pub mod coldstart;
 mod comparisons;
 pub mod cost;

@@ -96,7 +96,7 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
                     .map_or_else(String::new, |baseline| format!(" than {baseline}"));
                 return fewer + &than + untrusted(one);
             }
-            format!("{} {whose} {what}", units::ratio(one.estimate.ratio))
+            format!("{} {whose} {what}", one.estimate.ratio_words())
         })
         .collect();
     let equal = named(|verdict| verdict == Verdict::Equivalent);

@@ -83,7 +83,7 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
         .left("Metric", |floor| {
             floor.metric.at(floor.point) + &place(floor.metric, floor.point)
         })
-        .right("Twin", |floor| units::ratio(floor.estimate.ratio))
+        .right("Twin", |floor| floor.estimate.ratio_words())
         .right("Interval", |floor| floor.estimate.interval_words())
         .right("Floor", |floor| floor.factor.map(units::excess))
         .right("Each block", |floor| each_block(&floor.estimate.per_block))

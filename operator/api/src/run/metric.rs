@@ -46,6 +46,9 @@ pub enum Metric {
     /// 99th percentile of latency, counted from when each request was due; needs the open-loop
     /// sweep. The highest rate counts.
     OpenLoopP99,
+    /// Highest rate that meets the latency target, with failures below `maxErrorShare`; needs the
+    /// open-loop sweep with a `target`.
+    Capacity,
     /// Memory of one more instance; needs the density sweep.
     MemoryPerInstance,
     /// Context switches of the subject's threads per second of its CPU time; compared only if
@@ -89,6 +92,7 @@ impl Metric {
             | Self::Memory
             | Self::OpenLoopP50
             | Self::OpenLoopP99
+            | Self::Capacity
             | Self::MemoryPerInstance
             | Self::ContextSwitchesPerCpuSecond
             | Self::PageFaultsPerRequest
@@ -115,6 +119,7 @@ impl Metric {
             | Self::ColdStartAnswer
             | Self::OpenLoopP50
             | Self::OpenLoopP99
+            | Self::Capacity
             | Self::MemoryPerInstance => false,
         }
     }

@@ -25,7 +25,8 @@ pub struct Sweeps {
     /// Rate and latency of a loaded subject, one point per number of connections.
     pub throughput: Option<Throughput>,
 
-    /// Latency at fixed rates, counted from when each request was due, one point per rate.
+    /// Latency at fixed rates, counted from when each request was due, one point per rate; or, with
+    /// a target, the highest rate that meets it.
     pub open_loop: Option<OpenLoop>,
 
     /// Memory of one more instance, and how idle instances affect a busy one. One point, whose

@@ -18,11 +18,16 @@ pub struct JudgedRatio {
     /// the log scale without the outermost eighth at each end.
     pub ratio: f64,
 
-    /// Lower end of the 95 % interval of the ratio. Absent with one block.
+    /// Lower end of the 95 % interval of the ratio. Absent with one block, and where it is not known.
     pub low: Option<f64>,
 
-    /// Upper end of the 95 % interval of the ratio. Absent with one block.
+    /// Upper end of the 95 % interval of the ratio. Absent with one block, and where it is not known.
     pub high: Option<f64>,
+
+    /// `AtLeast` or `AtMost` if only one end of the interval is known, because blocks lie beyond an
+    /// end of their ladder: `ratio` is then that end. Absent otherwise.
+    #[schemars(length(max = 8))]
+    pub bound: Option<String>,
 
     /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent
     /// without a twin.

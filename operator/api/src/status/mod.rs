@@ -1,5 +1,6 @@
 //! What the operator reports. Status is output: nothing in it steers the run.
 
+mod capacity;
 mod cold_start;
 mod density;
 mod judged_ratio;
@@ -12,6 +13,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use capacity::{CapacityStatus, RungStatus};
 pub use cold_start::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor, LateStarts,
 };

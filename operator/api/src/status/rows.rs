@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::capacity::CapacityStatus;
 use super::cold_start::ColdStartPoint;
 use super::density::DensityStatus;
 use super::judged_ratio::JudgedRatio;
@@ -40,6 +41,9 @@ pub struct SummaryRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8), extend("x-kubernetes-list-type" = "atomic"))]
     pub open_loop: Vec<OpenLoopPoint>,
+
+    /// The highest rate that meets the target of the open loop.
+    pub capacity: Option<CapacityStatus>,
 
     /// Memory of one more instance, from more and more instances at once.
     pub density: Option<DensityStatus>,

@@ -83,12 +83,13 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
             address,
             again,
         } => {
+            let rates = requested_rps(run, observed, trial);
             let target = Target {
                 node,
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
-                requested_rps: requested_rps(run, observed, trial),
+                requested_rps: &rates,
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);

@@ -144,7 +144,11 @@ fn versus_baseline(owner: &Owner, one: &Comparison) -> Vec<Sample> {
     let values = match one.judged_difference() {
         Some(difference) => differences(one.metric, difference),
         None => [
-            (Family::Ratio, Some(one.estimate.ratio)),
+            // Of a bound, the end that is known says all.
+            (
+                Family::Ratio,
+                Some(one.estimate.ratio).filter(|_| one.estimate.bound.is_none()),
+            ),
             (Family::RatioLower, one.estimate.low),
             (Family::RatioUpper, one.estimate.high),
         ],

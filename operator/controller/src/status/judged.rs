@@ -8,9 +8,13 @@ use wasmbench_results::judge::comparison::Comparison;
 pub fn judged(found: &Comparison) -> JudgedRatio {
     JudgedRatio {
         primary: found.primary,
-        ratio: found.estimate.ratio,
+        ratio: found.estimate.stated(),
         low: found.estimate.low,
         high: found.estimate.high,
+        bound: found
+            .estimate
+            .bound
+            .map(|bound| <&str>::from(bound).to_owned()),
         noise_floor: found.noise_floor,
         verdict: <&str>::from(found.verdict).to_owned(),
         untrusted: invalid(&found.untrusted),

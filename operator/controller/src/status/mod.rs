@@ -2,6 +2,7 @@
 //! decide what to do, with three exceptions: a finished run stays finished, a run that no node fits
 //! keeps the time since when, and the records of blocks whose scatter it has are not read again.
 
+mod capacity;
 mod cold_start;
 mod density;
 mod drafts;

@@ -15,7 +15,7 @@ use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::status::judged::judged;
-use crate::status::{cold_start, density, open_loop};
+use crate::status::{capacity, cold_start, density, open_loop};
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
@@ -46,7 +46,9 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     let starts: Vec<&ColdStartCell> = starts.collect();
     let mut climbs = summary.density.iter().filter(|cell| is_tried(cell.any()));
     let density = climbs.find_map(|cell| density::status(summary, cell));
-    if loads.is_empty() && starts.is_empty() && density.is_none() {
+    let mut ladders = summary.capacity.iter().filter(|cell| is_tried(cell.any()));
+    let capacity = ladders.find_map(|cell| capacity::status(summary, cell));
+    if loads.is_empty() && starts.is_empty() && density.is_none() && capacity.is_none() {
         return None;
     }
     let mut warm = loads
@@ -62,6 +64,7 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
         workload: workload.to_owned(),
         cold_start: cold_start::points(summary, &starts),
         open_loop: open_loop::points_of_row(summary, &loads),
+        capacity,
         density,
         warm_latency: warm.next().and_then(|cell| point(cell)),
         throughput: throughput(summary, &loads),

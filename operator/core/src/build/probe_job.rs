@@ -10,13 +10,15 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
+use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
 use wasmbench_model::containers;
 use wasmbench_model::images::PROBE;
-use wasmbench_model::points;
+use wasmbench_model::ladder;
+use wasmbench_model::points::{self, target_of};
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{
-    CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
+    CGROUP_MOUNT, Ladder, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
 };
 
 use crate::build::{foreign_meta, names, pod, with_trial};
@@ -54,8 +56,8 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, if the workload has one.
     pub upstream_uid: Option<&'a str>,
-    /// The rate of an open-loop trial, in requests per second.
-    pub requested_rps: Option<f64>,
+    /// The rates of an open-loop trial, in requests per second and in ascending order.
+    pub requested_rps: &'a [f64],
 }
 
 /// The probe Job of `trial`.
@@ -137,6 +139,7 @@ fn request(
         connections,
         connection_reuse,
         load: load(sweeps, trial.cell.point, target.requested_rps),
+        ladder: ladder(sweeps, workload, trial.cell.point, target.requested_rps),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         noise: config.noise,
@@ -154,7 +157,7 @@ pub fn calibrates(trial: &TrialId) -> bool {
 }
 
 /// The load of a point. An open loop without a rate is not planned; the probe refuses a rate of 0.
-fn load(sweeps: &Sweeps, point: Point, requested_rps: Option<f64>) -> Load {
+fn load(sweeps: &Sweeps, point: Point, requested_rps: &[f64]) -> Load {
     match point {
         // The others are not loads: their Jobs are built elsewhere, and naming them here keeps the
         // builder total.
@@ -175,12 +178,44 @@ fn load(sweeps: &Sweeps, point: Point, requested_rps: Option<f64>) -> Load {
         Point::OpenLoop { .. } => {
             let sweep = sweeps.open_loop.as_ref();
             Load::OpenLoop {
-                requested_rps: requested_rps.unwrap_or_default(),
+                requested_rps: requested_rps.first().copied().unwrap_or_default(),
                 seconds: sweep.map_or(1, |sweep| sweep.duration_seconds),
                 warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
             }
         }
+        Point::Capacity => {
+            let sweep = sweeps.open_loop.as_ref();
+            Load::OpenLoop {
+                requested_rps: requested_rps.first().copied().unwrap_or_default(),
+                seconds: sweep.map_or(1, |sweep| ladder_seconds(sweep, requested_rps)),
+                warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
+            }
+        }
     }
+}
+
+/// Seconds of all rungs together.
+pub fn ladder_seconds(sweep: &OpenLoop, rates: &[f64]) -> u32 {
+    let rung = |rps: &f64| ladder::seconds(*rps, sweep.connections, sweep.duration_seconds);
+    rates.iter().map(rung).sum()
+}
+
+/// The ladder of a point; `None` for a load of one window.
+fn ladder(
+    sweeps: &Sweeps,
+    workload: &Workload,
+    point: Point,
+    requested_rps: &[f64],
+) -> Option<Ladder> {
+    let sweep = sweeps
+        .open_loop
+        .as_ref()
+        .filter(|_| point == Point::Capacity)?;
+    Some(Ladder {
+        rates: requested_rps.to_vec(),
+        seconds: sweep.duration_seconds,
+        target: target_of(sweep, workload)?,
+    })
 }
 
 /// Seconds after which the Job is stopped. The timed window may run three times: it is repeated

@@ -3,6 +3,7 @@
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
+use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
@@ -75,7 +76,7 @@ fn request(
     }
 }
 
-/// The load with which the scout `trial` finds the peaks, of which rates are shares: only the
+/// The load with which the scout `trial` finds the peaks, from which rates follow: only the
 /// baseline's, and only if the spec states no rates.
 fn peak_load(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> Option<PeakLoad> {
     let sweep = run.spec.sweeps.open_loop.as_ref()?;
@@ -90,8 +91,8 @@ fn peak_load(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> Op
 /// Whether the scout `trial` measures the peaks.
 pub fn finds_peaks(run: &ValidatedRun, trial: &TrialId) -> bool {
     let sweep = run.spec.sweeps.open_loop.as_ref();
-    let has_shares = sweep.is_some_and(|sweep| !sweep.percents().is_empty());
-    has_shares && trial.is_scout() && trial.cell.variant == run.baseline
+    let needs_peak = sweep.is_some_and(OpenLoop::needs_peak);
+    needs_peak && trial.is_scout() && trial.cell.variant == run.baseline
 }
 
 /// The workloads that fit into an environment variable: only expected bodies of several kilobytes

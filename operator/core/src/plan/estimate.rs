@@ -8,15 +8,17 @@
 
 use std::ops::RangeInclusive;
 
+use wasmbench_model::ladder;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 use wasmbench_model::wire::scout::IDLE_SECONDS;
 
 use crate::build::cold_start_job::{FLOOR_SAMPLES, has_floor};
-use crate::build::probe_job::calibrates;
+use crate::build::probe_job::{calibrates, ladder_seconds};
 use crate::build::scout_job::finds_peaks;
 use crate::observed::Observed;
+use crate::plan::rate::stated_rungs;
 use crate::validate::ValidatedRun;
 
 /// Seconds that a trial takes besides its load: two pods start and go away, on a small node.
@@ -28,6 +30,10 @@ const SAMPLE_SECONDS: u64 = 2;
 /// A density step: pods that come up together, and a short load. In addition, each pod costs one
 /// second in total.
 const STEP_SECONDS: u64 = 4;
+
+/// Before the scout has found a peak, this one is assumed: with a higher one the lowest rungs have their
+/// requests sooner. A climb that ends before its last rung takes less, too.
+const ASSUMED_PEAK_RPS: f64 = 200.0;
 
 /// Seconds in which a scout requests all workloads.
 const SCOUT_SECONDS: u32 = 1;
@@ -83,6 +89,10 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
         Point::Scout => u64::from(SCOUT_SECONDS + IDLE_SECONDS) + peaks_seconds(run, trial),
         Point::OpenLoop { .. } => sweeps.open_loop.as_ref().map_or(0, |sweep| {
             u64::from(sweep.duration_seconds + sweep.warmup_seconds)
+        }),
+        Point::Capacity => sweeps.open_loop.as_ref().map_or(0, |sweep| {
+            let rungs = stated_rungs(run).unwrap_or_else(|| ladder::around(ASSUMED_PEAK_RPS));
+            u64::from(ladder_seconds(sweep, &rungs) + sweep.warmup_seconds)
         }),
     };
     load + OVERHEAD_SECONDS
@@ -219,6 +229,31 @@ mod tests {
             1 + 1 + 2
         );
         assert_eq!(scout_seconds(&serde_json::json!({})), 1 + 1 + 2 + 3 + 4);
+    }
+
+    /// Seconds of a run of four variants without a twin and ten blocks.
+    fn of_four_variants(open_loop: &serde_json::Value) -> u64 {
+        let run = run(&serde_json::json!({"openLoop": open_loop}));
+        let mut trials = run.order.iter().filter(|trial| !trial.is_scout());
+        4 * 10 * expected_trial_seconds(&run, trials.next().unwrap())
+    }
+
+    #[test]
+    fn eight_rates_ten_blocks_and_four_variants_take_about_an_hour() {
+        let unknown = of_four_variants(&serde_json::json!({"target": {"p99": "50ms"}}));
+        assert!((3300..4200).contains(&unknown), "{unknown}");
+        let stated = of_four_variants(&serde_json::json!({
+            "target": {"p99": "50ms"}, "rates": [200, 250, 300, 350, 400, 450, 500, 550],
+        }));
+        assert_eq!(stated, 4 * 10 * (8 * 10 + 5 + 2));
+    }
+
+    #[test]
+    fn a_rung_with_few_requests_takes_until_it_has_a_thousand() {
+        let slow = of_four_variants(&serde_json::json!({
+            "target": {"p99": "50ms"}, "rates": [10, 20],
+        }));
+        assert_eq!(slow, 4 * 10 * (105 + 53 + 5 + 2));
     }
 
     #[test]

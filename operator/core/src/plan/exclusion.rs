@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::open_loop::Rate;
-use wasmbench_model::wire::record::TrialId;
+use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::observed::Observed;
 use crate::plan::incomparable::{Incomparable, incomparable};
@@ -115,10 +116,18 @@ fn without_rate(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .find_map(|(workload, failure)| {
             let what = format!("open loop under workload {workload}");
             exclusion(run, seen, what, failure, |trial| {
-                let percent = trial.cell.point.rate().and_then(Rate::percent_of_peak);
-                percent.is_some() && trial.cell.workload == workload
+                follows_from_peak(run, trial.cell.point) && trial.cell.workload == workload
             })
         })
+}
+
+/// Whether the rates of a point follow from the baseline's peak.
+fn follows_from_peak(run: &ValidatedRun, point: Point) -> bool {
+    if point == Point::Capacity {
+        let sweep = run.spec.sweeps.open_loop.as_ref();
+        return sweep.is_some_and(OpenLoop::needs_peak);
+    }
+    point.rate().and_then(Rate::percent_of_peak).is_some()
 }
 
 fn whole_variant(

@@ -1,23 +1,35 @@
-//! The rate of an open-loop trial: as stated in the spec, or a share of the baseline's peak, which
+//! The rates of an open-loop trial: as stated in the spec, or shares of the baseline's peak, which
 //! the baseline's scout found. All variants get the same.
 
+use wasmbench_model::ladder;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::open_loop::Rate;
-use wasmbench_model::wire::record::TrialId;
+use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
 
-/// The rate of `trial`, in requests per second; `None` for a trial of another sweep, and for a
-/// share of a peak that is not known.
-pub fn requested_rps(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<f64> {
-    match trial.cell.point.rate()? {
-        Rate::Rps(rps) => Some(f64::from(rps)),
-        Rate::PercentOfPeak(percent) => {
-            let peak = peak(run, seen, &trial.cell.workload).ok()?;
-            Some(peak * f64::from(percent) / 100.0)
-        }
+/// The rates of `trial`, in requests per second and in the order in which they are requested: the
+/// rungs of a ladder, or a single rate. Empty for a trial of another sweep, and where they follow from
+/// a peak that is not known.
+pub fn requested_rps(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Vec<f64> {
+    let peak = || peak(run, seen, &trial.cell.workload).ok();
+    if trial.cell.point == Point::Capacity {
+        let rungs = stated_rungs(run).or_else(|| Some(ladder::around(peak()?)));
+        return ladder::in_block(&rungs.unwrap_or_default(), trial.block);
     }
+    let rate = match trial.cell.point.rate() {
+        Some(Rate::Rps(rps)) => Some(f64::from(rps)),
+        Some(Rate::PercentOfPeak(percent)) => peak().map(|peak| peak * f64::from(percent) / 100.0),
+        None => None,
+    };
+    rate.into_iter().collect()
+}
+
+/// The rungs that the spec states, in requests per second and in ascending order.
+pub fn stated_rungs(run: &ValidatedRun) -> Option<Vec<f64>> {
+    let rates = run.spec.sweeps.open_loop.as_ref()?.rps();
+    (!rates.is_empty()).then(|| rates.into_iter().map(f64::from).collect())
 }
 
 /// The workloads under which the rates are shares of a peak that will not be known any more, and
@@ -30,7 +42,7 @@ pub fn without_peak<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<(&'a str,
     let unknown = workloads.filter_map(|workload| {
         let why = peak(run, seen, &workload.name).err()?;
         let message = format!(
-            "the rate is a share of the peak of {} under {}, which is not known: {why}; set \
+            "the rates follow from the peak of {} under {}, which is not known: {why}; set \
              sweeps.openLoop.rates, in requests per second",
             run.baseline, workload.name
         );

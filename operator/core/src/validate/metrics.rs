@@ -78,7 +78,8 @@ fn sweeps_of(metric: Metric) -> &'static str {
         | Metric::SystemCpuPerRequest
         | Metric::InstanceTimePerRequest => "spec.sweeps.throughput or spec.sweeps.warmLatency",
         Metric::ColdStartListening | Metric::ColdStartAnswer => "spec.sweeps.coldStart",
-        Metric::OpenLoopP50 | Metric::OpenLoopP99 => "spec.sweeps.openLoop",
+        Metric::OpenLoopP50 | Metric::OpenLoopP99 => "spec.sweeps.openLoop without a target",
+        Metric::Capacity => "spec.sweeps.openLoop with a target",
         Metric::MemoryPerInstance => "spec.sweeps.density",
     }
 }
@@ -100,6 +101,7 @@ fn is_metered(metric: Metric) -> bool {
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99
+        | Metric::Capacity
         | Metric::InstanceTimePerRequest => false,
     }
 }

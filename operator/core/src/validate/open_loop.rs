@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use wasmbench_api::open_loop::{HIGHEST_RATE, OpenLoop, RATES_MESSAGE};
+use wasmbench_api::open_loop::{
+    HIGHEST_RATE, LOWEST_RUNG, OpenLoop, RATES_MESSAGE, RUNGS_MESSAGE, TARGET_P99_MESSAGE,
+};
+use wasmbench_model::ladder;
 
 use crate::config::OperatorConfig;
 use crate::validate::{Invalid, invalid};
 
-/// Checks the rates and the load.
+/// Checks the target, the rates and the load.
 pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
     check_rates(sweep)?;
+    check_ladder(sweep, config)?;
     let limits = &config.limits;
     let bounded = [
         ("connections", sweep.connections, limits.connections, ""),
@@ -39,6 +43,43 @@ pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
                 ),
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks the target, and the rungs if they are stated.
+fn check_ladder(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
+    let Some(target) = &sweep.target else {
+        return Ok(());
+    };
+    if target.p99_microseconds().is_none() {
+        return Err(invalid(
+            "spec.sweeps.openLoop.target.p99",
+            TARGET_P99_MESSAGE,
+        ));
+    }
+    if sweep.rates_percent_of_peak.is_some() {
+        return Err(invalid(
+            "spec.sweeps.openLoop.ratesPercentOfPeak",
+            RUNGS_MESSAGE,
+        ));
+    }
+    let rates = sweep.rps();
+    let Some(lowest) = rates.first() else {
+        return Ok(());
+    };
+    let field = "spec.sweeps.openLoop.rates";
+    if rates.len() < 2 || *lowest < LOWEST_RUNG {
+        return Err(invalid(field, RUNGS_MESSAGE));
+    }
+    let least = sweep.duration_seconds;
+    let seconds = ladder::seconds(f64::from(*lowest), sweep.connections, least);
+    let allowed = config.limits.duration_seconds;
+    if seconds > allowed && seconds > least {
+        let message = format!(
+            "the 1000 requests of a p99 take {seconds} s at {lowest} requests/s, and the administrator allows {allowed} s: raise the lowest rate"
+        );
+        return Err(invalid(field, message));
     }
     Ok(())
 }

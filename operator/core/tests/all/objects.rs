@@ -69,7 +69,7 @@ fn all_pods() -> Vec<ObjectMeta> {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
-        requested_rps: None,
+        requested_rps: &[],
     };
     let load = trial("hare", "greet", Point::WarmLatency);
     let cold = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
@@ -115,7 +115,7 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
-        requested_rps: None,
+        requested_rps: &[],
     };
     let job = |trial: &TrialId| {
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
@@ -135,7 +135,7 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
-        requested_rps: None,
+        requested_rps: &[],
     };
     let warm = trial("hare", "greet", Point::WarmLatency);
     let deadline = |ready_seconds: u32| {
@@ -156,7 +156,7 @@ fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
-        requested_rps: None,
+        requested_rps: &[],
     };
     let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
     let scout = scouts.find(|trial| trial.cell.variant == "hare").unwrap();
@@ -182,7 +182,7 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
-        requested_rps: None,
+        requested_rps: &[],
     };
     let variant = run.variant(&scout).unwrap();
     let job = scout_job(&run, variant, &scout, target, &common::config());

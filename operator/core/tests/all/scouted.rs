@@ -207,9 +207,9 @@ fn with_peak(rps: f64) -> Scouted {
 }
 
 /// The rates of all trials of the first block, by point, each as often as there are variants.
-fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Option<f64>)> {
+fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Vec<f64>)> {
     let is_first = |trial: &&TrialId| trial.block == 1;
-    let mut rates: Vec<(String, Option<f64>)> = run
+    let mut rates: Vec<(String, Vec<f64>)> = run
         .order
         .iter()
         .filter(is_first)
@@ -230,7 +230,7 @@ fn all_variants_get_the_same_rate_whatever_their_own_peaks_are() {
     let (run, seen) = open_loop(&shares, with_peak(1000.0));
     let many = run.variants.len();
     let expected = |low: (&str, f64), high: (&str, f64)| {
-        let each = |(point, rps): (&str, f64)| vec![(point.to_owned(), Some(rps)); many];
+        let each = |(point, rps): (&str, f64)| vec![(point.to_owned(), vec![rps]); many];
         [each(low), each(high)].concat()
     };
     let of_peak = expected(("open-p50", 500.0), ("open-p90", 900.0));
@@ -239,6 +239,25 @@ fn all_variants_get_the_same_rate_whatever_their_own_peaks_are() {
     let (run, seen) = open_loop(&stated, right("greet", "hello"));
     let as_stated = expected(("open-r200", 200.0), ("open-r500", 500.0));
     assert_eq!(rates(&run, &seen), as_stated);
+}
+
+#[test]
+fn a_ladder_is_that_around_the_baselines_peak_or_as_stated_and_the_same_for_all_variants() {
+    let of_peak = serde_json::json!({"target": {"p99": "50ms"}});
+    let (run, seen) = open_loop(&of_peak, with_peak(1000.0));
+    let climbs = rates(&run, &seen);
+    assert_eq!(climbs.len(), run.variants.len(), "one point");
+    let (point, first) = &climbs[0];
+    assert_eq!((point.as_str(), first.len()), ("capacity", 8));
+    assert!((first[0] - 300.0).abs() < 1e-9 && (first[7] - 1300.0).abs() < 1e-9);
+    assert!(climbs.iter().all(|(_, rungs)| rungs == first));
+    let stated = serde_json::json!({"target": {"p99": "50ms"}, "rates": [300, 200]});
+    let (run, seen) = open_loop(&stated, right("greet", "hello"));
+    assert_eq!(rates(&run, &seen)[0].1, [200.0, 300.0]);
+    let mut blocks = run.order.iter().filter(|trial| !trial.is_scout());
+    let second = blocks.find(|trial| trial.block == 2).unwrap();
+    let shifted = requested_rps(&run, &seen, second);
+    assert!((160.0..200.0).contains(&shifted[0]), "{shifted:?}");
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
         Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
+        | Point::Capacity
         | Point::Scout
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,

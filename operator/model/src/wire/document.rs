@@ -35,6 +35,9 @@ pub struct LoadDocument {
     pub warmup: Option<Warmup>,
     /// The timed window. Present even with a failure, when the load itself ran.
     pub timed: Option<TimedWindow>,
+    /// The rungs that were tried, in ascending order; empty for a load of one window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<Rung>,
     /// Which CPUs the subject and the load generator could use; absent if this cannot be read.
     pub cpus: Option<CpuLists>,
     /// The most that the load generator reaches on this node; only in trials that have to
@@ -144,6 +147,25 @@ impl TimedWindow {
     }
 }
 
+/// One rung of a ladder: a window at one rate. Being late because the subject is slow is a result.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Rung {
+    /// The requested rate, in requests per second.
+    pub requested_rps: f64,
+    /// What was measured, without the load generator's own output; absent if the subject took more
+    /// than twice the time.
+    pub window: Option<TimedWindow>,
+}
+
+impl Rung {
+    /// What was measured from the schedule.
+    pub fn open_loop(&self) -> Option<&OpenLoopWindow> {
+        self.window.as_ref()?.open_loop.as_ref()
+    }
+}
+
 /// A window that was thrown away because the node was noisier in it than in the one that is kept.
 /// Its rate is evidence only: which window is kept depends only on the noise.
 #[serde_with::skip_serializing_none]
@@ -215,6 +237,12 @@ pub struct Meter {
     pub throttled_periods: Option<u64>,
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
     pub throttled_nanoseconds: Option<u64>,
+    /// Scheduler periods of the CPU limit in which the pod ran.
+    pub limit_periods: Option<u64>,
+    /// How often memory reached its limit, so that the kernel had to free some before it gave more.
+    pub memory_limit_hits: Option<u64>,
+    /// Processes that were killed because memory was at its limit.
+    pub oom_kills: Option<u64>,
     /// Page faults, major ones included. The kernel adds them up 64 at a time for each CPU.
     pub page_faults: Option<u64>,
     /// The pause container's share of the numbers above.

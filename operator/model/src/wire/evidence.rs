@@ -66,7 +66,11 @@ impl Evidence {
     pub fn starts(&self) -> Vec<i64> {
         match self {
             Self::Load(document) => {
-                let windows = document.timed.iter();
+                let rungs = document
+                    .rungs
+                    .iter()
+                    .filter_map(|rung| rung.window.as_ref());
+                let windows = document.timed.iter().chain(rungs);
                 windows
                     .map(|window| window.start_unix_nanoseconds)
                     .collect()

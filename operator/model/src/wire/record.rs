@@ -63,6 +63,9 @@ pub enum Point {
         #[serde(flatten)]
         rate: Rate,
     },
+    /// The open-loop sweep with a target has one point, whose trials climb a ladder of rates.
+    #[serde(rename_all = "camelCase")]
+    Capacity,
     /// The density sweep has one point, whose trials climb the whole ladder.
     #[serde(rename_all = "camelCase")]
     Density,
@@ -83,7 +86,7 @@ impl Point {
             Self::ColdStart { concurrency } => Some(concurrency),
             Self::Throughput { connections } => Some(connections),
             Self::OpenLoop { rate } => Some(rate.number()),
-            Self::WarmLatency | Self::Density | Self::Scout => None,
+            Self::WarmLatency | Self::Capacity | Self::Density | Self::Scout => None,
         }
     }
 
@@ -94,6 +97,7 @@ impl Point {
             Self::ColdStart { .. }
             | Self::WarmLatency
             | Self::Throughput { .. }
+            | Self::Capacity
             | Self::Density
             | Self::Scout => None,
         }
@@ -103,16 +107,18 @@ impl Point {
     pub fn probe_creates_pods(self) -> bool {
         match self {
             Self::ColdStart { .. } | Self::Density => true,
-            Self::WarmLatency | Self::Throughput { .. } | Self::OpenLoop { .. } | Self::Scout => {
-                false
-            }
+            Self::WarmLatency
+            | Self::Throughput { .. }
+            | Self::OpenLoop { .. }
+            | Self::Capacity
+            | Self::Scout => false,
         }
     }
 }
 
 impl fmt::Display for Point {
     /// `cold-c1`, `warm`, `throughput-c100`, `open-r200` (requests per second), `open-p70` (percent
-    /// of the peak), `density` or `scout`: fits a label value and a part of an object's name.
+    /// of the peak), `capacity`, `density` or `scout`: fits a label value and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
@@ -122,6 +128,7 @@ impl fmt::Display for Point {
                 Rate::Rps(rps) => write!(f, "open-r{rps}"),
                 Rate::PercentOfPeak(percent) => write!(f, "open-p{percent}"),
             },
+            Self::Capacity => f.write_str("capacity"),
             Self::Density => f.write_str("density"),
             Self::Scout => f.write_str("scout"),
         }
@@ -209,6 +216,9 @@ impl FromStr for TrialId {
 fn parse_point(text: &str) -> Option<Point> {
     if text == "warm" {
         return Some(Point::WarmLatency);
+    }
+    if text == "capacity" {
+        return Some(Point::Capacity);
     }
     if text == "density" {
         return Some(Point::Density);
@@ -396,9 +406,10 @@ impl TryFrom<StoredRecord> for Record {
             Point::ColdStart { .. } => stored.cold_start.map(Evidence::from),
             Point::Density => stored.density.map(Evidence::from),
             Point::Scout => stored.scout.map(Evidence::from),
-            Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
-                stored.document.map(Evidence::from)
-            }
+            Point::WarmLatency
+            | Point::Throughput { .. }
+            | Point::OpenLoop { .. }
+            | Point::Capacity => stored.document.map(Evidence::from),
         };
         Ok(Self {
             schema: stored.schema,

@@ -42,8 +42,10 @@ pub struct LoadRequest {
     pub connections: u32,
     /// Whether a connection carries many requests or one.
     pub connection_reuse: ConnectionReuse,
-    /// How much load.
+    /// How much load. With a `ladder`, that of its first rung.
     pub load: Load,
+    /// The ladder of rates to climb; absent for a load of one window.
+    pub ladder: Option<Ladder>,
     /// Seconds to wait for the first correct answer.
     pub ready_timeout_seconds: u32,
     /// Where the subject's resources are read.
@@ -106,6 +108,28 @@ pub enum Load {
         /// Discarded seconds before it.
         warmup_seconds: u32,
     },
+}
+
+/// A ladder of rates: the open-loop sweep with a target.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Ladder {
+    /// The rates, in requests per second and in ascending order.
+    pub rates: Vec<f64>,
+    /// Seconds of the window of a rung, at least: those with fewer than 1000 requests are longer.
+    pub seconds: u32,
+    /// What a rung has to meet.
+    pub target: Target,
+}
+
+/// What a rate has to meet.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    /// The 99th percentile from the schedule that must not be exceeded, in microseconds.
+    pub p99_microseconds: f64,
+    /// The share (0 to 1) of requests that may fail.
+    pub max_error_share: f64,
 }
 
 /// Where the subject's resources are read; the administrator chooses it in the chart.

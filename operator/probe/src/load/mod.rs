@@ -4,6 +4,7 @@
 mod absent;
 mod amounts;
 mod ceiling;
+mod climb;
 mod course;
 mod part;
 pub mod peak;
@@ -35,6 +36,8 @@ use crate::{cpus, engine, environment, generator};
 pub use amounts::Amounts;
 use scheduled::ScheduledLoad;
 pub use timed::Bench;
+use timed::Warm;
+use window::Answered;
 
 /// Time for the answer after the load: a healthy subject works off the backlog of the largest load
 /// in this time.
@@ -71,6 +74,7 @@ fn empty_document() -> LoadDocument {
         answer_after: None,
         warmup: None,
         timed: None,
+        rungs: vec![],
         cpus: None,
         generator_ceiling: None,
         engine: None,
@@ -115,14 +119,10 @@ fn measure(
     let warm = bench.warm_up(&amounts, answer_time)?;
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
-    let (window, answered) = match scheduled_of(request.load) {
-        Some(load) => bench.scheduled(load, &warm)?,
-        None => bench.timed(&amounts, &warm)?,
+    let answered = match &request.ladder {
+        Some(ladder) => climb(&bench, ladder, &warm, document)?,
+        None => load_once(&bench, request.load, &amounts, &warm, document)?,
     };
-    document
-        .absent
-        .extend(absent::reasons(&window, document.cpus.as_ref(), &bench));
-    document.timed = Some(window);
 
     let failures = if request.may_fail { FAILURES } else { 0 };
     let after = question.ask_again(PATIENCE, failures);
@@ -131,6 +131,40 @@ fn measure(
     document.engine = engine_path.map(|path| engine::ask(&target, path));
     useful(answered)?;
     unchanged(&request.expect, &before, after)
+}
+
+/// Loads for one timed window.
+fn load_once(
+    bench: &Bench<'_>,
+    load: wire::Load,
+    amounts: &Amounts,
+    warm: &Warm,
+    document: &mut LoadDocument,
+) -> Result<Answered, Failure> {
+    let (window, answered) = match scheduled_of(load) {
+        Some(load) => bench.scheduled(load, warm)?,
+        None => bench.timed(amounts, warm)?,
+    };
+    let missing = absent::reasons(&window, document.cpus.as_ref(), bench);
+    document.absent.extend(missing);
+    document.timed = Some(window);
+    Ok(answered)
+}
+
+/// Climbs a ladder of rates. What is missing in the window of one rung is missing in all of them.
+fn climb(
+    bench: &Bench<'_>,
+    ladder: &wire::Ladder,
+    warm: &Warm,
+    document: &mut LoadDocument,
+) -> Result<Answered, Failure> {
+    let (rungs, answered) = bench.climb(ladder, warm)?;
+    if let Some(window) = rungs.iter().find_map(|rung| rung.window.as_ref()) {
+        let missing = absent::reasons(window, document.cpus.as_ref(), bench);
+        document.absent.extend(missing);
+    }
+    document.rungs = rungs;
+    Ok(answered)
 }
 
 /// Returns where the subject receives requests, and what initialises it.
@@ -178,7 +212,7 @@ fn bench<'a>(
     }
 }
 
-fn useful(answered: window::Answered) -> Result<(), Failure> {
+fn useful(answered: Answered) -> Result<(), Failure> {
     answered.map_err(|codes| {
         let message = format!("no request of the timed window was answered as expected: {codes}");
         failure(FailureReason::NoSuccessfulRequest, message)

@@ -85,16 +85,18 @@ impl Readings {
         let used = meter?.used(&start.counters?, &end.counters?, self.memory?);
         Some(Meter {
             memory_working_set_start_bytes: self.memory_before.and_then(|m| m.working_set()),
-            page_faults: self.page_faults(),
+            page_faults: self.since_start(|memory| memory.faults),
+            memory_limit_hits: self.since_start(|memory| memory.limit_hits),
+            oom_kills: self.since_start(|memory| memory.oom_kills),
             processes: self.processes,
             ..used
         })
     }
 
-    /// Page faults of the subject's pod over the window.
-    fn page_faults(&self) -> Option<u64> {
-        let (before, after) = (self.memory_before?.faults?, self.memory?.faults?);
-        after.checked_sub(before)
+    /// By how much a counter of the subject's memory grew over the window.
+    fn since_start(&self, counter: fn(&Memory) -> Option<u64>) -> Option<u64> {
+        let (before, after) = (self.memory_before.as_ref()?, self.memory.as_ref()?);
+        counter(after)?.checked_sub(counter(before)?)
     }
 
     /// CPU time of the echo server over the window.
@@ -182,12 +184,15 @@ mod tests {
                 memory: memory(after),
                 ..Readings::default()
             };
-            readings.page_faults()
+            readings.since_start(|memory| memory.faults)
         };
         assert_eq!(between(Some(100), Some(340)), Some(240));
         assert_eq!(between(Some(340), Some(100)), None);
         assert_eq!(between(None, Some(100)), None);
-        assert_eq!(Readings::default().page_faults(), None);
+        assert_eq!(
+            Readings::default().since_start(|memory| memory.faults),
+            None
+        );
     }
 
     #[test]

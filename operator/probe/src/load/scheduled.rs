@@ -36,60 +36,82 @@ impl Bench<'_> {
         load: ScheduledLoad,
         warm: &Warm,
     ) -> Result<(TimedWindow, Answered), Failure> {
-        let schedule =
-            Schedule::new(load.rps, self.load.connections, load.seconds).ok_or_else(|| {
-                load_failed(format!(
-                    "{:.2} requests per second for {} s are too few for a schedule: raise \
-                     sweeps.openLoop.durationSeconds or the rate",
-                    load.rps, load.seconds
-                ))
-            })?;
+        let schedule = self.schedule(load)?;
+        let run = || {
+            let window = self.on_schedule(&schedule, warm)?;
+            window.ok_or_else(|| load_failed(behind(&schedule)))
+        };
+        let kept = self.quieter_of_two(run)?;
+        Ok((kept.timed, kept.answered))
+    }
+
+    /// The schedule of a load.
+    pub(super) fn schedule(&self, load: ScheduledLoad) -> Result<Schedule, Failure> {
+        let ScheduledLoad { rps, seconds } = load;
+        let schedule = Schedule::new(rps, self.load.connections, seconds).ok_or_else(|| {
+            load_failed(format!(
+                "{rps:.2} requests per second for {seconds} s are too few for a schedule: raise \
+                 sweeps.openLoop.durationSeconds or the rate"
+            ))
+        })?;
         progress(&format!(
             "{} requests at {:.1} per second over {} connections",
             schedule.requests(),
             schedule.rps(),
             schedule.connections()
         ));
-        let kept = self.quieter_of_two(|| self.on_schedule(&schedule, warm))?;
-        Ok((kept.timed, kept.answered))
+        Ok(schedule)
     }
 
-    fn on_schedule(&self, schedule: &Schedule, warm: &Warm) -> Result<Window, Failure> {
+    /// Runs a window once; `None` if it was stopped, because the subject took too long.
+    pub(super) fn on_schedule(
+        &self,
+        schedule: &Schedule,
+        warm: &Warm,
+    ) -> Result<Option<Window>, Failure> {
         let log = RequestLog::create()
             .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
         // The warm-up's requests waited for each other; these do so less, so they may be faster.
         let buckets = warm.buckets.without_offset();
         let task = self.load.scheduled(schedule, buckets, log.path());
-        let limit = Duration::from_secs_f64(schedule.seconds() * LONGEST)
-            + 2 * REQUEST_TIMEOUT
-            + Duration::from_secs(5);
-        let mut window = self.metered(buckets, |readings| {
-            self.generate(&task, limit, readings)
-                .map_err(|error| load_failed(why(&error, schedule)))
-        })?;
+        let mut is_behind = false;
+        let window = self.metered(buckets, |readings| {
+            self.generate(&task, limit(schedule), readings)
+                .map_err(|error| {
+                    is_behind = matches!(error, child::Error::Late { .. });
+                    load_failed(error.to_string())
+                })
+        });
+        if is_behind {
+            return Ok(None);
+        }
+        let mut window = window?;
         let measured = log
             .read(window.timed.start_unix_nanoseconds)
             .map_err(|error| error.to_string())
             .and_then(|sent| open_loop::measured(schedule, sent).map_err(|error| error.to_string()))
             .map_err(|error| load_failed(format!("the log of requests is of no use: {error}")))?;
         window.timed.open_loop = Some(measured);
-        Ok(window)
+        Ok(Some(window))
     }
 }
 
-fn why(error: &child::Error, schedule: &Schedule) -> String {
-    match error {
-        child::Error::Late { limit, .. } => format!(
-            "the subject could not keep up with {:.1} requests per second: what was due in {:.0} s took more \
-             than {} s; request a lower rate",
-            schedule.rps(),
-            schedule.seconds(),
-            limit.as_secs()
-        ),
-        child::Error::Start(_) | child::Error::Ended { .. } | child::Error::Output(_) => {
-            error.to_string()
-        }
-    }
+/// Why a window was stopped.
+fn behind(schedule: &Schedule) -> String {
+    format!(
+        "the subject could not keep up with {:.1} requests per second: what was due in {:.0} s took more \
+         than {} s; request a lower rate",
+        schedule.rps(),
+        schedule.seconds(),
+        limit(schedule).as_secs()
+    )
+}
+
+/// The time after which a window is stopped.
+fn limit(schedule: &Schedule) -> Duration {
+    Duration::from_secs_f64(schedule.seconds() * LONGEST)
+        + 2 * REQUEST_TIMEOUT
+        + Duration::from_secs(5)
 }
 
 fn load_failed(message: String) -> Failure {

@@ -22,6 +22,8 @@ pub struct Throttling {
     pub periods: Option<u64>,
     /// Throttled time.
     pub nanoseconds: Option<u64>,
+    /// Scheduler periods in which the group ran under its limit, throttled or not.
+    pub limit_periods: Option<u64>,
 }
 
 /// The directories of one pod.
@@ -147,11 +149,13 @@ impl Layout {
             Throttling {
                 periods: keyed(&stat, "nr_throttled"),
                 nanoseconds: keyed(&stat, key).map(|time| time.saturating_mul(scale)),
+                limit_periods: keyed(&stat, "nr_periods"),
             }
         };
         let add = |sum: Throttling, one: Throttling| Throttling {
             periods: add_some(sum.periods, one.periods),
             nanoseconds: add_some(sum.nanoseconds, one.nanoseconds),
+            limit_periods: add_some(sum.limit_periods, one.limit_periods),
         };
         let containers = find::directories(pod)
             .iter()
@@ -225,6 +229,9 @@ fn v1_memory(directory: &Path) -> Option<Memory> {
         in_use: sum(of_stat.into_iter().chain([kernel])),
         peak,
         faults: keyed(&stat, "total_pgfault"),
+        // Those of a pod do not include its containers'.
+        limit_hits: None,
+        oom_kills: None,
     })
 }
 
@@ -232,12 +239,15 @@ fn v2_memory(directory: &Path) -> Option<Memory> {
     let bytes = text(directory, "memory.current").and_then(|text| number(&text))?;
     let stat = text(directory, "memory.stat").unwrap_or_default();
     let peak = text(directory, "memory.peak").and_then(|text| number(&text));
+    let events = text(directory, "memory.events").unwrap_or_default();
     Some(Memory {
         bytes,
         inactive_file: keyed(&stat, "inactive_file"),
         in_use: sum(["anon", "file", "kernel", "sock"].map(|key| keyed(&stat, key))),
         peak,
         faults: keyed(&stat, "pgfault"),
+        limit_hits: keyed(&events, "max"),
+        oom_kills: keyed(&events, "oom_kill"),
     })
 }
 
@@ -269,5 +279,7 @@ fn add_memory(a: Memory, b: Memory) -> Memory {
         in_use: add_some(a.in_use, b.in_use),
         peak: None,
         faults: add_some(a.faults, b.faults),
+        limit_hits: add_some(a.limit_hits, b.limit_hits),
+        oom_kills: add_some(a.oom_kills, b.oom_kills),
     }
 }

@@ -75,6 +75,10 @@ pub struct Memory {
     pub peak: Option<u64>,
     /// Page faults so far.
     pub faults: Option<u64>,
+    /// How often memory reached its limit so far.
+    pub limit_hits: Option<u64>,
+    /// Processes that were killed at the limit so far.
+    pub oom_kills: Option<u64>,
 }
 
 impl Memory {
@@ -198,6 +202,9 @@ impl PodMeter {
             page_faults: None,
             throttled_periods: throttled(|level| level.periods),
             throttled_nanoseconds: throttled(|level| level.nanoseconds),
+            limit_periods: throttled(|level| level.limit_periods),
+            memory_limit_hits: None,
+            oom_kills: None,
             pause: start.pause.zip(end.pause).map(|(start, end)| Pause {
                 cpu_nanoseconds: since(start.0.total, end.0.total),
                 memory_bytes: end.1.bytes,

@@ -54,6 +54,8 @@ impl Tree {
         let stat = "anon 1500\nfile 2000\nkernel 200\nsock 100\ninactive_file 1000\npgfault 77\n";
         self.write(&format!("{at}/memory.stat"), stat);
         self.write(&format!("{at}/memory.peak"), "9000\n");
+        let events = "low 0\nhigh 0\nmax 4\noom 1\noom_kill 1\noom_group_kill 0\n";
+        self.write(&format!("{at}/memory.events"), events);
     }
 
     fn meter(&self) -> PodMeter {
@@ -67,6 +69,7 @@ impl Tree {
         let zero = Throttling {
             periods: Some(0),
             nanoseconds: Some(0),
+            limit_periods: Some(0),
         };
         let cpu = Cpu {
             total: 0,
@@ -101,6 +104,7 @@ fn expected(cgroup_version: u8, cpu: [u64; 3], throttled_nanoseconds: u64) -> Me
         memory_peak_bytes: Some(9000),
         throttled_periods: Some(2),
         throttled_nanoseconds: Some(throttled_nanoseconds),
+        limit_periods: Some(9),
         ..Meter::default()
     }
 }

@@ -73,6 +73,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
             seconds: load.seconds,
             warmup_seconds: load.warmup_seconds,
         },
+        ladder: None,
         ready_timeout_seconds: request.ready_timeout_seconds,
         meter: request.meter,
         noise: load.noise,

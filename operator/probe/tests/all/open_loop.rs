@@ -121,3 +121,51 @@ fn a_rate_too_low_for_a_schedule_is_reported_as_a_failure() {
         run.message()
     );
 }
+
+/// One connection and answers in 5 ms: 200 requests per second at most.
+#[test]
+fn a_climb_ends_two_rungs_above_what_the_subject_can_do_and_being_behind_is_no_failure() {
+    let server = hello_after(5);
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "openLoop", "requestedRps": 400.0, "seconds": 300,
+        "warmupSeconds": 0});
+    // More than a busy machine takes for an answer, far less than a queue that grows for seconds.
+    request["ladder"] = json!({"rates": [400.0, 800.0, 1600.0, 3200.0, 6400.0], "seconds": 1,
+        "target": {"p99Microseconds": 1_000_000.0, "maxErrorShare": 0.0}});
+    let run = Proc::quiet().probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
+    assert_eq!(run.document.timed, None);
+    let rungs = run.document.rungs;
+    let rates: Vec<f64> = rungs.iter().map(|rung| rung.requested_rps).collect();
+    assert_eq!(rates, [400.0, 800.0], "{}", run.progress);
+    for rung in &rungs {
+        let Some(window) = &rung.window else { continue };
+        let found = window.open_loop.unwrap();
+        assert!(found.requests >= 1000, "{found:?}");
+        assert!(
+            found.from_schedule.p99_microseconds > 1_000_000.0,
+            "{found:?}"
+        );
+        assert!(window.fortio.is_null());
+    }
+}
+
+#[test]
+fn a_climb_that_never_misses_the_target_has_every_rung() {
+    let server = hello_after(0);
+    let mut request = request(server.address.port());
+    request["connections"] = json!(8);
+    request["load"] = json!({"kind": "openLoop", "requestedRps": 500.0, "seconds": 60,
+        "warmupSeconds": 0});
+    request["ladder"] = json!({"rates": [500.0, 700.0], "seconds": 1,
+        "target": {"p99Microseconds": 5_000_000.0, "maxErrorShare": 0.0}});
+    let run = Proc::quiet().probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.progress);
+    let rates: Vec<f64> = run
+        .document
+        .rungs
+        .iter()
+        .map(|rung| rung.requested_rps)
+        .collect();
+    assert_eq!(rates, [500.0, 700.0], "{}", run.progress);
+}

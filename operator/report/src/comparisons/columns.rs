@@ -33,7 +33,12 @@ pub fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) 
             row.measure.clone() + decides(row)
         })
         .left(title("Variant"), |row| row.variant)
-        .right(title("Ratio"), |row| units::ratio(row.ratio))
+        .right(title("Ratio"), |row| {
+            let bound = row
+                .bound
+                .map_or_else(String::new, |bound| format!("{} ", bound.words()));
+            bound + &units::ratio(row.ratio)
+        })
         .right(title("Interval"), |row| {
             row.interval.map(units::ratio_interval)
         })

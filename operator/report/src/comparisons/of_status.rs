@@ -32,7 +32,15 @@ pub fn of_status(row: &SummaryRow) -> impl Iterator<Item = Row<'_>> {
         let judged = found.judged.as_ref()?;
         Some(at(row, Metric::MemoryPerInstance, Point::Density, judged))
     });
-    loads.chain(starts).chain(open).chain(density)
+    let capacity = row.capacity.iter().filter_map(|found| {
+        let judged = found.judged.as_ref()?;
+        Some(at(row, Metric::Capacity, Point::Capacity, judged))
+    });
+    loads
+        .chain(starts)
+        .chain(open)
+        .chain(capacity)
+        .chain(density)
 }
 
 /// The rate of a point; a stated one is a whole number.
@@ -97,6 +105,7 @@ fn judged<'a>(
         is_primary: found.primary,
         variant: &row.variant,
         ratio: found.ratio,
+        bound: found.bound.as_ref().and_then(|bound| bound.parse().ok()),
         interval: found.low.zip(found.high),
         difference: None,
         verdict: verdict(&found.verdict, metric) + untrusted,

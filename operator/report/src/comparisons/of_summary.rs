@@ -25,6 +25,7 @@ pub fn place(metric: Metric, point: Point) -> String {
         Point::WarmLatency
         | Point::OpenLoop { .. }
         | Point::ColdStart { .. }
+        | Point::Capacity
         | Point::Density
         | Point::Scout => String::new(),
     }
@@ -38,7 +39,8 @@ fn row(found: &Comparison) -> Row<'_> {
         measure: found.metric.at(found.point) + &place(found.metric, found.point),
         is_primary: found.primary,
         variant: &found.variant,
-        ratio: found.estimate.ratio,
+        ratio: found.estimate.stated(),
+        bound: found.estimate.bound,
         interval: found.estimate.ends(),
         difference: found
             .judged_difference()

@@ -1,6 +1,7 @@
 //! A row of the table.
 
 use wasmbench_model::wire::record::Point;
+use wasmbench_results::statistics::OneSided;
 use wasmbench_results::vocabulary::measure::Metric;
 
 /// A ratio to the baseline, and what follows from it.
@@ -16,8 +17,10 @@ pub struct Row<'a> {
     pub is_primary: bool,
     /// Name of the variant.
     pub variant: &'a str,
-    /// The ratio.
+    /// The ratio, or with a `bound` the known end of its interval.
     pub ratio: f64,
+    /// Which end of the interval is known, where only one is.
+    pub bound: Option<OneSided>,
     /// The ends of its 95 % interval.
     pub interval: Option<(f64, f64)>,
     /// The difference with its interval, for a metric that is judged by it.

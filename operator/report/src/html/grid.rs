@@ -13,7 +13,12 @@ use crate::left_out::{LeftOut, left_out};
 /// What the table reports for each variant: speed, CPU, memory and start, each by the first of its
 /// measures that is compared.
 const SHOWN: [&[Metric]; 4] = [
-    &[Metric::ThroughputRps, Metric::OpenLoopP99, Metric::WarmP50],
+    &[
+        Metric::Capacity,
+        Metric::ThroughputRps,
+        Metric::OpenLoopP99,
+        Metric::WarmP50,
+    ],
     &[Metric::CpuPerRequest],
     &[Metric::Memory, Metric::MemoryPerInstance],
     &[Metric::ColdStartListening, Metric::ColdStartAnswer],

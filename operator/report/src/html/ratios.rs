@@ -135,10 +135,13 @@ fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Gro
         blocks: estimate.per_block.clone(),
         words,
     };
-    let ratios = compared.map(|one| {
+    // A bound has no place on an axis of ratios; the table below has it.
+    let known = compared.filter(|one| one.estimate.bound.is_none());
+    let ratios = known.map(|one| {
         let look = look(summary, &one.variant);
         ratio(&one.variant, look, &one.estimate, one.words())
     });
+    let twin = twin.filter(|twin| twin.estimate.bound.is_none());
     let of_twin = twin.map(|twin| ratio(TWIN, Look::twin(), &twin.estimate, twin.words()));
     let secondary = if is_primary(summary, workload, metric, point) {
         ""

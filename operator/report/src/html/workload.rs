@@ -1,5 +1,5 @@
-//! Which plots a run has: the ratios of a workload and its capacity, then its loads by sweep, its cold starts and
-//! its density, with tables of the same numbers below.
+//! Which plots a run has: the ratios of a workload and its capacity, then its loads by sweep, its
+//! cold starts and its density, with tables of the same numbers below.
 
 use maud::{Markup, html};
 use strum::EnumCount as _;
@@ -19,7 +19,7 @@ use crate::html::plot::Plot;
 use crate::html::strip::strip;
 use crate::html::{Detail, capacity_plot, cold, density, ratios, writer};
 use crate::section::Section;
-use crate::{coldstart, comparisons, density as climbs, open_loop, tables};
+use crate::{capacity, coldstart, comparisons, density as climbs, open_loop, tables};
 
 /// The most notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
@@ -29,6 +29,7 @@ const PLOTTED: [AnySweep; AnySweep::COUNT] = [
     AnySweep::Throughput,
     AnySweep::WarmLatency,
     AnySweep::OpenLoop,
+    AnySweep::Capacity,
     AnySweep::ColdStart,
     AnySweep::Density,
     AnySweep::Scout,
@@ -49,7 +50,8 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
         AnySweep::Density => density::plot(summary, name, &id, detail.points)
             .into_iter()
             .collect(),
-        AnySweep::Scout => vec![],
+        // Capacity has a figure of its own.
+        AnySweep::Capacity | AnySweep::Scout => vec![],
     });
     html! {
         section {
@@ -251,9 +253,11 @@ fn numbers(summary: &Summary, workload: &str) -> Section {
         ),
         ("Open loop", open_loop::points(summary, workload)),
     ];
+    let ladders = capacity::tables(summary, workload);
     let cold = coldstart::tables(summary, workload);
     let all = all
         .into_iter()
+        .chain(ladders)
         .chain(cold)
         .chain(climbs::tables(summary, workload))
         .filter(|(_, table)| !table.is_empty());

@@ -15,7 +15,7 @@ mod trials;
 use wasmbench_results::summary::Summary;
 
 use crate::section::Section;
-use crate::{coldstart, density, open_loop};
+use crate::{capacity, coldstart, density, open_loop};
 
 pub use self::compared::in_short;
 pub use self::decided::{doubts_together, expectations};
@@ -33,6 +33,7 @@ pub fn before_trials(summary: &Summary) -> Vec<Section> {
         ratios::loads(summary),
         coldstart::section(summary),
         open_loop::section(summary),
+        capacity::section(summary),
         density::section(summary),
         pods::inside(summary),
         pods::outside(summary),

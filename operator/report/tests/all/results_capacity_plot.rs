@@ -6,7 +6,7 @@ use wasmbench_results::cells::capacity::limits::Limits;
 use wasmbench_results::cells::capacity::{
     BlockRung, CapacityBlock, CapacityCell, CapacityDetail, RungOutcome, RungSummary,
 };
-use wasmbench_results::statistics::{Bound, BoundedSpread, Spread};
+use wasmbench_results::statistics::{BoundedSpread, OneSided, Spread};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::vocabulary::counts::TrialCounts;
@@ -39,8 +39,8 @@ fn rung(rps: f64, p99: Option<f64>, is_void: bool) -> BlockRung {
 fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell {
     let bound = match (rps.median, rps.low) {
         (Some(_), _) => None,
-        (None, Some(_)) => Some(Bound::AtLeast),
-        (None, None) => Some(Bound::AtMost),
+        (None, Some(_)) => Some(OneSided::AtLeast),
+        (None, None) => Some(OneSided::AtMost),
     };
     let blocks = (1..=5u32).map(|block| {
         let shift = 0.94 + 0.02 * f64::from(block);

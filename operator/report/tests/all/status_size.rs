@@ -150,6 +150,7 @@ fn rows() -> Vec<SummaryRow> {
             ratio: 1.2346,
             low: Some(1.1235),
             high: Some(1.3457),
+            bound: None,
             noise_floor: Some(1.0123),
             verdict: "Inconclusive".into(),
             untrusted: Some("NodeNoisy".into()),

@@ -3,10 +3,11 @@
 
 use wasmbench_model::wire::record::{Cell, Point};
 
+use crate::cells::capacity::CapacityDetail;
 use crate::cells::coldstart::ColdStartDetail;
 use crate::cells::density::DensityDetail;
 use crate::cells::load::LoadDetail;
-use crate::vocabulary::cell::{ByBlock, CellSummary, of_sweep, place};
+use crate::vocabulary::cell::{ByBlock, CellSummary, EndsByBlock, of_sweep, place};
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
@@ -35,6 +36,8 @@ pub struct AnyCell<'a> {
 pub enum Detail<'a> {
     /// A load.
     Load(&'a LoadDetail),
+    /// Capacity.
+    Capacity(&'a CapacityDetail),
     /// Cold starts.
     ColdStart(&'a ColdStartDetail),
     /// Density.
@@ -44,6 +47,12 @@ pub enum Detail<'a> {
 impl<'a> From<&'a LoadDetail> for Detail<'a> {
     fn from(load: &'a LoadDetail) -> Self {
         Self::Load(load)
+    }
+}
+
+impl<'a> From<&'a CapacityDetail> for Detail<'a> {
+    fn from(climbs: &'a CapacityDetail) -> Self {
+        Self::Capacity(climbs)
     }
 }
 
@@ -64,13 +73,14 @@ impl<'a> Detail<'a> {
     pub const fn load(self) -> Option<&'a LoadDetail> {
         match self {
             Self::Load(load) => Some(load),
-            Self::ColdStart(_) | Self::Density(_) => None,
+            Self::Capacity(_) | Self::ColdStart(_) | Self::Density(_) => None,
         }
     }
 
     fn point(self) -> Point {
         match self {
             Self::Load(load) => load.point(),
+            Self::Capacity(_) => Point::Capacity,
             Self::ColdStart(starts) => starts.point(),
             Self::Density(_) => Point::Density,
         }
@@ -81,8 +91,20 @@ impl<'a> Detail<'a> {
     pub fn series(self) -> Vec<(Metric, ByBlock)> {
         match self {
             Self::Load(load) => load.series(),
+            Self::Capacity(climbs) => climbs.series(),
             Self::ColdStart(starts) => starts.series(),
             Self::Density(climbs) => climbs.series(),
+        }
+    }
+
+    /// What each valid block shows of `metric` at least and at most, where some show only a bound, which
+    /// is no number of [`Self::series`]; empty otherwise.
+    pub fn ends(self, metric: Metric) -> EndsByBlock {
+        match self {
+            Self::Capacity(climbs) if metric == Metric::Capacity => climbs.ends(),
+            Self::Load(_) | Self::Capacity(_) | Self::ColdStart(_) | Self::Density(_) => {
+                EndsByBlock::new()
+            }
         }
     }
 
@@ -90,6 +112,7 @@ impl<'a> Detail<'a> {
     fn is_noisy(self) -> bool {
         match self {
             Self::Load(load) => load.is_noisy(),
+            Self::Capacity(climbs) => climbs.is_noisy(),
             Self::ColdStart(starts) => starts.is_noisy(),
             // Noise does not move memory.
             Self::Density(_) => false,

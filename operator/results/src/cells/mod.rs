@@ -1,10 +1,11 @@
 //! The cells of all sweeps of a run: one variant under one workload at one point, over all blocks.
 //!
 //! Reading order: [`recorded`] (the trials of each cell), [`variant_validity`] (what speaks against
-//! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`coldstart`] and
-//! [`density`], [`any`] (a cell of any of them).
+//! all cells of a variant), [`load`] with [`open_loop`], [`steady`] and [`curve`], [`capacity`],
+//! [`coldstart`] and [`density`], [`any`] (a cell of any of them).
 
 pub mod any;
+pub mod capacity;
 pub mod coldstart;
 pub mod curve;
 pub mod density;
@@ -24,6 +25,7 @@ use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::cells::any::AnyCell;
+use crate::cells::capacity::CapacityCell;
 use crate::cells::coldstart::ColdStartCell;
 use crate::cells::density::DensityCell;
 use crate::cells::load::LoadCell;
@@ -35,6 +37,8 @@ use crate::read::observation::Observation;
 pub struct Cells {
     /// Cells of loads.
     pub loads: Vec<LoadCell>,
+    /// Cells of capacity.
+    pub capacity: Vec<CapacityCell>,
     /// Cells of cold starts.
     pub cold_starts: Vec<ColdStartCell>,
     /// Cells of density.
@@ -52,10 +56,12 @@ impl Cells {
         let recorded = recorded::recorded(spec, observations);
         let each = || recorded.iter();
         let loads = each().filter_map(|one| load::cell(spec, one, validity, &ceilings));
+        let capacity = each().filter_map(|one| capacity::cell(spec, one, validity));
         let cold_starts = each().filter_map(|one| coldstart::cell(spec, one, validity));
         let density = each().filter_map(|one| density::cell(spec, one, validity));
         Self {
             loads: loads.collect(),
+            capacity: capacity.collect(),
             cold_starts: cold_starts.collect(),
             density: density.collect(),
         }
@@ -63,19 +69,28 @@ impl Cells {
 
     /// All cells, in the order of a summary.
     pub fn all(&self) -> impl Iterator<Item = AnyCell<'_>> {
-        all(&self.loads, &self.cold_starts, &self.density)
+        all(
+            &self.loads,
+            &self.capacity,
+            &self.cold_starts,
+            &self.density,
+        )
     }
 }
 
 /// The cells of all sweeps as one sequence.
 pub fn all<'a>(
     loads: &'a [LoadCell],
+    capacity: &'a [CapacityCell],
     cold_starts: &'a [ColdStartCell],
     density: &'a [DensityCell],
 ) -> impl Iterator<Item = AnyCell<'a>> {
     Kind::iter().flat_map(move |kind| -> Vec<AnyCell<'_>> {
         match kind {
-            Kind::Load => loads.iter().map(LoadCell::any).collect(),
+            Kind::Load => {
+                let climbs = capacity.iter().map(CapacityCell::any);
+                loads.iter().map(LoadCell::any).chain(climbs).collect()
+            }
             Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),
             Kind::Density => density.iter().map(DensityCell::any).collect(),
             // It has no numbers.

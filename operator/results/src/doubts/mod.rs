@@ -3,6 +3,7 @@
 //! reasons.
 
 mod answers_vary;
+mod capacity;
 mod coarse_clock;
 mod cold_starts;
 mod connections_end;
@@ -79,8 +80,8 @@ pub struct Evidence<'a> {
     pub order_effects: &'a [OrderEffect],
 }
 
-/// All doubts: those about loads and the whole run, the worst first, then those about cold starts
-/// and about density.
+/// All doubts: those about loads and the whole run, the worst first, then those about capacity, cold
+/// starts and density.
 pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let [p50, p90, p99] = too_few_samples::doubts(evidence);
     let worst = [
@@ -129,8 +130,13 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         .chain(start_limit::doubts(evidence))
         .chain(others.into_iter().flatten());
     let of_starts = cold_starts::doubts(&evidence.cells.cold_starts);
+    let of_capacity = capacity::doubts(evidence.cpu_limits, &evidence.cells.capacity);
     let of_density = density::doubts(evidence.cpu_limits, &evidence.cells.density);
-    of_loads.chain(of_starts).chain(of_density).collect()
+    of_loads
+        .chain(of_capacity)
+        .chain(of_starts)
+        .chain(of_density)
+        .collect()
 }
 
 fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {

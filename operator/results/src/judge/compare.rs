@@ -146,9 +146,13 @@ impl Ratio<'_> {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
-            estimate: Estimate::new(&self.interval, &self.per_block),
-            factor: self.interval.farthest().map(factor),
+            estimate: self.estimate(),
+            factor: self.two_sided().farthest().map(factor),
         }
+    }
+
+    fn estimate(&self) -> Estimate {
+        Estimate::new(&self.interval, &self.per_block).within(self.bound, self.censored)
     }
 
     /// The interval that is judged: that of the difference, or that of the ratio.
@@ -165,7 +169,7 @@ impl Ratio<'_> {
 
     fn verdict(&self, adjusted_p: f64, thresholds: Thresholds) -> Verdict {
         let Some((difference, smallest)) = &self.difference else {
-            return judge(self.metric, &self.interval, adjusted_p, thresholds);
+            return judge(self.metric, &self.two_sided(), adjusted_p, thresholds);
         };
         let of_difference = Thresholds {
             minimum_effect: *smallest,
@@ -211,7 +215,7 @@ impl Ratio<'_> {
             point: self.point,
             estimate: Estimate {
                 pilot_blocks: self.pilot,
-                ..Estimate::new(&self.interval, &self.per_block)
+                ..self.estimate()
             },
             difference,
             p_value: round_significant(self.judged_interval().p_value, P_DIGITS),
@@ -222,7 +226,7 @@ impl Ratio<'_> {
             untrusted: self.untrusted.clone(),
             at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
             smallest_found: self
-                .smallest_found(&self.interval, self.matters, family)
+                .smallest_found(&self.two_sided(), self.matters, family)
                 .map(factor),
         }
     }

@@ -83,7 +83,10 @@ pub fn order_effects(
 ) -> Vec<OrderEffect> {
     let order = Order::new(spec.baseline_name(), observations);
     let series = Series::ranked(cells.all());
-    let primary = comparisons.iter().filter(|one| one.primary);
+    // A bound is no number that an order could have moved.
+    let primary = comparisons
+        .iter()
+        .filter(|one| one.primary && one.estimate.censored_blocks == 0);
     let places: BTreeSet<(&str, Point, Metric)> = primary
         .map(|one| (one.workload.as_str(), one.point, one.metric))
         .collect();

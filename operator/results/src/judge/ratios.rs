@@ -11,8 +11,8 @@ use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::cells::load::LoadCell;
 use crate::statistics::ratio::pairs_with_both;
-use crate::statistics::{Interval, mean, paired_ratios};
-use crate::vocabulary::cell::ByBlock;
+use crate::statistics::{Bounded, Interval, OneSided, mean, paired_ratios};
+use crate::vocabulary::cell::{ByBlock, EndsByBlock};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
 use crate::vocabulary::minimum::{minimum_effect, smallest_change, smallest_difference};
@@ -32,10 +32,14 @@ pub struct Ratio<'a> {
     pub point: Point,
     /// The measure.
     pub metric: Metric,
-    /// The ratio of each block.
+    /// The ratio of each block in which it is known.
     pub per_block: Vec<f64>,
-    /// The interval of the ratios.
+    /// Blocks that show only a bound of it.
+    pub censored: u32,
+    /// The interval of the ratios; see [`Bounded::interval`].
     pub interval: Interval,
+    /// Which end of the interval is the known one; `None` if both are.
+    pub bound: Option<OneSided>,
     /// The difference, for measures that are judged by it, with the smallest difference that
     /// matters.
     pub difference: Option<(Interval, f64)>,
@@ -70,7 +74,16 @@ impl<'a> Ratio<'a> {
 
     /// Blocks in which both were measured.
     pub fn blocks(&self) -> u32 {
-        u32::try_from(self.per_block.len()).unwrap_or(u32::MAX)
+        let known = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);
+        known.saturating_add(self.censored)
+    }
+
+    /// The interval, without a width if only one end of it is known: no equality follows from it.
+    pub fn two_sided(&self) -> Interval {
+        Interval {
+            half_width: self.interval.half_width.filter(|_| self.bound.is_none()),
+            ..self.interval
+        }
     }
 }
 
@@ -82,6 +95,8 @@ pub struct Series<'a> {
     pub metric: Metric,
     /// The numbers.
     pub by_block: ByBlock,
+    /// What each block shows at least and at most, where some show only a bound; empty otherwise.
+    pub ends: EndsByBlock,
 }
 
 impl<'a> Series<'a> {
@@ -93,6 +108,7 @@ impl<'a> Series<'a> {
                 cell,
                 metric,
                 by_block,
+                ends: cell.detail.ends(metric),
             })
         };
         cells.filter(|cell| cell.ranked).flat_map(of_cell).collect()
@@ -111,12 +127,25 @@ impl<'a> Series<'a> {
             by_block: pooled(&base.by_block, twin.map(|twin| &twin.by_block)),
             own: base.by_block.clone(),
             twin: twin.map(|twin| twin.by_block.clone()).unwrap_or_default(),
+            ends: pooled_ends(base.all_ends(), twin.map(Self::all_ends)),
+            is_censored: !base.ends.is_empty() || twin.is_some_and(|twin| !twin.ends.is_empty()),
             cells: [Some(base), twin]
                 .into_iter()
                 .flatten()
                 .map(|one| one.cell)
                 .collect(),
         })
+    }
+
+    /// What each block shows at least and at most.
+    fn all_ends(&self) -> EndsByBlock {
+        if !self.ends.is_empty() {
+            return self.ends.clone();
+        }
+        let numbers = self.by_block.iter();
+        numbers
+            .map(|(block, number)| (*block, [*number; 2]))
+            .collect()
     }
 
     fn is_same_point(&self, other: &Self) -> bool {
@@ -134,6 +163,10 @@ pub struct Base<'a> {
     own: ByBlock,
     /// Its twin's; empty without one.
     twin: ByBlock,
+    /// What each block shows at least and at most; with a twin the geometric means of both.
+    ends: EndsByBlock,
+    /// Whether some blocks show only a bound.
+    is_censored: bool,
     /// The cells of these numbers.
     pub cells: Vec<AnyCell<'a>>,
 }
@@ -145,11 +178,45 @@ impl Base<'_> {
         Interval::from_ratios_to_both(&pairs_with_both(value, &self.own, &self.twin, |a, b| a / b))
     }
 
+    /// What is known of a series as a multiple of the baseline.
+    fn known(&self, one: &Series<'_>) -> Option<Known> {
+        if one.ends.is_empty() && !self.is_censored {
+            return Some(Known {
+                interval: self.ratio(&one.by_block)?,
+                bound: None,
+                per_block: paired_ratios(&one.by_block, &self.by_block),
+                censored: 0,
+            });
+        }
+        let pair = |(block, value): (&u32, &[f64; 2])| {
+            let base = self.ends.get(block)?;
+            Some([value[0] / base[1], value[1] / base[0]])
+        };
+        let pairs: Vec<[f64; 2]> = one.all_ends().iter().filter_map(pair).collect();
+        let found = Bounded::from_ratios(&pairs)?;
+        let is_exact = |pair: &&[f64; 2]| pair[0].total_cmp(&pair[1]).is_eq();
+        let per_block: Vec<f64> = pairs.iter().filter(is_exact).map(|pair| pair[0]).collect();
+        Some(Known {
+            interval: found.interval,
+            bound: found.bound,
+            censored: u32::try_from(pairs.len() - per_block.len()).unwrap_or(u32::MAX),
+            per_block,
+        })
+    }
+
     /// The same of the difference from the baseline.
     fn difference(&self, value: &ByBlock) -> Option<Interval> {
         let pairs = pairs_with_both(value, &self.own, &self.twin, |a, b| a - b);
         Interval::from_differences_from_both(&pairs)
     }
+}
+
+/// What is known of a ratio.
+struct Known {
+    interval: Interval,
+    bound: Option<OneSided>,
+    per_block: Vec<f64>,
+    censored: u32,
 }
 
 /// All ratios of a run, by workload, then variant, then measure.
@@ -181,6 +248,19 @@ pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
     base.iter().map(of_block).collect()
 }
 
+/// What the baseline's blocks show at least and at most, and with a twin the geometric means of both.
+fn pooled_ends(base: EndsByBlock, twin: Option<EndsByBlock>) -> EndsByBlock {
+    let twin = twin.unwrap_or_default();
+    let of_block = |(block, own): (u32, [f64; 2])| {
+        let both = twin.get(&block).map(|twin| {
+            let mean = |end: usize| (own[end] * twin[end]).sqrt();
+            [mean(0), mean(1)]
+        });
+        (block, both.unwrap_or(own))
+    };
+    base.into_iter().map(of_block).collect()
+}
+
 fn ratio<'a>(
     spec: &BenchmarkRunSpec,
     workload: &Workload,
@@ -189,13 +269,14 @@ fn ratio<'a>(
 ) -> Option<Ratio<'a>> {
     let smallest = smallest_difference(spec, workload, one.metric);
     let effect = minimum_effect(spec);
-    let per_block = paired_ratios(&one.by_block, &base.by_block);
+    let known = base.known(one)?;
     let of_base: Vec<f64> = base.by_block.values().copied().collect();
     let cells = base.cells.iter().copied().chain([one.cell]);
     let mut untrusted: BTreeSet<Reason> = cells
         .flat_map(|cell| cell.untrusted_because(effect))
         .collect();
-    if per_block.len() < FEWEST_BLOCKS as usize {
+    let blocks = known.per_block.len() + known.censored as usize;
+    if blocks < FEWEST_BLOCKS as usize {
         untrusted.insert(Reason::TooFewBlocks);
     }
     Some(Ratio {
@@ -204,10 +285,12 @@ fn ratio<'a>(
         workload: one.cell.workload,
         point: one.cell.point,
         metric: one.metric,
-        interval: base.ratio(&one.by_block)?,
+        interval: known.interval,
+        bound: known.bound,
+        censored: known.censored,
         difference: smallest.and_then(|smallest| Some((base.difference(&one.by_block)?, smallest))),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
-        per_block,
+        per_block: known.per_block,
         pilot: None,
     })
 }
@@ -237,6 +320,7 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99
+        | Metric::Capacity
         | Metric::MemoryPerInstance
         | Metric::ContextSwitchesPerCpuSecond
         | Metric::PageFaultsPerRequest

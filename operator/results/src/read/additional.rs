@@ -144,6 +144,7 @@ mod tests {
             answer_after: None,
             warmup: None,
             timed: None,
+            rungs: vec![],
             cpus: Some(CpuLists {
                 subject: Some("0-3".to_owned()),
                 ..CpuLists::default()

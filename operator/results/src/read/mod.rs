@@ -2,7 +2,7 @@
 //! run. Nothing is compared and nothing is judged here.
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`],
-//! [`open_loop_trial`], [`cold_trial`] and [`density_trial`] (the numbers of one record),
+//! [`open_loop_trial`], [`climb_trial`], [`cold_trial`] and [`density_trial`] (the numbers of one record),
 //! [`observation`] (all that a summary needs of it), [`answers`] and [`environment`] (all
 //! observations of a run).
 
@@ -11,6 +11,7 @@ pub mod answer_sizes;
 pub mod answers;
 pub mod bodies;
 pub mod ceiling;
+pub mod climb_trial;
 mod clock;
 pub mod cold_trial;
 pub mod cpu_limit;

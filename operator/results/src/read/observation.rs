@@ -6,6 +6,8 @@ use wasmbench_model::wire::record::{Outcome, Point, Record};
 
 use crate::read::bodies::{Bodies, bodies};
 use crate::read::ceiling;
+use crate::read::climb_trial;
+use crate::read::climb_trial::ClimbTrial;
 use crate::read::cold_trial as coldstart;
 use crate::read::cold_trial::ColdTrial;
 use crate::read::density_trial as density;
@@ -17,6 +19,8 @@ use crate::read::trial::{self, Metrics};
 pub enum Numbers {
     /// Numbers of a load.
     Load(Box<Metrics>),
+    /// Numbers of a climb of a ladder of rates.
+    Climb(Box<ClimbTrial>),
     /// Numbers of cold starts.
     ColdStart(Box<ColdTrial>),
     /// Numbers of density.
@@ -60,7 +64,15 @@ impl Observation {
     pub fn load(&self) -> Option<&Metrics> {
         match self.numbers.as_ref()? {
             Numbers::Load(found) => Some(found),
-            Numbers::ColdStart(_) | Numbers::Density(_) => None,
+            Numbers::Climb(_) | Numbers::ColdStart(_) | Numbers::Density(_) => None,
+        }
+    }
+
+    /// What was measured of a climb of a ladder of rates.
+    pub fn climb(&self) -> Option<&ClimbTrial> {
+        match self.numbers.as_ref()? {
+            Numbers::Climb(found) => Some(found),
+            Numbers::Load(_) | Numbers::ColdStart(_) | Numbers::Density(_) => None,
         }
     }
 
@@ -68,7 +80,7 @@ impl Observation {
     pub fn cold_start(&self) -> Option<&ColdTrial> {
         match self.numbers.as_ref()? {
             Numbers::ColdStart(found) => Some(found),
-            Numbers::Load(_) | Numbers::Density(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Density(_) => None,
         }
     }
 
@@ -76,7 +88,7 @@ impl Observation {
     pub fn density(&self) -> Option<&DensityTrial> {
         match self.numbers.as_ref()? {
             Numbers::Density(found) => Some(found),
-            Numbers::Load(_) | Numbers::ColdStart(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::ColdStart(_) => None,
         }
     }
 }
@@ -85,6 +97,7 @@ impl Observation {
 pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
     let read = match record.trial.cell.point {
         Point::ColdStart { .. } => of_cold_start(record),
+        Point::Capacity => of_climb(record),
         Point::Density => of_density(record, expected_status),
         Point::Scout => Read::new(None, None),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
@@ -147,6 +160,13 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
             unusable: Some(failed(FailureReason::UnreadableResult, &error.to_string())),
         },
     }
+}
+
+fn of_climb(record: &Record) -> Read {
+    let found = record.load().map(climb_trial::from_document);
+    let is_usable = found.as_ref().is_some_and(|found| !found.rungs.is_empty());
+    let numbers = found.map(|found| Numbers::Climb(Box::new(found)));
+    Read::new(numbers, (!is_usable).then_some("rung"))
 }
 
 fn of_cold_start(record: &Record) -> Read {

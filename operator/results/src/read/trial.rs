@@ -163,9 +163,10 @@ impl Metrics {
             | Metric::InstanceTimePerRequest
             | Metric::CpuUse => self.additional.get(&metric).copied(),
             // Loads do not have these numbers.
-            Metric::ColdStartListening | Metric::ColdStartAnswer | Metric::MemoryPerInstance => {
-                None
-            }
+            Metric::ColdStartListening
+            | Metric::ColdStartAnswer
+            | Metric::Capacity
+            | Metric::MemoryPerInstance => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same for trials of
 //! several points. [`ratio`]: how a variant compares with the baseline (paired within blocks).
+//! [`bounded`]: the same where some blocks show only a bound.
 //! [`unpaired`]: how it compares with itself in another run, and [`history`] in many, both as a
 //! [`contrast`]; [`between_runs`]: how far those scatter. [`scale`]: by ratios or by differences.
 //! [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
@@ -15,6 +16,7 @@
 //! computed again must be identical to the last byte on any machine.
 
 mod between_runs;
+pub mod bounded;
 pub mod change;
 mod contrast;
 pub mod false_discovery;
@@ -30,6 +32,7 @@ mod trimmed;
 mod unpaired;
 
 pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
+pub use bounded::{Bounded, BoundedSpread, OneSided};
 pub use contrast::Contrast;
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};

@@ -54,7 +54,8 @@ pub fn median_with_larger(values: impl IntoIterator<Item = f64>, larger: usize) 
     middle_of(&sorted, sorted.len() + larger)
 }
 
-fn middle(sorted: &[f64]) -> Option<f64> {
+/// The value in the middle of sorted ones.
+pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     middle_of(sorted, sorted.len())
 }
 
@@ -75,7 +76,7 @@ fn middle_of(sorted: &[f64], count: usize) -> Option<f64> {
 /// the next narrower pair, as in Hettmansperger and Sheather (1986). Fewer than six trials have no
 /// pair that is wide enough: their outermost pair contains the median in all but one of 2^(n-1)
 /// cases.
-fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let n = sorted.len();
     let missed = misses(n);
     // The number of values beyond each end of the widest pair that is still too narrow.
@@ -101,7 +102,7 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
 
 /// How often the median lies outside a pair of `n` values that has 0, 1, 2, ... values beyond it at
 /// each end: the chance that at most that many of `n` tossed coins show the same side.
-fn misses(n: usize) -> Vec<f64> {
+pub(super) fn misses(n: usize) -> Vec<f64> {
     // As multiples of the chance of the likeliest number, so that nothing overflows.
     let mut chances = vec![1.0];
     for beyond in (1..=n / 2).rev() {

@@ -288,6 +288,7 @@ impl Collector {
             shims: shim_use::shims(&run.spec, &cells.loads),
             sandboxes: sandbox::sandboxes(&run.spec, &cells.loads),
             cells: cells.loads,
+            capacity: cells.capacity,
             cold_starts: cells.cold_starts,
             harness_floors: coldstart::floors(observations),
             density: cells.density,

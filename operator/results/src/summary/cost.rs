@@ -7,6 +7,7 @@ use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
 
 use crate::cells::any::AnyCell;
+use crate::cells::capacity::CapacityDetail;
 use crate::cells::curve::knee;
 use crate::cells::density::DensityCell;
 use crate::cells::load::{LoadCell, LoadDetail};
@@ -72,13 +73,12 @@ impl<'a> Costs<'a> {
     pub fn new(summary: &'a Summary, node: NodePrice) -> Self {
         let dense = !summary.density.is_empty();
         let memory = |variant: &'a str, workload: &'a str| {
+            let what = (variant, workload, Metric::Memory);
             if dense {
-                instance(summary, variant, workload)
-            } else {
-                loaded(summary, (variant, workload, Metric::Memory), |load| {
-                    load.memory_bytes
-                })
+                return instance(summary, variant, workload);
             }
+            at_target(summary, what, |climbs| climbs.memory_bytes)
+                .unwrap_or_else(|| loaded(summary, what, |load| load.memory_bytes))
         };
         Self {
             schema: COST_SCHEMA,
@@ -89,7 +89,10 @@ impl<'a> Costs<'a> {
             node,
             million_requests: each(summary, |variant, workload| {
                 let what = (variant, workload, Metric::CpuPerRequest);
-                loaded(summary, what, |load| load.cpu_microseconds_per_request)
+                at_target(summary, what, |climbs| climbs.cpu_microseconds_per_request)
+                    .unwrap_or_else(|| {
+                        loaded(summary, what, |load| load.cpu_microseconds_per_request)
+                    })
                     .priced(|cpu| node.of_million_requests(cpu))
             }),
             instance_month: each(summary, |variant, workload| {
@@ -136,6 +139,18 @@ fn loaded<'a>(
     let cell = cell(summary, what.0, what.1);
     let measured = cell.and_then(|cell| number(&cell.detail));
     cost(summary, what, cell.map(LoadCell::any), measured)
+}
+
+/// A number of the pod at the highest rate that meets the target; `None` for a run without one.
+fn at_target<'a>(
+    summary: &'a Summary,
+    what: (&'a str, &'a str, Metric),
+    number: impl Fn(&CapacityDetail) -> Option<Spread>,
+) -> Option<Cost<'a>> {
+    let mut cells = summary.capacity.iter();
+    let cell = cells.find(|cell| cell.is_of(what.0, what.1))?;
+    let measured = number(&cell.detail);
+    Some(cost(summary, what, Some(cell.any()), measured))
 }
 
 /// The memory that one more idle instance holds.

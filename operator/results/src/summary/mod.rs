@@ -25,6 +25,7 @@ use wasmbench_model::wire::schema::{self, OtherSchema};
 
 use crate::cells;
 use crate::cells::any::AnyCell;
+use crate::cells::capacity::CapacityCell;
 use crate::cells::coldstart::{ColdStartCell, HarnessFloor};
 use crate::cells::density::DensityCell;
 use crate::cells::load::LoadCell;
@@ -90,6 +91,9 @@ pub struct Summary {
     pub noise_floors: Vec<NoiseFloor>,
     /// Loads: one entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<LoadCell>,
+    /// Capacity: one entry per variant and workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity: Vec<CapacityCell>,
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
@@ -137,7 +141,12 @@ impl Summary {
 
     /// The cells of all sweeps.
     pub fn all_cells(&self) -> impl Iterator<Item = AnyCell<'_>> {
-        cells::all(&self.cells, &self.cold_starts, &self.density)
+        cells::all(
+            &self.cells,
+            &self.capacity,
+            &self.cold_starts,
+            &self.density,
+        )
     }
 
     /// A measure of a cell as a multiple of the baseline's; `None` for the baseline, and if the

@@ -34,6 +34,10 @@ pub struct CellSummary<D> {
 /// The numbers of a cell by block; a block without the number is left out.
 pub type ByBlock = BTreeMap<u32, f64>;
 
+/// What is known of the numbers of a cell by block: the least, 0 if there is none, and the most, which
+/// may be infinite.
+pub type EndsByBlock = BTreeMap<u32, [f64; 2]>;
+
 impl<D> CellSummary<D> {
     /// A cell that is invalid for these reasons, or valid without any.
     pub fn new(cell: Cell, counts: TrialCounts, detail: D, invalid_because: Vec<Reason>) -> Self {
@@ -80,7 +84,9 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
         Point::WarmLatency => " (warm latency)".to_owned(),
         Point::Throughput { connections } => format!(" at {connections} connections"),
         Point::OpenLoop { rate } => format!(" at {rate}"),
-        Point::ColdStart { concurrency: 1 } | Point::Density | Point::Scout => String::new(),
+        Point::ColdStart { concurrency: 1 } | Point::Capacity | Point::Density | Point::Scout => {
+            String::new()
+        }
         Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
     };
     format!("{variant} on {workload}{at}")
@@ -90,6 +96,7 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
 pub const fn of_sweep(point: Point) -> &'static str {
     match point {
         Point::ColdStart { .. } => "cold starts of ",
+        Point::Capacity => "capacity of ",
         Point::Density => "density of ",
         Point::Scout => "scout of ",
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => "",

@@ -37,6 +37,8 @@ pub enum Reason {
     /// A CPU limit throttled the subject: one that the run does not set makes points invalid, one that
     /// it sets is noted.
     Throttled,
+    /// The subject's memory reached its limit, or a process was killed there.
+    MemoryAtLimit,
     /// Something other than the subject and the load generator used the node's CPUs, or tasks
     /// waited for memory.
     NodeNoisy,
@@ -52,6 +54,8 @@ pub enum Reason {
     LittlesLaw,
     /// The load generator kept its schedule so badly that it may have caused the tail latency.
     LoadGeneratorLate,
+    /// The capacity of a variant lies beyond an end of its ladder.
+    BeyondLadder,
     /// Responses seem to wait for a delayed acknowledgement.
     DelayedAck,
     /// Pods of a cold start were not up in time.
@@ -119,6 +123,8 @@ impl Reason {
             Self::Incomplete
             | Self::LittlesLaw
             | Self::LoadGeneratorLate
+            | Self::BeyondLadder
+            | Self::MemoryAtLimit
             | Self::DelayedAck
             | Self::ConnectionsEnd
             | Self::AnswersVary

@@ -229,6 +229,7 @@ pub trait Measured: Sized + Copy {
             Point::ColdStart { .. }
             | Point::WarmLatency
             | Point::Throughput { .. }
+            | Point::Capacity
             | Point::Density
             | Point::Scout => noun.to_owned(),
         }
@@ -267,6 +268,10 @@ impl Measured for Metric {
             Self::OpenLoopP99 => Measure {
                 one_in: Some(100),
                 ..measure("p99 from the schedule", Unit::Microseconds)
+            },
+            Self::Capacity => Measure {
+                better: Better::More,
+                ..measure("capacity", Unit::PerSecond)
             },
             Self::MemoryPerInstance => measure("memory per instance", Unit::Bytes),
             Self::ContextSwitchesPerCpuSecond => Measure {

@@ -64,7 +64,11 @@ const fn rank(point: Point) -> Option<i64> {
     match point {
         Point::OpenLoop { rate } => Some(rate.number() as i64),
         Point::ColdStart { concurrency } => Some(-(concurrency as i64)),
-        Point::WarmLatency | Point::Throughput { .. } | Point::Density | Point::Scout => None,
+        Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::Capacity
+        | Point::Density
+        | Point::Scout => None,
     }
 }
 

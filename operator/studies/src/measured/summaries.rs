@@ -87,6 +87,8 @@ fn points(summary: &Summary) -> Vec<Point> {
 fn figures_of(summary: &Summary, cell: AnyCell<'_>) -> (Vec<Figure>, u32) {
     match cell.detail {
         Detail::Load(load) => (of_sweep(summary, load.sweep), load.connections),
+        // No study asks for a capacity.
+        Detail::Capacity(climbs) => (vec![], climbs.connections),
         Detail::ColdStart(starts) => (vec![Figure::Ready], starts.concurrency),
         Detail::Density(climbs) => {
             let last = climbs.steps.last();

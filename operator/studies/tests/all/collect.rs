@@ -69,6 +69,7 @@ fn the_ratio_of_a_row_is_that_of_the_report() {
         Point::ColdStart { .. }
         | Point::WarmLatency
         | Point::OpenLoop { .. }
+        | Point::Capacity
         | Point::Density
         | Point::Scout => None,
     };

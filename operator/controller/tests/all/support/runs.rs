@@ -149,7 +149,7 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 subject_uid: "uid",
                 address,
                 upstream_uid: None,
-                requested_rps: None,
+                requested_rps: &[],
             };
             let job = match run.workload(trial) {
                 Some(workload) => probe_job(&run, variant, workload, trial, target, &config),

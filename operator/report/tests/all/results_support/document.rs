@@ -80,6 +80,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             fortio,
             ..TimedWindow::default()
         }),
+        rungs: vec![],
         cpus: Some(CpuLists {
             subject: Some("0-1".into()),
             generator: Some("0-1".into()),

@@ -30,6 +30,7 @@ pub fn cost(cell: &Cell) -> f64 {
         | Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
+        | Point::Capacity
         | Point::Density
         | Point::Scout => 1.25,
     };

@@ -3,12 +3,13 @@
 mod words;
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
 use crate::judge::verdict::Verdict;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, OneSided};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Metric, Unit};
 
@@ -18,18 +19,23 @@ use crate::vocabulary::measure::{Metric, Unit};
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
     /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each
-    /// end.
+    /// end. With a `bound` it is the mean of the blocks' bounds, and says nothing by itself.
     pub ratio: f64,
-    /// Lower end of its 95 % interval; absent with one block.
+    /// Lower end of its 95 % interval; absent with one block, and where it is not known.
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub high: Option<f64>,
+    /// Which end is known, where only one is: the ratio is at least `low`, or at most `high`.
+    pub bound: Option<OneSided>,
     /// Blocks in which both were measured.
     pub blocks: u32,
+    /// Those of them that show only a bound.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub censored_blocks: u32,
     /// The first blocks of a run with precision, from which it planned how many it has: the interval
     /// has their degrees of freedom. Absent where it has its own.
     pub pilot_blocks: Option<u32>,
-    /// The ratio of each of these blocks, in the order of the blocks.
+    /// The ratio of each of these blocks in which it is known, in the order of the blocks.
     pub per_block: Vec<f64>,
 }
 
@@ -40,9 +46,43 @@ impl Estimate {
             ratio: factor(interval.estimate),
             low: interval.low().map(factor),
             high: interval.high().map(factor),
+            bound: None,
             blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
+            censored_blocks: 0,
             pilot_blocks: None,
             per_block: ratios.iter().copied().map(round_number).collect(),
+        }
+    }
+
+    /// The same where so many more blocks show only a bound, and perhaps only one end is known.
+    #[must_use]
+    pub fn within(self, bound: Option<OneSided>, censored_blocks: u32) -> Self {
+        Self {
+            low: self.low.filter(|_| bound != Some(OneSided::AtMost)),
+            high: self.high.filter(|_| bound != Some(OneSided::AtLeast)),
+            bound,
+            blocks: self.blocks.saturating_add(censored_blocks),
+            censored_blocks,
+            ..self
+        }
+    }
+
+    /// The ratio that may be stated: where only one end is known, that end.
+    pub fn stated(&self) -> f64 {
+        let end = match self.bound {
+            None => None,
+            Some(OneSided::AtLeast) => self.low,
+            Some(OneSided::AtMost) => self.high,
+        };
+        end.unwrap_or(self.ratio)
+    }
+
+    /// The ratio in words: `0.52x`, `at least 2.08x`.
+    pub fn ratio_words(&self) -> String {
+        let ratio = units::ratio(self.stated());
+        match self.bound {
+            None => ratio,
+            Some(bound) => format!("{} {ratio}", bound.words()),
         }
     }
 
@@ -53,12 +93,18 @@ impl Estimate {
 
     /// The ends of the interval in words, `0.48-0.55`.
     pub fn interval_words(&self) -> Option<String> {
-        self.ends().map(units::ratio_interval)
+        match self.bound {
+            None => self.ends().map(units::ratio_interval),
+            Some(_) => Some("one end is known".to_owned()),
+        }
     }
 
     /// The ratio with its interval and the verdict, `0.52x (0.48-0.55), slower`.
     pub fn words(&self, comes_to: &str) -> String {
-        units::judged_ratio(self.ratio, self.ends(), comes_to)
+        match self.bound {
+            None => units::judged_ratio(self.ratio, self.ends(), comes_to),
+            Some(_) => format!("{}, {comes_to}", self.ratio_words()),
+        }
     }
 }
 

@@ -63,7 +63,10 @@ impl Comparison {
         if let Some(difference) = self.judged_difference() {
             return difference.words(self.metric.measure().unit);
         }
-        let ratio = units::ratio(self.estimate.ratio);
+        let ratio = self.estimate.ratio_words();
+        if self.estimate.bound.is_some() {
+            return ratio;
+        }
         let interval = self.estimate.interval_words();
         format!("{ratio} ({})", interval.as_deref().unwrap_or("1 block"))
     }
@@ -100,9 +103,14 @@ impl Comparison {
             let verdict = self.verdict.words(self.metric);
             return format!("{}: {verdict}", self.metric.noun());
         }
-        let ratio = self.estimate.ratio;
+        let ratio = self.estimate.stated();
+        let bounded = if self.estimate.bound.is_some() {
+            "at least "
+        } else {
+            ""
+        };
         let found = self.judged_difference().map_or_else(
-            || self.factor_words(ratio.max(1.0 / ratio)),
+            || bounded.to_owned() + &self.factor_words(ratio.max(1.0 / ratio)),
             |difference| self.metric.measure().unit.shown(difference.value.abs()),
         );
         self.verdict.words_by(self.metric, Some(&found))
@@ -114,7 +122,7 @@ impl Comparison {
         let Estimate { ratio, .. } = self.estimate;
         let measure = self.metric.measure();
         let is_rate = measure.unit == Unit::PerSecond && self.verdict.is_difference();
-        let is_far = is_rate && ratio > 0.0 && ratio < FEW;
+        let is_far = is_rate && ratio > 0.0 && ratio < FEW && self.estimate.bound.is_none();
         is_far.then(|| {
             let times = units::ratio(1.0 / ratio);
             measure.words.phrase(false, Some(&times))

@@ -9,9 +9,9 @@ use wasmbench_api::run::{Bound, RatioExpectation};
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 
-use crate::judge::comparison::Comparison;
-use crate::statistics::Scale;
+use crate::judge::comparison::{Comparison, Estimate};
 use crate::statistics::ratio::{fewest_freedom, simultaneous};
+use crate::statistics::{OneSided, Scale};
 use crate::vocabulary::measure::{Measured as _, Metric};
 use crate::vocabulary::primary;
 
@@ -75,7 +75,10 @@ pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
 struct Found {
     metric: Metric,
     number: f64,
+    /// Where only one end is known, the other is 0 or endless.
     interval: Option<(f64, f64)>,
+    /// Which end is known, where only one is.
+    bound: Option<OneSided>,
 }
 
 impl Found {
@@ -83,8 +86,9 @@ impl Found {
     /// the comparison has no such number.
     fn among(comparison: &Comparison, expectations: usize) -> Option<Self> {
         let metric = comparison.metric;
+        let bound = comparison.estimate.bound;
         let (number, ends) = match metric.scale() {
-            Scale::Ratio => (comparison.estimate.ratio, comparison.estimate.ends()),
+            Scale::Ratio => (comparison.estimate.ratio, around(&comparison.estimate)),
             Scale::Difference => {
                 let difference = comparison.difference?;
                 (difference.value, difference.ends())
@@ -101,11 +105,27 @@ impl Found {
             let half = simultaneous((high - low) / 2.0, blocks, expectations);
             (scale.inverse(middle - half), scale.inverse(middle + half))
         };
+        let open = |(low, high): (f64, f64)| match bound {
+            None => (low, high),
+            Some(OneSided::AtLeast) => (low, f64::INFINITY),
+            Some(OneSided::AtMost) => (0.0, high),
+        };
         Some(Self {
             metric,
             number,
-            interval: ends.map(wider),
+            interval: ends.map(wider).map(open),
+            bound,
         })
+    }
+}
+
+/// The ends of the interval; where only one is known, the other is as far from the ratio.
+fn around(estimate: &Estimate) -> Option<(f64, f64)> {
+    let square = estimate.ratio * estimate.ratio;
+    match estimate.bound {
+        None => estimate.ends(),
+        Some(OneSided::AtLeast) => estimate.low.map(|low| (low, square / low)),
+        Some(OneSided::AtMost) => estimate.high.map(|high| (square / high, high)),
     }
 }
 
@@ -210,17 +230,24 @@ fn finding(found: Found, among: usize) -> String {
     let Some((low, high)) = found.interval else {
         return format!("{number} in one block, which has no interval");
     };
+    let together = if among > 1 {
+        format!(", for {among} expectations together")
+    } else {
+        String::new()
+    };
+    if let Some(bound) = found.bound {
+        let end = match bound {
+            OneSided::AtLeast => low,
+            OneSided::AtMost => high,
+        };
+        return format!("it is {} {}{together}", bound.words(), units::ratio(end));
+    }
     let interval = match found.metric.scale() {
         Scale::Ratio => units::ratio_interval((low, high)),
         Scale::Difference => {
             let [low, high] = [low, high].map(|end| unit.shown_difference(end));
             format!("{low} to {high}")
         }
-    };
-    let together = if among > 1 {
-        format!(", for {among} expectations together")
-    } else {
-        String::new()
     };
     format!("it is {number} ({interval}{together})")
 }

@@ -32,7 +32,9 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
             ratio: 1.0,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
+            bound: None,
             blocks: 5,
+            censored_blocks: 0,
             pilot_blocks: None,
             per_block: vec![],
         },
@@ -62,6 +64,39 @@ fn both_bounds_must_hold() {
     assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Fulfilment::Met);
     assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Fulfilment::Undecided);
     assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Fulfilment::NotMet);
+}
+
+/// A comparison of which only one end is known.
+fn bounded(bound: OneSided, ratio: f64, end: f64) -> Comparison {
+    let comparison = found(None);
+    Comparison {
+        metric: Metric::Capacity,
+        point: Point::Capacity,
+        estimate: Estimate {
+            ratio,
+            low: Some(end),
+            high: Some(end),
+            ..comparison.estimate.clone()
+        }
+        .within(Some(bound), 3),
+        ..comparison
+    }
+}
+
+#[test]
+fn one_known_end_decides_what_lies_on_its_side() {
+    let decide = |bounds: Value, comparison| decided(&bounds_on("capacity", &bounds), comparison);
+    let at_least = || bounded(OneSided::AtLeast, 2.2, 2.1);
+    let outcome = |bounds: Value| decide(bounds, at_least()).outcome;
+    assert_eq!(outcome(json!({"atLeast": "2"})), Fulfilment::Met);
+    assert_eq!(outcome(json!({"atLeast": "2.5"})), Fulfilment::Undecided);
+    assert_eq!(outcome(json!({"atMost": "2"})), Fulfilment::NotMet);
+    assert_eq!(outcome(json!({"atMost": "3"})), Fulfilment::Undecided);
+    let message = decide(json!({"atLeast": "2"}), at_least()).message;
+    assert!(message.ends_with("it is at least 2.10x"), "{message}");
+    let at_most = bounded(OneSided::AtMost, 0.45, 0.5);
+    let gate = decide(json!({"atLeast": "0.9"}), at_most);
+    assert_eq!(gate.outcome, Fulfilment::NotMet);
 }
 
 /// A comparison of starts, or of another measure that is judged by its difference.

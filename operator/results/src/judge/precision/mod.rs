@@ -83,7 +83,10 @@ pub enum Ending {
 /// The widths of the primary ratios. A run does not wait for secondary ones: the memory of small
 /// pods scatters by up to about 15 % between blocks, and would use up the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
-    let primary = compared.iter().filter(|one| one.primary);
+    // No number of blocks shows what lies beyond the ends of a ladder.
+    let primary = compared
+        .iter()
+        .filter(|one| one.primary && one.estimate.bound.is_none());
     primary.map(Width::from_comparison).collect()
 }
 

@@ -63,7 +63,8 @@ impl History {
         for compared in summary
             .comparisons
             .iter()
-            .filter(|compared| compared.primary)
+            // A bound is no number to follow.
+            .filter(|compared| compared.primary && compared.estimate.bound.is_none())
         {
             let versus = versus_baseline(compared);
             for (variant, versus_baseline) in

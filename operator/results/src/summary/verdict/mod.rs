@@ -78,6 +78,7 @@ fn left_out(summary: &Summary) -> Vec<String> {
 
 /// All measures, the most telling first.
 const HEADLINES: [Metric; Metric::COUNT] = [
+    Metric::Capacity,
     Metric::ThroughputRps,
     Metric::CpuPerRequest,
     Metric::WarmP50,
@@ -172,6 +173,7 @@ fn absolutes(summary: &Summary) -> Vec<String> {
                 .into_iter()
                 .chain(p50)
                 .chain(open)
+                .chain(capacity(summary, variant, workload))
                 .chain(cold_start(summary, variant, workload))
                 .chain(one_more(summary, variant, workload))
                 .collect();
@@ -198,6 +200,15 @@ fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String
     let (time, metric) = listening.or(answer.map(|time| (time, Metric::ColdStartAnswer)))?;
     let median = units::micros(time.p50_microseconds.median);
     Some(format!("{} {median}", metric.at(cell.point())))
+}
+
+fn capacity(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let cell = ranked(&summary.capacity, variant, workload).next()?;
+    let target = units::micros(cell.detail.target_p99_microseconds);
+    Some(format!(
+        "capacity {} at p99 <= {target}",
+        cell.detail.words()?
+    ))
 }
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {

@@ -23,7 +23,7 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
             "{variant}: {found} in {what} on {workload} compared with {baseline}, {verdict}"
         );
     }
-    let ratio = units::ratio(comparison.estimate.ratio);
+    let ratio = comparison.estimate.ratio_words();
     let words = comparison.estimate.interval_words();
     let interval = words.as_deref().unwrap_or("1 block");
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
@@ -37,7 +37,7 @@ pub fn short(comparison: &Comparison) -> String {
     }
     let unit = comparison.metric.measure().unit;
     let found = comparison.judged_difference().map_or_else(
-        || units::ratio(comparison.estimate.ratio),
+        || comparison.estimate.ratio_words(),
         |difference| unit.shown_difference(difference.value),
     );
     let verdict = comparison.verdict_words();

@@ -63,6 +63,9 @@ fn open_loop(sweep: &OpenLoop) -> String {
         numbers.join(", ")
     };
     let (rps, percents) = (sweep.rps(), sweep.percents());
+    if let Some(target) = &sweep.target {
+        return capacity(sweep, &target.p99, &listed(&rps));
+    }
     let rates = if percents.is_empty() {
         format!("{} requests/s", listed(&rps))
     } else {
@@ -75,6 +78,24 @@ fn open_loop(sweep: &OpenLoop) -> String {
     format!(
         "open loop: {} s per trial after {} discarded seconds, over {} connections, at {rates}",
         sweep.duration_seconds, sweep.warmup_seconds, sweep.connections
+    )
+}
+
+/// `rungs` are the stated rates; empty where they follow from the peak.
+fn capacity(sweep: &OpenLoop, p99: &str, rungs: &str) -> String {
+    let rungs = if rungs.is_empty() {
+        format!(
+            "eight rates from 0.3 to 1.3 of the baseline's peak, which its scout measures for {} s",
+            sweep.peak_seconds
+        )
+    } else {
+        format!("{rungs} requests/s")
+    };
+    format!(
+        "capacity: the highest rate with p99 <= {p99} from the schedule, over {} connections; a trial climbs {rungs}, after {} \
+         discarded seconds, with {} s or 1000 requests at each, until two in a row miss the target; each block but the first \
+         shifts the rates by another part of a step",
+        sweep.connections, sweep.warmup_seconds, sweep.duration_seconds
     )
 }
 

@@ -1,0 +1,62 @@
+//! A climb: one window after the other, each at a higher rate, until the target is missed. Being behind
+//! schedule is a result here: it says that the rate is above the subject's capacity.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use wasmbench_model::ladder::{self, Outcome};
+use wasmbench_model::wire::document::{Rung, TimedWindow};
+use wasmbench_model::wire::failure::Failure;
+use wasmbench_model::wire::request::Ladder;
+
+use super::scheduled::ScheduledLoad;
+use super::timed::{Bench, Warm};
+use super::window::Answered;
+use crate::output::progress;
+
+impl Bench<'_> {
+    /// Climbs until the ladder ends, nothing is left to climb for, or there is no more time. Also returns
+    /// whether any request was answered as expected. A noisy rung is not repeated: the rungs above it
+    /// show whether the noise mattered.
+    pub fn climb(&self, ladder: &Ladder, warm: &Warm) -> Result<(Vec<Rung>, Answered), Failure> {
+        let mut rungs: Vec<Rung> = vec![];
+        let mut answered: Answered = Err("nothing".to_owned());
+        for rps in &ladder.rates {
+            if !rungs.is_empty() && self.deadline <= Instant::now() {
+                break;
+            }
+            let (rung, of_rung) = self.rung(*rps, ladder, warm)?;
+            answered = answered.or(of_rung);
+            rungs.push(rung);
+            let outcomes = ladder::outcomes(&rungs, ladder.target);
+            progress(match outcomes.last() {
+                Some(Outcome::Met) => "the target is met",
+                Some(Outcome::Missed) => "the target is missed",
+                Some(Outcome::Void) | None => "the load generator was late",
+            });
+            if ladder::is_over(&outcomes) {
+                break;
+            }
+        }
+        Ok((rungs, answered))
+    }
+
+    fn rung(&self, rps: f64, ladder: &Ladder, warm: &Warm) -> Result<(Rung, Answered), Failure> {
+        let seconds = ladder::seconds(rps, self.load.connections, ladder.seconds);
+        let schedule = self.schedule(ScheduledLoad { rps, seconds })?;
+        let rung = |window| Rung {
+            requested_rps: rps,
+            window,
+        };
+        let Some(window) = self.on_schedule(&schedule, warm)? else {
+            progress("stopped: what was due took more than twice its time");
+            return Ok((rung(None), Err("not in time".to_owned())));
+        };
+        let timed = TimedWindow {
+            // Its counts and latencies are those of the log, which are exact.
+            fortio: Value::Null,
+            ..window.timed
+        };
+        Ok((rung(Some(timed)), window.answered))
+    }
+}
