@@ -110,7 +110,7 @@ fn drawn(ladder: &Ladder, across: &Scale, up: &Scale, detail: Points) -> Markup 
         .iter()
         .map(|(x, y)| format!("{} {}", px(*x), px(*y)))
         .collect();
-    let spots: String = corners.iter().map(|at| format!("M{at}h0")).collect();
+    let spots = format!("M{}h0", corners.join("h0M"));
     html! {
         g.faint { (marks::points(&places, ladder.look, detail)) }
         @if !corners.is_empty() {

@@ -43,6 +43,7 @@ async fn step(
     let [commands] = &page.blocks(heading, "sh")[..] else {
         panic!("one block is expected");
     };
+    let commands = &with(commands, &[("--timeout=4h", "--timeout=15m")]);
     let output = page.carry_out(commands).await;
     assert!(output.ok, "{commands}\n{output:?}");
     (runs::get(client, namespace, name).await, output.stdout)
