@@ -43,6 +43,9 @@ pub enum Kind {
     Trickle,
     /// `/work?iterations=100000&threads=0`: CPU time, on so many threads at once; 0 for all.
     Work { iterations: u64, threads: u32 },
+    /// `/busy?cpu_microseconds=10000`: exactly so much CPU time, for one request at a time. With one CPU,
+    /// the capacity is one request in that time; under a limit of half a CPU, half of that.
+    Busy { time: Duration },
     /// `/grow?to=300000&after=100`: bodies of another length after so many requests of a load.
     Grow { to: usize, after: u64 },
     /// `/cut?percent=100` and others: a fault in so many of a load's answers.
@@ -106,6 +109,9 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
         "/work" => Kind::Work {
             iterations: query.take("iterations", 100_000)?,
             threads: query.take("threads", 0)?,
+        },
+        "/busy" => Kind::Busy {
+            time: Duration::from_micros(query.take("cpu_microseconds", 10_000)?),
         },
         "/grow" => Kind::Grow {
             to: query.take("to", 300_000)?,
@@ -186,6 +192,13 @@ mod tests {
             (found.status, found.body_bytes, found.kind),
             (200, None, expected)
         );
+    }
+
+    #[test]
+    fn cpu_time_is_stated_in_microseconds() {
+        let found = Behaviour::parse("/busy?cpu_microseconds=250").unwrap();
+        let time = Duration::from_micros(250);
+        assert_eq!(found.kind, Kind::Busy { time });
     }
 
     #[test]

@@ -84,6 +84,7 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
         Kind::Trickle => in_bytes(&answer, behaviour.pause, end),
         Kind::Fault { fault, percent } if is_hit(moment, percent) => broken(fault, answer, end),
         Kind::Plain
+        | Kind::Busy { .. }
         | Kind::Early
         | Kind::Fault { .. }
         | Kind::Grow { .. }

@@ -5,7 +5,9 @@ use std::hint::black_box;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::behaviour::{Behaviour, Kind};
 use crate::script::Moment;
@@ -65,6 +67,11 @@ impl Server {
             work(iterations);
             self.leave();
         }
+        if let Kind::Busy { time } = kind {
+            self.take_turn(1);
+            burn(time);
+            self.leave();
+        }
         Ok(())
     }
 
@@ -90,11 +97,37 @@ fn work(iterations: u64) {
     }
 }
 
+/// Iterations between two looks at the clock: some ten microseconds.
+const BETWEEN_LOOKS: u64 = 10_000;
+
+/// Uses this much CPU time of the thread, however long others keep it from a CPU.
+fn burn(time: Duration) {
+    let end = used() + time;
+    while used() < end {
+        work(BETWEEN_LOOKS);
+    }
+}
+
+/// CPU time of the thread so far.
+fn used() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(used).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::mpsc;
-    use std::time::Duration;
+
+    #[test]
+    fn a_request_takes_the_stated_cpu_time() {
+        let time = Duration::from_millis(20);
+        let before = used();
+        burn(time);
+        let taken = used() - before;
+        // At most one look at the clock too much.
+        assert!(taken >= time && taken < 2 * time, "{taken:?}");
+    }
 
     #[test]
     fn no_more_threads_work_than_allowed() {

@@ -146,7 +146,9 @@ fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
             .map(|point| &point.invalid);
         let cold = row.cold_start.iter().map(|point| &point.invalid);
         let open = row.open_loop.iter().map(|point| &point.invalid);
+        let capacity = row.capacity.iter().map(|capacity| &capacity.invalid);
         let density = row.density.iter().map(|density| &density.invalid);
+        let open = open.chain(capacity);
         loads.chain(cold).chain(open).chain(density)
     });
     points.filter_map(|invalid| invalid.as_deref())

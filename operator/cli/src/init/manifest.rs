@@ -278,8 +278,9 @@ fn load(draft: &Draft) -> String {
          warmLatency: {{}}\n    \
          # Many clients at once: CPU per request, throughput, memory.\n    \
          throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
-         # How long users wait at these rates, in requests per second: name those of your service.\n    \
-         openLoop:\n      rates: [200, 500]\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
+         # How many requests per second a pod can take at this latency: name that which your users accept. The rates are\n    \
+         # set around what the baseline can do at most; with rates: [200, 300, 400] they are yours.\n    \
+         openLoop:\n      target: {{p99: 50ms}}\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",

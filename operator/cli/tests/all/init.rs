@@ -72,7 +72,10 @@ fn the_file_describes_the_cluster_and_selects_nodes_with_the_shim() {
     let placement = run.spec.placement.unwrap();
     assert_eq!(placement.node_selector, labels(&[("shim", "yes")]));
     let open = run.spec.sweeps.open_loop.unwrap();
-    assert_eq!(open.rps(), [200, 500], "the same for both variants");
+    assert!(
+        open.target.is_some() && open.needs_peak(),
+        "no run has shown any rate yet"
+    );
 }
 
 #[test]

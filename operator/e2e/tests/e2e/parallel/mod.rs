@@ -2,6 +2,7 @@
 
 mod actions;
 mod altered;
+mod capacity;
 mod cold_start;
 mod cold_start_classes;
 mod compare_runs;

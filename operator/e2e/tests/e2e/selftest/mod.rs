@@ -1,6 +1,7 @@
 //! Planted differences must be found, the instruments are checked against others, and prompt
 //! actions are timed.
 
+mod capacity;
 mod cpu_time;
 mod equal_runs;
 mod failures;

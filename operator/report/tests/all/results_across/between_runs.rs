@@ -273,6 +273,7 @@ fn follow(history: &mut History, run: &Summary, input: &RunInput) {
         loads: run.cells.clone(),
         cold_starts: run.cold_starts.clone(),
         density: run.density.clone(),
+        ..Cells::default()
     };
     let mut compared = comparisons(&input.spec, &run.baseline, &cells, None).with_baseline;
     for one in &mut compared {

@@ -1,0 +1,130 @@
+//! A service whose capacity is known: one worker, the same CPU time for every request, requests at even
+//! intervals. What is planted must be found at two targets, and with half of the CPU half of it.
+
+use kube::Client;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::status::CapacityStatus;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::test_image;
+use wasmbench_e2e::runs;
+use wasmbench_e2e::selftest::found;
+
+/// CPU time of a request, in microseconds.
+const WORK_MICROSECONDS: f64 = 10_000.0;
+/// The rungs around what one CPU can do, at most 7 % apart: the crossing is interpolated to 2 %.
+const RUNGS: [f64; 8] = [80.0, 85.0, 91.0, 97.0, 103.0, 110.0, 117.0, 125.0];
+
+/// A run of two equals under a CPU limit, with rungs around this share of what one CPU can do.
+fn spec(image: &str, cpus: &str, share: f64, target_milliseconds: u32, gate: &str) -> String {
+    let rates: Vec<String> = RUNGS
+        .iter()
+        .map(|rate| format!("{:.0}", rate * share))
+        .collect();
+    format!(
+        r"
+blocks: 5
+noiseFloor: false
+resources: {{requests: {{cpu: 100m}}, limits: {{cpu: {cpus}, memory: 64Mi}}}}
+variants:
+- {{name: one, container: {{image: '{image}'}}}}
+- {{name: equal, container: {{image: '{image}'}}}}
+workloads: [{{name: busy, path: '/busy?cpu_microseconds={WORK_MICROSECONDS:.0}', expect: {{body: hello}}}}]
+sweeps:
+  openLoop:
+    target: {{p99: {target_milliseconds}ms}}
+    rates: [{}]
+    connections: 1
+    durationSeconds: 10
+    warmupSeconds: 2
+{gate}",
+        rates.join(", ")
+    )
+}
+
+/// A gate on the capacity of an equal.
+fn gate(at_least: &str) -> String {
+    format!(
+        "expectations: [{{name: capacity, metric: capacity, variant: equal, workload: busy, \
+         atLeast: '{at_least}'}}]\n"
+    )
+}
+
+/// The rate at which p99 reaches the target: above what `cpus` can do, the queue grows for as long as the
+/// window lasts, and 99 of 100 requests are due before its last hundredth.
+fn planted(cpus: f64, target_milliseconds: u32) -> f64 {
+    let most = cpus * 1e6 / WORK_MICROSECONDS;
+    let window = (1001.0 / most).max(10.0);
+    let queue = f64::from(target_milliseconds) / 1e3 - WORK_MICROSECONDS / 1e6;
+    most / (1.0 - queue / (0.99 * window))
+}
+
+fn capacity<'a>(run: &'a BenchmarkRun, variant: &str) -> &'a CapacityStatus {
+    let status = run.status.as_ref().expect("a status");
+    let row = status.summary.iter().find(|row| row.variant == variant);
+    let row = row.unwrap_or_else(|| panic!("{variant} has no row: {status:#?}"));
+    row.capacity.as_ref().expect("a capacity")
+}
+
+/// Measures the capacity under a limit and prints it next to what is planted.
+async fn measured(client: &Client, namespace: &str, cpus: (&str, f64), target: u32) -> (f64, f64) {
+    let image = test_image(client, "misbehave").await;
+    let name = format!("capacity-{}-{target}", cpus.0.replace('.', "-"));
+    let spec = spec(&image, cpus.0, cpus.1, target, "");
+    let run = runs::finished_on_quiet_node(client, namespace, &name, &spec, 1500).await;
+    let status = capacity(&run, "one");
+    let rps = status.rps.unwrap_or_else(|| panic!("{status:#?}"));
+    let truth = planted(cpus.1, target);
+    let limited = status.limited.clone().unwrap_or_default();
+    found(
+        &format!("capacity with {} CPUs at p99 <= {target} ms", cpus.0),
+        &format!("{rps:.1}/s; {limited}"),
+        &format!("{truth:.1}/s within 5 %"),
+    );
+    (rps, truth)
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_planted_capacity_is_found_at_two_targets_and_with_half_of_the_cpu() {
+    with_namespace("capacity", |client, namespace| async move {
+        let (whole, half) = (("1", 1.0), ("500m", 0.5));
+        let mut at_a_second = vec![];
+        for (cpus, target) in [(whole, 300), (whole, 1000), (half, 1000)] {
+            let (rps, truth) = measured(&client, &namespace, cpus, target).await;
+            assert!((rps / truth - 1.0).abs() < 0.05, "{rps} {truth}");
+            if target == 1000 {
+                at_a_second.push(rps);
+            }
+        }
+        let share = at_a_second[1] / at_a_second[0];
+        found(
+            "capacity with half of the CPU",
+            &format!("{share:.2}x"),
+            "about 0.50x",
+        );
+        assert!((0.45..0.55).contains(&share), "{share}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_gate_on_capacity_passes_with_0_and_fails_with_4() {
+    with_namespace("capacity-gate", |client, namespace| async move {
+        let image = test_image(&client, "misbehave").await;
+        for (name, least, code) in [("passes", "0.8", 0), ("fails", "1.5", 4)] {
+            let spec = spec(&image, "1", 1.0, 1000, &gate(least));
+            let run = runs::finished_on_quiet_node(&client, &namespace, name, &spec, 1500).await;
+            let name = run.metadata.name.as_deref().expect("a name");
+            let gate = kubectl(&["wasmbench", "get", name, "-n", &namespace, "--watch"]).await;
+            found(
+                &format!("exit code of a gate that {name}"),
+                &format!("{:?}", gate.code),
+                &code.to_string(),
+            );
+            assert_eq!(gate.code, Some(code), "{gate:?}");
+        }
+    })
+    .await;
+}
