@@ -23,7 +23,7 @@ use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::{measured, run_with, trials};
 
-const RATES: [f64; 6] = [200.0, 260.0, 340.0, 440.0, 570.0, 740.0];
+const RATES: [u32; 6] = [200, 260, 340, 440, 570, 740];
 const TARGET: Target = Target {
     p99_microseconds: 50_000.0,
     max_error_share: 0.0,
@@ -36,7 +36,7 @@ fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
         "resources": {"limits": {"cpu": "500m"}},
         "variants": [{"name": "native", "preset": "native"}, {"name": "wasm", "preset": "wasmtime-embedded"}],
         "workloads": [{"name": "shop"}],
-        "sweeps": {"openLoop": {"target": {"p99": "50ms"}, "rates": RATES.map(|rate| rate as u32)}},
+        "sweeps": {"openLoop": {"target": {"p99": "50ms"}, "rates": RATES}},
         "expectations": [{"name": "gate", "metric": "capacity", "variant": "wasm", "workload": "shop",
                           "atLeast": "0.6"}],
     }));
@@ -55,7 +55,7 @@ fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
 /// Answers take 10 ms up to `most`, and a hundred times as long above it.
 fn climb(trial: &TrialId, most: f64) -> Vec<Rung> {
     let mut rungs = vec![];
-    for rps in ladder::in_block(&RATES, trial.block) {
+    for rps in ladder::in_block(&RATES.map(f64::from), trial.block) {
         rungs.push(rung(rps, if rps <= most { 10.0 } else { 1000.0 }));
         if ladder::is_over(&ladder::outcomes(&rungs, TARGET)) {
             break;
@@ -241,7 +241,7 @@ fn what_limits_did_stands_next_to_the_capacity() {
         status.rungs.len() >= 3 && status.judged.is_some(),
         "{status:?}"
     );
-    let files = report_files(&run, &records);
+    let files = report_files(&run, &records).unwrap();
     let report = &files["report.md"];
     for part in [
         "## Capacity at p99 <= 50.0 ms",
