@@ -87,7 +87,7 @@ pub enum Outcome {
     /// It does not: the rate is above capacity.
     Missed,
     /// Nothing, because the load generator itself was late.
-    Void,
+    Invalid,
 }
 
 /// What each rung shows, in the order of the climb.
@@ -95,11 +95,11 @@ pub fn outcomes(rungs: &[Rung], target: Target) -> Vec<Outcome> {
     let mut found: Vec<Outcome> = vec![];
     for rung in rungs {
         let outcome = match rung.open_loop() {
-            Some(window) if is_late(window, target) => Outcome::Void,
+            Some(window) if is_late(window, target) => Outcome::Invalid,
             Some(window) if p99(window, target) <= target.p99_microseconds => Outcome::Met,
             Some(_) => Outcome::Missed,
             // It has no log, and a generator that was late one rung below is so here.
-            None if found.last() == Some(&Outcome::Void) => Outcome::Void,
+            None if found.last() == Some(&Outcome::Invalid) => Outcome::Invalid,
             None => Outcome::Missed,
         };
         found.push(outcome);
@@ -110,7 +110,7 @@ pub fn outcomes(rungs: &[Rung], target: Target) -> Vec<Outcome> {
 /// Whether nothing is left to climb for.
 pub fn is_over(outcomes: &[Outcome]) -> bool {
     let shown = outcomes.iter().rev();
-    let shown = shown.filter(|outcome| **outcome != Outcome::Void);
+    let shown = shown.filter(|outcome| **outcome != Outcome::Invalid);
     let last = shown.take(MISSED_IN_A_ROW);
     last.filter(|outcome| **outcome == Outcome::Missed).count() == MISSED_IN_A_ROW
 }
@@ -169,7 +169,7 @@ pub fn capacity(rungs: &[Rung], target: Target) -> Option<Capacity> {
     let outcomes = outcomes(rungs, target);
     let shown = rungs.iter().zip(outcomes);
     let mut rungs: Vec<(f64, f64)> = shown
-        .filter(|(_, outcome)| *outcome != Outcome::Void)
+        .filter(|(_, outcome)| *outcome != Outcome::Invalid)
         .map(|(rung, _)| {
             let p99 = rung.open_loop().map(|window| p99(window, target));
             (rung.requested_rps, p99.unwrap_or(f64::INFINITY))

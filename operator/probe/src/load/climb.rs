@@ -32,7 +32,7 @@ impl Bench<'_> {
             progress(match outcomes.last() {
                 Some(Outcome::Met) => "the target is met",
                 Some(Outcome::Missed) => "the target is missed",
-                Some(Outcome::Void) | None => "the load generator was late",
+                Some(Outcome::Invalid) | None => "the load generator was late",
             });
             if ladder::is_over(&outcomes) {
                 break;

@@ -265,7 +265,7 @@ fn a_rung_whose_generator_was_late_shows_nothing_and_a_climb_of_such_rungs_is_in
     }
     let summary = summarize(&run, &records);
     assert!(cell(&summary, "native").ranked);
-    assert_eq!(cell(&summary, "native").detail.rungs[0].void, 6);
+    assert_eq!(cell(&summary, "native").detail.rungs[0].invalid, 6);
     assert!(is_noted(&summary, Reason::LoadGeneratorLate));
     records[0]
         .load_mut()
