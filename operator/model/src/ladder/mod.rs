@@ -2,7 +2,7 @@
 //! the subject's capacity, the highest rate that meets a target. Pure; the probe climbs, and the
 //! results read what it found.
 
-use crate::rounding::round_significant;
+use crate::rounding::round_number;
 use crate::wire::document::Rung;
 use crate::wire::open_loop::OpenLoopWindow;
 use crate::wire::request::Target;
@@ -13,8 +13,6 @@ const RUNGS: u32 = 8;
 /// capacity is still on it, and so is the crossing of the baseline itself: on a schedule, the generator
 /// needs more CPU time than at the peak, or less.
 const ENDS: (f64, f64) = (0.3, 1.3);
-/// Digits of a rate, which tell rungs apart that differ by a percent.
-const DIGITS: usize = 3;
 /// By how much of a step the next block is shifted, modulo 1: multiples of the golden section fill
 /// the step evenly, however many blocks there are.
 const SHIFT: f64 = 0.618_033_988_749_895;
@@ -59,7 +57,7 @@ pub fn in_block(rates: &[f64], block: u32) -> Vec<f64> {
             (Some(last), Some(next)) => next / rates[last],
             (None, _) | (_, None) => 1.0,
         };
-        round_significant(rates[index] * libm::pow(step, part), DIGITS)
+        round_number(rates[index] * libm::pow(step, part))
     };
     (0..rates.len()).map(shifted).collect()
 }

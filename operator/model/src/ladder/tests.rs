@@ -165,7 +165,7 @@ proptest! {
     fn every_block_climbs_in_ascending_order(
         mut rates in prop::collection::btree_set(2u32..100_000, 2..=8), block in 1u32..100,
     ) {
-        // Three digits tell rates apart that differ by more than a percent.
+        // Rates have five digits.
         let mut last = 0.0;
         rates.retain(|rate| {
             let is_apart = f64::from(*rate) > last * 1.05;
