@@ -27,7 +27,7 @@ the blocks that met the target; rungs of a generator that was itself late are *i
 pub fn section(summary: &Summary) -> Option<Section> {
     let first = summary.capacity.first()?;
     let target = units::micros(first.detail.target_p99_microseconds);
-    let introduced = Section::new(format!("Capacity at p99 <= {target}")).guide(INTRODUCTION);
+    let introduced = Section::new(format!("Capacity at a p99 of {target}")).guide(INTRODUCTION);
     let workloads = summary.compared.workloads.iter();
     Some(workloads.fold(introduced, |section, workload| {
         let cells = under(&summary.capacity, &workload.name);

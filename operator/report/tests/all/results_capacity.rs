@@ -244,7 +244,7 @@ fn what_limits_did_stands_next_to_the_capacity() {
     let files = report_files(&run, &records).unwrap();
     let report = &files["report.md"];
     for part in [
-        "## Capacity at p99 <= 50.0 ms",
+        "## Capacity at a p99 of 50.0 ms",
         expected,
         "Rungs, as medians",
     ] {
