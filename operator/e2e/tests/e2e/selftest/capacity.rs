@@ -42,7 +42,7 @@ impl Measured<'_> {
             r"
 blocks: {}
 noiseFloor: false
-resources: {{requests: {{cpu: 100m}}, limits: {{cpu: {}, memory: 64Mi}}}}
+resources: {{requests: {{cpu: 100m}}, limits: {{cpu: '{}', memory: 64Mi}}}}
 variants:
 {variants}
 workloads: [{{name: busy, path: '/busy?cpu_microseconds={WORK_MICROSECONDS:.0}', expect: {{body: hello}}}}]
@@ -108,7 +108,7 @@ async fn measured(client: &Client, namespace: &str, cpus: (&str, f64), target: u
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_planted_capacity_is_found_at_two_targets_and_with_half_of_the_cpu() {
-    with_namespace("capacity", |client, namespace| async move {
+    with_namespace("planted-capacity", |client, namespace| async move {
         let (whole, half) = (("1", 1.0), ("500m", 0.5));
         let mut at_a_second = vec![];
         for (cpus, target) in [(whole, 300), (whole, 1000), (half, 1000)] {
