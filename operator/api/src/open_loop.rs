@@ -87,7 +87,7 @@ pub struct OpenLoop {
 pub struct Target {
     /// The 99th percentile that must not be exceeded, in milliseconds from `1ms` to `5000ms`. Under
     /// a CPU limit, choose more than the 100 ms of its period.
-    #[schemars(length(min = 3, max = 6))]
+    #[schemars(length(min = 2, max = 6))]
     #[x_kube(validation = Rule::new(validation::TARGET_P99_RULE).message(validation::TARGET_P99_MESSAGE))]
     pub p99: String,
 }

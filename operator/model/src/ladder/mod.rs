@@ -2,7 +2,7 @@
 //! the subject's capacity, the highest rate that meets a target. Pure; the probe climbs, and the
 //! results read what it found.
 
-use crate::rounding::round_significant;
+use crate::rounding::round_number;
 use crate::wire::document::Rung;
 use crate::wire::open_loop::OpenLoopWindow;
 use crate::wire::request::Target;
@@ -13,8 +13,6 @@ const RUNGS: u32 = 8;
 /// capacity is still on it, and so is the crossing of the baseline itself: on a schedule, the generator
 /// needs more CPU time than at the peak, or less.
 const ENDS: (f64, f64) = (0.3, 1.3);
-/// Digits of a rate, which tell rungs apart that differ by a percent.
-const DIGITS: usize = 3;
 /// By how much of a step the next block is shifted, modulo 1: multiples of the golden section fill
 /// the step evenly, however many blocks there are.
 const SHIFT: f64 = 0.618_033_988_749_895;
@@ -59,7 +57,7 @@ pub fn in_block(rates: &[f64], block: u32) -> Vec<f64> {
             (Some(last), Some(next)) => next / rates[last],
             (None, _) | (_, None) => 1.0,
         };
-        round_significant(rates[index] * libm::pow(step, part), DIGITS)
+        round_number(rates[index] * libm::pow(step, part))
     };
     (0..rates.len()).map(shifted).collect()
 }
@@ -87,7 +85,7 @@ pub enum Outcome {
     /// It does not: the rate is above capacity.
     Missed,
     /// Nothing, because the load generator itself was late.
-    Void,
+    Invalid,
 }
 
 /// What each rung shows, in the order of the climb.
@@ -95,11 +93,11 @@ pub fn outcomes(rungs: &[Rung], target: Target) -> Vec<Outcome> {
     let mut found: Vec<Outcome> = vec![];
     for rung in rungs {
         let outcome = match rung.open_loop() {
-            Some(window) if is_late(window, target) => Outcome::Void,
+            Some(window) if is_late(window, target) => Outcome::Invalid,
             Some(window) if p99(window, target) <= target.p99_microseconds => Outcome::Met,
             Some(_) => Outcome::Missed,
             // It has no log, and a generator that was late one rung below is so here.
-            None if found.last() == Some(&Outcome::Void) => Outcome::Void,
+            None if found.last() == Some(&Outcome::Invalid) => Outcome::Invalid,
             None => Outcome::Missed,
         };
         found.push(outcome);
@@ -110,7 +108,7 @@ pub fn outcomes(rungs: &[Rung], target: Target) -> Vec<Outcome> {
 /// Whether nothing is left to climb for.
 pub fn is_over(outcomes: &[Outcome]) -> bool {
     let shown = outcomes.iter().rev();
-    let shown = shown.filter(|outcome| **outcome != Outcome::Void);
+    let shown = shown.filter(|outcome| **outcome != Outcome::Invalid);
     let last = shown.take(MISSED_IN_A_ROW);
     last.filter(|outcome| **outcome == Outcome::Missed).count() == MISSED_IN_A_ROW
 }
@@ -169,7 +167,7 @@ pub fn capacity(rungs: &[Rung], target: Target) -> Option<Capacity> {
     let outcomes = outcomes(rungs, target);
     let shown = rungs.iter().zip(outcomes);
     let mut rungs: Vec<(f64, f64)> = shown
-        .filter(|(_, outcome)| *outcome != Outcome::Void)
+        .filter(|(_, outcome)| *outcome != Outcome::Invalid)
         .map(|(rung, _)| {
             let p99 = rung.open_loop().map(|window| p99(window, target));
             (rung.requested_rps, p99.unwrap_or(f64::INFINITY))

@@ -95,7 +95,7 @@ fn a_subject_that_is_slow_misses_the_target_and_a_generator_that_is_late_shows_n
     let slow = window(300.0, 4000.0, 0, 600.0);
     assert_eq!(outcomes(&[slow], TARGET), [Outcome::Missed]);
     let late = window(300.0, 3.0, 0, 11.0);
-    assert_eq!(outcomes(&[late.clone()], TARGET), [Outcome::Void]);
+    assert_eq!(outcomes(&[late.clone()], TARGET), [Outcome::Invalid]);
     let climb = [rung(200.0, 5.0), late, rung(400.0, 500.0)];
     assert!((crossed(&climb) - 300.0).abs() < 1e-9);
 }
@@ -111,13 +111,13 @@ fn a_rung_that_was_not_finished_is_missed_unless_the_generator_was_late_before()
 
 #[test]
 fn a_climb_ends_when_two_rungs_in_a_row_have_missed_the_target() {
-    use Outcome::{Met, Missed, Void};
+    use Outcome::{Invalid, Met, Missed};
     for (outcomes, expected) in [
         (vec![], false),
         (vec![Met, Missed], false),
         (vec![Met, Missed, Met, Missed], false),
         (vec![Met, Missed, Missed], true),
-        (vec![Met, Missed, Void, Missed], true),
+        (vec![Met, Missed, Invalid, Missed], true),
         (vec![Missed, Missed], true),
     ] {
         assert_eq!(is_over(&outcomes), expected, "{outcomes:?}");
@@ -165,7 +165,7 @@ proptest! {
     fn every_block_climbs_in_ascending_order(
         mut rates in prop::collection::btree_set(2u32..100_000, 2..=8), block in 1u32..100,
     ) {
-        // Three digits tell rates apart that differ by more than a percent.
+        // Rates have five digits.
         let mut last = 0.0;
         rates.retain(|rate| {
             let is_apart = f64::from(*rate) > last * 1.05;

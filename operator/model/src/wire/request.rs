@@ -42,7 +42,7 @@ pub struct LoadRequest {
     pub connections: u32,
     /// Whether a connection carries many requests or one.
     pub connection_reuse: ConnectionReuse,
-    /// How much load. With a `ladder`, that of its first rung.
+    /// How much load; with a `ladder`, that of all rungs together, for as long as it may take.
     pub load: Load,
     /// The ladder of rates to climb; absent for a load of one window.
     pub ladder: Option<Ladder>,

@@ -5,20 +5,38 @@ use std::time::Instant;
 
 use serde_json::Value;
 use wasmbench_model::ladder::{self, Outcome};
-use wasmbench_model::wire::document::{Rung, TimedWindow};
+use wasmbench_model::wire::document::{LoadDocument, Rung, TimedWindow};
 use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::request::Ladder;
 
+use super::absent;
 use super::scheduled::ScheduledLoad;
 use super::timed::{Bench, Warm};
 use super::window::Answered;
 use crate::output::progress;
 
+/// Climbs a ladder of rates, and notes its rungs. What is missing in the window of one is missing in all of
+/// them. Returns whether any request was answered as expected.
+pub fn climb(
+    bench: &Bench<'_>,
+    ladder: &Ladder,
+    warm: &Warm,
+    document: &mut LoadDocument,
+) -> Result<Answered, Failure> {
+    let (rungs, answered) = bench.climb(ladder, warm)?;
+    if let Some(window) = rungs.iter().find_map(|rung| rung.window.as_ref()) {
+        let missing = absent::reasons(window, document.cpus.as_ref(), bench);
+        document.absent.extend(missing);
+    }
+    document.rungs = rungs;
+    Ok(answered)
+}
+
 impl Bench<'_> {
     /// Climbs until the ladder ends, nothing is left to climb for, or there is no more time. Also returns
     /// whether any request was answered as expected. A noisy rung is not repeated: the rungs above it
     /// show whether the noise mattered.
-    pub fn climb(&self, ladder: &Ladder, warm: &Warm) -> Result<(Vec<Rung>, Answered), Failure> {
+    fn climb(&self, ladder: &Ladder, warm: &Warm) -> Result<(Vec<Rung>, Answered), Failure> {
         let mut rungs: Vec<Rung> = vec![];
         let mut answered: Answered = Err("nothing".to_owned());
         for rps in &ladder.rates {
@@ -32,7 +50,7 @@ impl Bench<'_> {
             progress(match outcomes.last() {
                 Some(Outcome::Met) => "the target is met",
                 Some(Outcome::Missed) => "the target is missed",
-                Some(Outcome::Void) | None => "the load generator was late",
+                Some(Outcome::Invalid) | None => "the load generator was late",
             });
             if ladder::is_over(&outcomes) {
                 break;

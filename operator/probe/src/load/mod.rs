@@ -120,7 +120,7 @@ fn measure(
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
     let answered = match &request.ladder {
-        Some(ladder) => climb(&bench, ladder, &warm, document)?,
+        Some(ladder) => climb::climb(&bench, ladder, &warm, document)?,
         None => load_once(&bench, request.load, &amounts, &warm, document)?,
     };
 
@@ -148,22 +148,6 @@ fn load_once(
     let missing = absent::reasons(&window, document.cpus.as_ref(), bench);
     document.absent.extend(missing);
     document.timed = Some(window);
-    Ok(answered)
-}
-
-/// Climbs a ladder of rates. What is missing in the window of one rung is missing in all of them.
-fn climb(
-    bench: &Bench<'_>,
-    ladder: &wire::Ladder,
-    warm: &Warm,
-    document: &mut LoadDocument,
-) -> Result<Answered, Failure> {
-    let (rungs, answered) = bench.climb(ladder, warm)?;
-    if let Some(window) = rungs.iter().find_map(|rung| rung.window.as_ref()) {
-        let missing = absent::reasons(window, document.cpus.as_ref(), bench);
-        document.absent.extend(missing);
-    }
-    document.rungs = rungs;
     Ok(answered)
 }
 

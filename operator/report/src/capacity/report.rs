@@ -21,13 +21,13 @@ what limits did to the subject there.";
 
 const RUNGS: &str = "\
 Rungs, as medians over the blocks that reached them. Blocks shift the ladder, so that each has rates near these. *Met* counts \
-the blocks that met the target; rungs of a generator that was itself late are *void* and count as neither.";
+the blocks that met the target; rungs of a generator that was itself late are *invalid* and count as neither.";
 
 /// The section; `None` for a run without a target.
 pub fn section(summary: &Summary) -> Option<Section> {
     let first = summary.capacity.first()?;
     let target = units::micros(first.detail.target_p99_microseconds);
-    let introduced = Section::new(format!("Capacity at p99 <= {target}")).guide(INTRODUCTION);
+    let introduced = Section::new(format!("Capacity at a p99 of {target}")).guide(INTRODUCTION);
     let workloads = summary.compared.workloads.iter();
     Some(workloads.fold(introduced, |section, workload| {
         let cells = under(&summary.capacity, &workload.name);
@@ -112,9 +112,9 @@ fn rungs(cells: &[&CapacityCell]) -> Table {
 
 /// `9 of 10`, and how many show nothing.
 fn met(rung: &RungSummary) -> String {
-    let shown = rung.trials - rung.void;
-    match rung.void {
+    let shown = rung.trials - rung.invalid;
+    match rung.invalid {
         0 => format!("{} of {shown}", rung.met),
-        void => format!("{} of {shown}, {void} void", rung.met),
+        invalid => format!("{} of {shown}, {invalid} invalid", rung.met),
     }
 }

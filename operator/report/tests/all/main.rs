@@ -9,6 +9,7 @@
     reason = "a test ends at the first surprise"
 )]
 
+mod capacity_simulation;
 mod change_simulation;
 mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
@@ -26,6 +27,7 @@ mod order_simulation;
 mod power_simulation;
 mod precision_simulation;
 mod results_across;
+mod results_capacity;
 mod results_capacity_plot;
 mod results_coldstart;
 mod results_cost;

@@ -87,8 +87,8 @@ fn late(cells: &[CapacityCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let blocks = cell.detail.blocks.iter();
         let rungs = blocks.flat_map(|block| &block.rungs);
-        let void = rungs.filter(|rung| rung.outcome == RungOutcome::Void);
-        let lowest = void.map(|rung| rung.requested_rps).reduce(f64::min)?;
+        let invalid = rungs.filter(|rung| rung.outcome == RungOutcome::Invalid);
+        let lowest = invalid.map(|rung| rung.requested_rps).reduce(f64::min)?;
         let rate = units::rate(lowest);
         Some(format!("{OF}{} (from {rate}/s on)", cell.place()))
     })?;

@@ -10,8 +10,9 @@ use crate::cells::Cells;
 use crate::cells::any::AnyCell;
 use crate::cells::curve::knee;
 use crate::cells::load::LoadCell;
+use crate::judge::known::{Known, pooled_ends};
 use crate::statistics::ratio::pairs_with_both;
-use crate::statistics::{Bounded, Interval, OneSided, mean, paired_ratios};
+use crate::statistics::{Interval, OneSided, mean, paired_ratios};
 use crate::vocabulary::cell::{ByBlock, EndsByBlock};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
@@ -36,7 +37,7 @@ pub struct Ratio<'a> {
     pub per_block: Vec<f64>,
     /// Blocks that show only a bound of it.
     pub censored: u32,
-    /// The interval of the ratios; see [`Bounded::interval`].
+    /// The interval of the ratios; see [`Bounded::interval`](crate::statistics::Bounded::interval).
     pub interval: Interval,
     /// Which end of the interval is the known one; `None` if both are.
     pub bound: Option<OneSided>,
@@ -188,20 +189,7 @@ impl Base<'_> {
                 censored: 0,
             });
         }
-        let pair = |(block, value): (&u32, &[f64; 2])| {
-            let base = self.ends.get(block)?;
-            Some([value[0] / base[1], value[1] / base[0]])
-        };
-        let pairs: Vec<[f64; 2]> = one.all_ends().iter().filter_map(pair).collect();
-        let found = Bounded::from_ratios(&pairs)?;
-        let is_exact = |pair: &&[f64; 2]| pair[0].total_cmp(&pair[1]).is_eq();
-        let per_block: Vec<f64> = pairs.iter().filter(is_exact).map(|pair| pair[0]).collect();
-        Some(Known {
-            interval: found.interval,
-            bound: found.bound,
-            censored: u32::try_from(pairs.len() - per_block.len()).unwrap_or(u32::MAX),
-            per_block,
-        })
+        Known::from_ends(&one.all_ends(), &self.ends)
     }
 
     /// The same of the difference from the baseline.
@@ -209,14 +197,6 @@ impl Base<'_> {
         let pairs = pairs_with_both(value, &self.own, &self.twin, |a, b| a - b);
         Interval::from_differences_from_both(&pairs)
     }
-}
-
-/// What is known of a ratio.
-struct Known {
-    interval: Interval,
-    bound: Option<OneSided>,
-    per_block: Vec<f64>,
-    censored: u32,
 }
 
 /// All ratios of a run, by workload, then variant, then measure.
@@ -246,19 +226,6 @@ pub fn pooled(base: &ByBlock, twin: Option<&ByBlock>) -> ByBlock {
         (*block, twin.map_or(*own, |twin| (own * twin).sqrt()))
     };
     base.iter().map(of_block).collect()
-}
-
-/// What the baseline's blocks show at least and at most, and with a twin the geometric means of both.
-fn pooled_ends(base: EndsByBlock, twin: Option<EndsByBlock>) -> EndsByBlock {
-    let twin = twin.unwrap_or_default();
-    let of_block = |(block, own): (u32, [f64; 2])| {
-        let both = twin.get(&block).map(|twin| {
-            let mean = |end: usize| (own[end] * twin[end]).sqrt();
-            [mean(0), mean(1)]
-        });
-        (block, both.unwrap_or(own))
-    };
-    base.into_iter().map(of_block).collect()
 }
 
 fn ratio<'a>(

@@ -115,7 +115,8 @@ fn an_expectation_on_a_number_that_no_sweep_gives_is_refused() {
     }
     for (metric, sweep) in [
         ("coldStartAnswer", "spec.sweeps.coldStart"),
-        ("openLoopP99", "spec.sweeps.openLoop"),
+        ("openLoopP99", "spec.sweeps.openLoop without a target"),
+        ("capacity", "spec.sweeps.openLoop with a target"),
     ] {
         let refused = gate_refused(common::parse(common::RUN), metric, |_, _| ());
         assert!(refused.contains(sweep), "{refused}");

@@ -85,7 +85,7 @@ fn density_needs_pods_with_networks_of_their_own() {
 
 #[test]
 fn an_open_loop_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
-    use wasmbench_api::open_loop::OpenLoop;
+    use wasmbench_api::open_loop::{OpenLoop, Target};
     let wrong = |change: &dyn Fn(&mut OpenLoop)| {
         let mut sweep: OpenLoop = serde_json::from_value(serde_json::json!({})).unwrap();
         change(&mut sweep);
@@ -117,4 +117,24 @@ fn an_open_loop_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
     assert!(wrong(&|sweep| sweep.connections = 0).contains("1 or more"));
     assert!(wrong(&|sweep| sweep.duration_seconds = 21).contains("allows 20 s"));
     assert!(wrong(&|sweep| sweep.peak_seconds = 21).contains("allows 20 s"));
+    let ladder = |p99: &str, rates: &[u32]| {
+        let rates = rates.to_vec();
+        wrong(&|sweep| {
+            sweep.target = Some(Target { p99: p99.into() });
+            sweep.rates = Some(rates.clone()).filter(|rates| !rates.is_empty());
+        })
+    };
+    assert!(ladder("50", &[]).contains("from 1ms to 5000ms"));
+    assert!(ladder("50ms", &[200]).contains("list two or more"));
+    assert!(ladder("50ms", &[1, 200]).contains("each 2 or more"));
+    let long = ladder("50ms", &[10, 200]);
+    assert!(long.contains("take 105 s at 10 requests/s"), "{long}");
+    let shares = wrong(&|sweep| {
+        sweep.target = Some(Target { p99: "50ms".into() });
+        sweep.rates_percent_of_peak = Some(vec![50]);
+    });
+    assert!(
+        shares.contains("leave out rates and ratesPercentOfPeak"),
+        "{shares}"
+    );
 }

@@ -110,7 +110,7 @@ async fn a_trial_climbs_until_two_rungs_above_its_capacity_and_a_gate_judges_it(
         }
         let report = kubectl(&["wasmbench", "report", "passes", "-n", &namespace]).await;
         assert!(
-            report.stdout.contains("## Capacity at p99 <= 3.00 s"),
+            report.stdout.contains("## Capacity at a p99 of 3.00 s"),
             "{}",
             report.stdout
         );

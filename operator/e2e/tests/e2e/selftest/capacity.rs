@@ -15,39 +15,52 @@ const WORK_MICROSECONDS: f64 = 10_000.0;
 /// The rungs around what one CPU can do, at most 7 % apart: the crossing is interpolated to 2 %.
 const RUNGS: [f64; 8] = [80.0, 85.0, 91.0, 97.0, 103.0, 110.0, 117.0, 125.0];
 
-/// A run of two equals under a CPU limit, with rungs around this share of what one CPU can do.
-fn spec(image: &str, cpus: &str, share: f64, target_milliseconds: u32, gate: &str) -> String {
-    let rates: Vec<String> = RUNGS
-        .iter()
-        .map(|rate| format!("{:.0}", rate * share))
-        .collect();
-    format!(
-        r"
-blocks: 5
+/// What a run of the service measures.
+struct Measured<'a> {
+    image: &'a str,
+    blocks: u32,
+    variants: &'a [&'a str],
+    /// The CPU limit.
+    cpus: &'a str,
+    /// The target, in milliseconds.
+    target: u32,
+    rungs: Vec<f64>,
+    /// The rest of the spec.
+    more: String,
+}
+
+impl Measured<'_> {
+    fn spec(&self) -> String {
+        let image = self.image;
+        let variants = self
+            .variants
+            .iter()
+            .map(|name| format!("- {{name: {name}, container: {{image: '{image}'}}}}\n"));
+        let variants: String = variants.collect();
+        let rates: Vec<String> = self.rungs.iter().map(|rate| format!("{rate:.0}")).collect();
+        format!(
+            r"
+blocks: {}
 noiseFloor: false
-resources: {{requests: {{cpu: 100m}}, limits: {{cpu: {cpus}, memory: 64Mi}}}}
+resources: {{requests: {{cpu: 100m}}, limits: {{cpu: '{}', memory: 64Mi}}}}
 variants:
-- {{name: one, container: {{image: '{image}'}}}}
-- {{name: equal, container: {{image: '{image}'}}}}
+{variants}
 workloads: [{{name: busy, path: '/busy?cpu_microseconds={WORK_MICROSECONDS:.0}', expect: {{body: hello}}}}]
 sweeps:
   openLoop:
-    target: {{p99: {target_milliseconds}ms}}
+    target: {{p99: {}ms}}
     rates: [{}]
     connections: 1
     durationSeconds: 10
     warmupSeconds: 2
-{gate}",
-        rates.join(", ")
-    )
-}
-
-/// A gate on the capacity of an equal.
-fn gate(at_least: &str) -> String {
-    format!(
-        "expectations: [{{name: capacity, metric: capacity, variant: equal, workload: busy, \
-         atLeast: '{at_least}'}}]\n"
-    )
+{}",
+            self.blocks,
+            self.cpus,
+            self.target,
+            rates.join(", "),
+            self.more
+        )
+    }
 }
 
 /// The rate at which p99 reaches the target: above what `cpus` can do, the queue grows for as long as the
@@ -69,9 +82,17 @@ fn capacity<'a>(run: &'a BenchmarkRun, variant: &str) -> &'a CapacityStatus {
 /// Measures the capacity under a limit and prints it next to what is planted.
 async fn measured(client: &Client, namespace: &str, cpus: (&str, f64), target: u32) -> (f64, f64) {
     let image = test_image(client, "misbehave").await;
-    let name = format!("capacity-{}-{target}", cpus.0.replace('.', "-"));
-    let spec = spec(&image, cpus.0, cpus.1, target, "");
-    let run = runs::finished_on_quiet_node(client, namespace, &name, &spec, 1500).await;
+    let name = format!("capacity-{}-{target}", cpus.0);
+    let run = Measured {
+        image: &image,
+        blocks: 3,
+        variants: &["one"],
+        cpus: cpus.0,
+        target,
+        rungs: RUNGS.map(|rate| rate * cpus.1).to_vec(),
+        more: String::new(),
+    };
+    let run = runs::finished_on_quiet_node(client, namespace, &name, &run.spec(), 1500).await;
     let status = capacity(&run, "one");
     let rps = status.rps.unwrap_or_else(|| panic!("{status:#?}"));
     let truth = planted(cpus.1, target);
@@ -87,7 +108,7 @@ async fn measured(client: &Client, namespace: &str, cpus: (&str, f64), target: u
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_planted_capacity_is_found_at_two_targets_and_with_half_of_the_cpu() {
-    with_namespace("capacity", |client, namespace| async move {
+    with_namespace("planted-capacity", |client, namespace| async move {
         let (whole, half) = (("1", 1.0), ("500m", 0.5));
         let mut at_a_second = vec![];
         for (cpus, target) in [(whole, 300), (whole, 1000), (half, 1000)] {
@@ -114,8 +135,19 @@ async fn a_gate_on_capacity_passes_with_0_and_fails_with_4() {
     with_namespace("capacity-gate", |client, namespace| async move {
         let image = test_image(&client, "misbehave").await;
         for (name, least, code) in [("passes", "0.8", 0), ("fails", "1.5", 4)] {
-            let spec = spec(&image, "1", 1.0, 1000, &gate(least));
-            let run = runs::finished_on_quiet_node(&client, &namespace, name, &spec, 1500).await;
+            let run = Measured {
+                image: &image,
+                blocks: 5,
+                variants: &["one", "equal"],
+                cpus: "1",
+                target: 1000,
+                rungs: vec![95.0, 105.0, 116.0, 128.0],
+                more: format!(
+                    "expectations: [{{name: capacity, metric: capacity, variant: equal, workload: busy, \
+                     atLeast: '{least}'}}]\n"
+                ),
+            };
+            let run = runs::finished_on_quiet_node(&client, &namespace, name, &run.spec(), 1500).await;
             let name = run.metadata.name.as_deref().expect("a name");
             let gate = kubectl(&["wasmbench", "get", name, "-n", &namespace, "--watch"]).await;
             found(

@@ -64,7 +64,7 @@ pub struct RungSummary {
     pub met: u32,
     /// Blocks in which it shows nothing, because the load generator was late.
     #[serde(default)]
-    pub void: u32,
+    pub invalid: u32,
     /// The rate at which requests were sent, in requests per second.
     pub sent_rps: Option<Spread>,
     /// Median latency from the schedule, in microseconds.
@@ -124,7 +124,7 @@ pub enum RungOutcome {
     /// It does not.
     Missed,
     /// Nothing, because the load generator was late.
-    Void,
+    Invalid,
 }
 
 impl From<Outcome> for RungOutcome {
@@ -132,7 +132,7 @@ impl From<Outcome> for RungOutcome {
         match outcome {
             Outcome::Met => Self::Met,
             Outcome::Missed => Self::Missed,
-            Outcome::Void => Self::Void,
+            Outcome::Invalid => Self::Invalid,
         }
     }
 }

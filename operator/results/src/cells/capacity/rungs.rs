@@ -70,7 +70,7 @@ fn summary(rungs: &[(&Rung, BlockRung)]) -> Option<RungSummary> {
         requested_rps: round_number(median(rungs.iter().map(|(rung, _)| rung.requested_rps))?),
         trials: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
         met: count(RungOutcome::Met),
-        void: count(RungOutcome::Void),
+        invalid: count(RungOutcome::Invalid),
         sent_rps: spread(|rung| rung.sent_rps),
         p50_microseconds: spread(|rung| rung.p50_microseconds),
         p99_microseconds: spread(|rung| rung.p99_microseconds),

@@ -1,0 +1,234 @@
+//! Do intervals of capacities contain the truth? Synthetic climbs of subjects whose p99 at every rate is
+//! known, wherever on the ladder they cross the target, with noise at the crossing, with rungs that were
+//! disturbed, and beyond either end of the ladder.
+
+use wasmbench_model::ladder;
+use wasmbench_model::wire::document::{Rung, TimedWindow};
+use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
+use wasmbench_model::wire::request::Target;
+use wasmbench_results::statistics::{Bounded, OneSided};
+
+use crate::synthetic::{Chance, print_figure};
+
+/// What the baseline can do at most, in requests per second; its scout finds it.
+const PEAK: f64 = 400.0;
+/// Connections of the load.
+const CONNECTIONS: u32 = 50;
+/// Seconds of a window.
+const SECONDS: u32 = 10;
+const RUNS: u32 = 400;
+
+/// How climbs are disturbed, and which rungs they have.
+#[derive(Clone, Copy)]
+struct Climbs {
+    blocks: u32,
+    /// What the variant can do at most, as a multiple of the baseline's.
+    ratio: f64,
+    /// The target, in milliseconds.
+    target: f64,
+    /// The share of rungs whose p99 is five times what it should be.
+    disturbed: f64,
+    /// Whether each block shifts the ladder.
+    is_shifted: bool,
+}
+
+impl Climbs {
+    const fn new(blocks: u32, ratio: f64) -> Self {
+        Self {
+            blocks,
+            ratio,
+            target: 50.0,
+            disturbed: 0.02,
+            is_shifted: true,
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            p99_microseconds: self.target * 1e3,
+            max_error_share: 0.0,
+        }
+    }
+
+    /// The ratio of the rates at which the two subjects cross the target.
+    fn truth(&self) -> f64 {
+        crossing(PEAK * self.ratio, self.target) / crossing(PEAK, self.target)
+    }
+
+    /// What a run shows of the ratio. A trial can do 2 % more or less than another, a block too, and the p99
+    /// of a rung scatters by 15 %.
+    fn run(&self, chance: &mut Chance) -> Option<Bounded> {
+        let blocks = (1..=self.blocks).map(|block| {
+            let rates = ladder::in_block(
+                &ladder::around(PEAK),
+                if self.is_shifted { block } else { 1 },
+            );
+            let day = (0.02 * chance.normal()).exp();
+            let mut climb = |most: f64| {
+                let most = most * day * (0.02 * chance.normal()).exp();
+                let rungs = self.climb(&rates, most, chance);
+                ladder::capacity(&rungs, self.target())
+                    .expect("rungs")
+                    .ends()
+            };
+            let (value, base) = (climb(PEAK * self.ratio), climb(PEAK));
+            [value[0] / base[1], value[1] / base[0]]
+        });
+        Bounded::from_ratios(&blocks.collect::<Vec<[f64; 2]>>())
+    }
+
+    fn climb(&self, rates: &[f64], most: f64, chance: &mut Chance) -> Vec<Rung> {
+        let mut rungs = vec![];
+        for rps in rates {
+            let is_hit = chance.uniform() < self.disturbed;
+            let noise = (0.15 * chance.normal()).exp() * if is_hit { 5.0 } else { 1.0 };
+            rungs.push(rung(*rps, p99(*rps, most) * noise));
+            if ladder::is_over(&ladder::outcomes(&rungs, self.target())) {
+                break;
+            }
+        }
+        rungs
+    }
+
+    /// The share of runs whose known ends do not exclude the truth, and the share that know one end only.
+    fn coverage(&self) -> (f64, f64) {
+        let mut chance = Chance::new(u64::from(self.blocks));
+        let truth = self.truth().ln();
+        let (mut holds, mut one_sided) = (0, 0);
+        for _ in 0..RUNS {
+            let found = self.run(&mut chance).expect("an end");
+            let (low, high) = (
+                found.interval.low().expect("one"),
+                found.interval.high().expect("one"),
+            );
+            let is_below = found.bound != Some(OneSided::AtMost) && truth < low;
+            let is_above = found.bound != Some(OneSided::AtLeast) && truth > high;
+            holds += u32::from(!is_below && !is_above);
+            one_sided += u32::from(found.bound.is_some());
+        }
+        let share = |count: u32| f64::from(count) / f64::from(RUNS);
+        (share(holds), share(one_sided))
+    }
+}
+
+/// The p99 in milliseconds at a rate, of a subject that can do `most`: answers take 10 ms and wait for each
+/// other as it fills up; above that, the queue grows for as long as the window lasts.
+fn p99(rps: f64, most: f64) -> f64 {
+    let load = rps / most;
+    let waits = |load: f64| 10.0 * (1.0 + 0.2 * load / (1.02 - load));
+    if load < 1.0 {
+        return waits(load);
+    }
+    let seconds = f64::from(ladder::seconds(rps, CONNECTIONS, SECONDS));
+    waits(1.0) + 990.0 * seconds * (1.0 - 1.0 / load)
+}
+
+/// The rate at which the p99 reaches a target.
+fn crossing(most: f64, target: f64) -> f64 {
+    let (mut low, mut high) = (0.1 * most, 3.0 * most);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if p99(middle, most) > target {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    low
+}
+
+fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
+    let open_loop = OpenLoopWindow {
+        requested_rps: rps,
+        requests: 10_000,
+        from_schedule: Quantiles {
+            p99_microseconds: p99_milliseconds * 1e3,
+            ..Quantiles::default()
+        },
+        ..OpenLoopWindow::default()
+    };
+    Rung {
+        requested_rps: rps,
+        window: Some(TimedWindow {
+            open_loop: Some(open_loop),
+            ..TimedWindow::default()
+        }),
+    }
+}
+
+#[test]
+fn intervals_of_a_capacity_contain_the_truth_wherever_between_two_rungs_it_lies() {
+    for blocks in [5, 10, 20] {
+        for ratio in [0.6, 0.74, 0.8, 0.9, 1.0] {
+            for target in [50.0, 300.0] {
+                let climbs = Climbs {
+                    target,
+                    ..Climbs::new(blocks, ratio)
+                };
+                let (share, _) = climbs.coverage();
+                let name = format!("capacity {ratio}x at {target} ms, {blocks} blocks");
+                print_figure(&name, share, "93 % or more");
+                assert!(share >= 0.93, "{name}: {share}");
+            }
+        }
+    }
+}
+
+/// Why blocks shift the ladder: with the same rungs in all of them, what interpolation gets wrong is the same
+/// in all of them, too, and the interval is as narrow as if it were nothing.
+#[test]
+fn with_the_same_rungs_in_every_block_most_intervals_would_miss_the_truth() {
+    for ratio in [0.6, 0.74, 0.9] {
+        let climbs = Climbs {
+            is_shifted: false,
+            ..Climbs::new(10, ratio)
+        };
+        let (share, _) = climbs.coverage();
+        print_figure(
+            &format!("capacity {ratio}x, fixed rungs"),
+            share,
+            "below 60 %",
+        );
+        assert!(share < 0.6, "{ratio}: {share}");
+    }
+}
+
+#[test]
+fn a_p99_that_is_not_monotonous_costs_no_coverage() {
+    let climbs = Climbs {
+        disturbed: 0.1,
+        ..Climbs::new(10, 0.74)
+    };
+    let (share, _) = climbs.coverage();
+    print_figure("capacity, one rung in ten disturbed", share, "93 % or more");
+    assert!(share >= 0.93, "{share}");
+}
+
+#[test]
+fn known_ends_hold_where_blocks_lie_beyond_either_end_of_the_ladder() {
+    for ratio in [1.15, 1.2, 1.3, 2.0, 0.4, 0.35, 0.33, 0.3, 0.25] {
+        for blocks in [5, 10, 20] {
+            let (share, one_sided) = Climbs::new(blocks, ratio).coverage();
+            let name = format!("capacity {ratio}x beyond the ladder, {blocks} blocks");
+            print_figure(&name, share, "91 % or more");
+            print_figure(
+                &format!("{name}, one end known"),
+                one_sided,
+                "as many as there are",
+            );
+            assert!(share >= 0.91, "{name}: {share}");
+        }
+    }
+}
+
+#[test]
+fn far_beyond_the_ladder_one_end_is_known_and_decides() {
+    let mut chance = Chance::new(3);
+    for (ratio, bound) in [(2.0, OneSided::AtLeast), (0.2, OneSided::AtMost)] {
+        for _ in 0..RUNS {
+            let found = Climbs::new(5, ratio).run(&mut chance).expect("an end");
+            assert_eq!(found.bound, Some(bound));
+            assert!(found.interval.p_value < 0.05, "{found:?}");
+        }
+    }
+}

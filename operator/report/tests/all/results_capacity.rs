@@ -1,0 +1,296 @@
+//! Capacity: from climbs to crossings, verdicts and sentences.
+
+use serde_json::json;
+use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::ladder;
+use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
+use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
+use wasmbench_model::wire::record::{Record, TrialId};
+use wasmbench_model::wire::request::Target;
+use wasmbench_report::csv::{comparisons_csv, summary_csv};
+use wasmbench_report::files::report_files;
+use wasmbench_results::cells::capacity::CapacityCell;
+use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::expectations::Fulfilment;
+use wasmbench_results::judge::verdict::Verdict;
+use wasmbench_results::statistics::OneSided;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::summary::cost::Costs;
+use wasmbench_results::summary::node_price::NodePrice;
+use wasmbench_results::vocabulary::doubt::Reason;
+use wasmbench_results::vocabulary::measure::Metric;
+
+use crate::results_support::{measured, run_with, trials};
+
+const RATES: [u32; 6] = [200, 260, 340, 440, 570, 740];
+const TARGET: Target = Target {
+    p99_microseconds: 50_000.0,
+    max_error_share: 0.0,
+};
+
+/// Six blocks of two variants whose capacity `most` gives, in requests per second.
+fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
+    let run = run_with(json!({
+        "blocks": 6, "noiseFloor": false,
+        "resources": {"limits": {"cpu": "500m"}},
+        "variants": [{"name": "native", "preset": "native"}, {"name": "wasm", "preset": "wasmtime-embedded"}],
+        "workloads": [{"name": "shop"}],
+        "sweeps": {"openLoop": {"target": {"p99": "50ms"}, "rates": RATES}},
+        "expectations": [{"name": "gate", "metric": "capacity", "variant": "wasm", "workload": "shop",
+                          "atLeast": "0.6"}],
+    }));
+    let all = trials(&run).into_iter().zip(0..);
+    let records = all.map(|(trial, position)| {
+        let rungs = climb(&trial, most(&trial));
+        let mut record = measured(trial, position);
+        let document = record.load_mut().unwrap();
+        document.timed = None;
+        document.rungs = rungs;
+        record
+    });
+    (run, records.collect())
+}
+
+/// Answers take 10 ms up to `most`, and a hundred times as long above it.
+fn climb(trial: &TrialId, most: f64) -> Vec<Rung> {
+    let mut rungs = vec![];
+    for rps in ladder::in_block(&RATES.map(f64::from), trial.block) {
+        rungs.push(rung(rps, if rps <= most { 10.0 } else { 1000.0 }));
+        if ladder::is_over(&ladder::outcomes(&rungs, TARGET)) {
+            break;
+        }
+    }
+    rungs
+}
+
+fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
+    let open_loop = OpenLoopWindow {
+        requested_rps: rps,
+        achieved_share: 1.0,
+        requests: 1000,
+        from_schedule: Quantiles {
+            p50_microseconds: 5000.0,
+            p99_microseconds: p99_milliseconds * 1e3,
+            ..Quantiles::default()
+        },
+        ..OpenLoopWindow::default()
+    };
+    Rung {
+        requested_rps: rps,
+        window: Some(TimedWindow {
+            duration_nanoseconds: 10_000_000_000,
+            open_loop: Some(open_loop),
+            subject: Some(Meter {
+                cpu_nanoseconds: 2_000_000_000,
+                memory_bytes: 32 << 20,
+                throttled_periods: Some(30),
+                limit_periods: Some(100),
+                ..Meter::default()
+            }),
+            ..TimedWindow::default()
+        }),
+    }
+}
+
+/// The baseline can do 500 requests per second, the other variant this many.
+fn with(wasm: f64) -> (Summary, Vec<Record>, RunInput) {
+    let (run, records) = records(|trial| {
+        if trial.cell.variant == "wasm" {
+            wasm
+        } else {
+            500.0
+        }
+    });
+    (summarize(&run, &records), records, run)
+}
+
+fn cell<'a>(summary: &'a Summary, variant: &str) -> &'a CapacityCell {
+    let mut cells = summary.capacity.iter();
+    cells.find(|cell| cell.variant == variant).unwrap()
+}
+
+fn compared(summary: &Summary) -> &Comparison {
+    let found = summary.comparison(cell(summary, "wasm").any(), Metric::Capacity);
+    found.unwrap()
+}
+
+fn is_noted(summary: &Summary, reason: Reason) -> bool {
+    summary.doubts.iter().any(|doubt| doubt.reason == reason)
+}
+
+#[test]
+fn the_crossing_is_found_between_two_rungs_and_compared_with_the_baselines() {
+    let (summary, _, _) = with(340.0);
+    let native = cell(&summary, "native").detail.rps;
+    assert!(
+        (420.0..570.0).contains(&native.median.unwrap()),
+        "{native:?}"
+    );
+    let found = compared(&summary);
+    assert!(found.primary && found.estimate.bound.is_none(), "{found:?}");
+    assert!((0.55..0.85).contains(&found.estimate.ratio), "{found:?}");
+    assert_eq!((found.verdict, found.estimate.blocks), (Verdict::Slower, 6));
+    assert!(
+        summary.verdict.contains("native's capacity on shop"),
+        "{}",
+        summary.verdict
+    );
+    assert!(
+        summary.verdict.contains("fewer requests/s"),
+        "{}",
+        summary.verdict
+    );
+    assert!(!is_noted(&summary, Reason::BeyondLadder));
+}
+
+#[test]
+fn beyond_the_last_rung_only_one_end_is_known_and_shown() {
+    let (summary, _, _) = with(9000.0);
+    let found = compared(&summary);
+    assert_eq!(found.estimate.bound, Some(OneSided::AtLeast));
+    assert_eq!(
+        (found.estimate.blocks, found.estimate.censored_blocks),
+        (6, 6)
+    );
+    assert_eq!(
+        (found.verdict, found.estimate.high),
+        (Verdict::Faster, None)
+    );
+    let (low, least) = (found.estimate.low.unwrap(), found.at_least.unwrap());
+    assert!(low > 1.0 && least <= low, "{found:?}");
+    assert!(
+        summary.verdict.contains("wasm: at least 1."),
+        "{}",
+        summary.verdict
+    );
+    assert!(
+        cell(&summary, "wasm")
+            .detail
+            .words()
+            .unwrap()
+            .starts_with("at least ")
+    );
+    assert!(is_noted(&summary, Reason::BeyondLadder));
+    // No column has a number that is not known.
+    let csv = comparisons_csv(&summary);
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+    let at = |name: &str| row[columns.iter().position(|one| *one == name).unwrap()];
+    assert_eq!((at("ratio"), at("high")), ("", ""));
+    assert!(!at("low").is_empty());
+}
+
+#[test]
+fn below_the_first_rung_a_gate_fails_and_where_both_are_beyond_nothing_is_compared() {
+    let (summary, _, _) = with(1.0);
+    let found = compared(&summary);
+    assert_eq!(found.estimate.bound, Some(OneSided::AtMost));
+    assert_eq!(found.verdict, Verdict::Slower);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::NotMet);
+    assert!(
+        summary.expectations[0].message.contains("it is at most 0."),
+        "{:?}",
+        summary.expectations
+    );
+    let (run, records) = records(|_| 9000.0);
+    let both = summarize(&run, &records);
+    assert!(both.comparisons.is_empty());
+    assert_eq!(both.expectations[0].outcome, Fulfilment::Undecided);
+}
+
+#[test]
+fn a_gate_on_capacity_passes_where_the_interval_lies_above_it() {
+    let (summary, _, _) = with(500.0);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::Met);
+    let message = &summary.expectations[0].message;
+    assert!(
+        message.starts_with("capacity of wasm on shop must be at least 0.6x"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_limits_did_stands_next_to_the_capacity() {
+    let (_, mut records, run) = with(340.0);
+    for record in records
+        .iter_mut()
+        .filter(|record| record.trial.cell.variant == "wasm")
+    {
+        let rungs = &mut record.load_mut().unwrap().rungs;
+        let meter = rungs[0].window.as_mut().unwrap().subject.as_mut().unwrap();
+        (meter.memory_limit_hits, meter.oom_kills) = (Some(9), Some(1));
+    }
+    let summary = summarize(&run, &records);
+    let words = cell(&summary, "wasm").detail.limits.words().unwrap();
+    let expected =
+        "stopped in 30 % of its periods, memory at its limit in 6 block(s), 6 OOM kill(s)";
+    assert_eq!(words, expected);
+    assert!(
+        cell(&summary, "wasm").ranked,
+        "a limit that the run sets is part of its question"
+    );
+    for reason in [Reason::Throttled, Reason::MemoryAtLimit] {
+        assert!(is_noted(&summary, reason), "{reason:?}");
+    }
+    let rows = status_rows(&summary);
+    let row = rows.iter().find(|row| row.variant == "wasm").unwrap();
+    let status = row.capacity.as_ref().unwrap();
+    assert_eq!(status.limited.as_deref(), Some(expected));
+    assert!(
+        status.rungs.len() >= 3 && status.judged.is_some(),
+        "{status:?}"
+    );
+    let files = report_files(&run, &records).unwrap();
+    let report = &files["report.md"];
+    for part in [
+        "## Capacity at a p99 of 50.0 ms",
+        expected,
+        "Rungs, as medians",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    assert!(summary_csv(&summary).contains("capacity_requests_per_second_median"));
+}
+
+#[test]
+fn a_rung_whose_generator_was_late_shows_nothing_and_a_climb_of_such_rungs_is_invalid() {
+    let (_, mut records, run) = with(340.0);
+    let late = |rung: &mut Rung| {
+        let window = rung.window.as_mut().unwrap().open_loop.as_mut().unwrap();
+        window.generator_delay.p99_microseconds = 1e9;
+    };
+    for record in &mut records {
+        late(&mut record.load_mut().unwrap().rungs[0]);
+    }
+    let summary = summarize(&run, &records);
+    assert!(cell(&summary, "native").ranked);
+    assert_eq!(cell(&summary, "native").detail.rungs[0].invalid, 6);
+    assert!(is_noted(&summary, Reason::LoadGeneratorLate));
+    records[0]
+        .load_mut()
+        .unwrap()
+        .rungs
+        .iter_mut()
+        .for_each(late);
+    let summary = summarize(&run, &records);
+    let lost = cell(&summary, "native");
+    assert_eq!((lost.counts.valid, lost.counts.invalid), (5, 1));
+    assert_eq!(lost.invalid_because, [Reason::LoadGeneratorLate]);
+}
+
+#[test]
+fn a_million_requests_cost_the_cpu_time_at_the_target() {
+    let (summary, _, _) = with(340.0);
+    let node = NodePrice {
+        per_hour: 1.0,
+        vcpus: 4.0,
+        memory_bytes: 16e9,
+        cpu_utilisation: 1.0,
+    };
+    let costs = Costs::new(&summary, node);
+    let measured = costs.million_requests[0].measured.unwrap();
+    // Two seconds for a thousand requests.
+    assert!((measured.median - 2000.0).abs() < 1e-6, "{measured:?}");
+    assert!(costs.million_requests[0].cost.is_some());
+}
