@@ -10,6 +10,7 @@ mod names;
 mod objects;
 mod open_loop;
 mod order;
+mod requests;
 mod shares;
 mod variants;
 
@@ -115,6 +116,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
     shares::check(spec)?;
+    requests::check(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
     names::check_baseline_run(run)?;
