@@ -10,7 +10,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;
-use crate::http::{self, Error, Response};
+use crate::http::{self, Error, Malformed, Response};
 use crate::target::Target;
 
 /// Time between the starts of two attempts, so that waiting leaves the CPU to the subject. It is
@@ -84,6 +84,7 @@ enum Attempt {
     Correct(Answer),
     Wrong(Option<Answer>, String),
     Refused(String),
+    TooLarge,
     Slow,
     Nothing(String),
 }
@@ -108,6 +109,7 @@ impl Question<'_> {
             Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {
                 Attempt::Refused(Error::Connect(error).to_string())
             }
+            Err(Error::Malformed(Malformed::TooLarge)) => Attempt::TooLarge,
             // Something answers there, but not what is expected.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
             Err(Error::Slow(_)) => Attempt::Slow,
@@ -160,6 +162,7 @@ struct Observed {
 #[derive(Debug)]
 enum Last {
     Wrong(String),
+    TooLarge,
     Slow,
     Nothing(String),
 }
@@ -185,6 +188,10 @@ impl Observed {
                 Last::Nothing(why)
             }
             Attempt::Nothing(why) => Last::Nothing(why),
+            Attempt::TooLarge => {
+                self.first_wrong.get_or_insert(sent);
+                Last::TooLarge
+            }
             Attempt::Slow => Last::Slow,
         };
         None
@@ -204,6 +211,7 @@ impl Observed {
     fn failure(&self, limit: Duration) -> Failure {
         match &self.last {
             Last::Wrong(why) => wrong(limit, why),
+            Last::TooLarge => too_large(),
             Last::Slow => slow(),
             Last::Nothing(why) => given_up(limit, why),
         }
@@ -251,6 +259,17 @@ fn wrong(limit: Duration, last: &str) -> Failure {
     );
     Failure {
         reason: FailureReason::WrongAnswer,
+        message,
+    }
+}
+
+fn too_large() -> Failure {
+    let message = format!(
+        "the answer has more than {} MiB, and is not read to its end: ask for less in the workload's path",
+        http::MAX_BODY >> 20
+    );
+    Failure {
+        reason: FailureReason::AnswerTooLarge,
         message,
     }
 }
@@ -363,6 +382,10 @@ mod tests {
             (vec![wrong(), refused()], FailureReason::NeverListened),
             (vec![refused(), wrong()], FailureReason::WrongAnswer),
             (vec![wrong(), Attempt::Slow], FailureReason::AnswerTooSlow),
+            (
+                vec![wrong(), Attempt::TooLarge],
+                FailureReason::AnswerTooLarge,
+            ),
         ] {
             assert_eq!(after(attempts), reason);
         }

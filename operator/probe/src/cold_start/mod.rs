@@ -182,7 +182,7 @@ pub fn same(
     before: Option<&Answer>,
     answer: &Answer,
 ) -> Result<(), Failure> {
-    let differs = before.is_some_and(|before| before.body_sha256 != answer.body_sha256);
+    let differs = before.is_some_and(|before| !before.is_same(answer));
     if !request.expect.same_across_variants || !differs {
         return Ok(());
     }

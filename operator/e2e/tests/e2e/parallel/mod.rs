@@ -21,6 +21,7 @@ mod no_room;
 mod node_cold;
 mod open_loop;
 mod presets;
+mod requests;
 mod schedule;
 mod shim_faults;
 mod shims;
