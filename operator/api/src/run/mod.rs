@@ -39,7 +39,7 @@ pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{EnvVar, OwnContainer, Preset, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Ready, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, Workload};
 
 use crate::conditions;

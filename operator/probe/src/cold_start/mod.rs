@@ -38,6 +38,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::environment;
 use crate::output::progress;
+use crate::ready::readying;
 use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
@@ -171,7 +172,9 @@ pub async fn connect() -> Result<Client, Failure> {
 
 /// Checks what is sent once, before the first pod.
 pub fn check_sent(request: &ColdStartRequest) -> Result<(), Failure> {
-    Target::of(([0, 0, 0, 0].into(), request.port), &request.sent, None)
+    let place = ([0, 0, 0, 0].into(), request.port);
+    readying(place, request.ready.as_ref())?;
+    Target::of(place, &request.sent, None)
         .map(drop)
         .map_err(|error| request::bad(error.to_string()))
 }
