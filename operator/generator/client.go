@@ -2,18 +2,19 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"fortio.org/fortio/periodic"
+	"fortio.org/fortio/stats"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,6 +31,10 @@ const bufferBytes = 64 * 1024
 // requests again silently, at several times the CPU time.
 type Client struct {
 	task *Task
+	// part is what it sends.
+	part *Part
+	// times of its requests, in a mix.
+	times *stats.Histogram
 	// request is what http.ReadResponse needs: an answer to HEAD has no body.
 	request *http.Request
 	conn    *net.TCPConn
@@ -53,10 +58,13 @@ type Client struct {
 	excess atomic.Int64
 }
 
-func newClient(task *Task) *Client {
-	method, _, _ := strings.Cut(string(task.Request), " ")
+func newClient(task *Task, part *Part) *Client {
+	line, _, _ := bytes.Cut(part.Request, []byte(" "))
+	method := string(line)
 	return &Client{
 		task:     task,
+		part:     part,
+		times:    stats.NewHistogram(float64(task.OffsetNanoseconds)/1e9, task.ResolutionSeconds),
 		request:  &http.Request{Method: method},
 		reader:   bufio.NewReaderSize(nil, bufferBytes),
 		statuses: map[int]int64{},
@@ -66,7 +74,11 @@ func newClient(task *Task) *Client {
 // Run sends one request and reads its answer to the end. It returns whether the answer was complete
 // and of the expected status; and the status, or the failure.
 func (c *Client) Run(context.Context, periodic.ThreadID) (bool, string) {
+	began := time.Now()
 	status, bytes, err := c.ask()
+	if len(c.task.Parts) > 0 {
+		c.times.Record(time.Since(began).Seconds())
+	}
 	if err != nil {
 		failure := failureOf(err, c.over)
 		c.reset()
@@ -75,7 +87,7 @@ func (c *Client) Run(context.Context, periodic.ThreadID) (bool, string) {
 		return false, failure.String()
 	}
 	c.statuses[status]++
-	if status != c.task.Status {
+	if status != c.part.Status {
 		return false, strconv.Itoa(status)
 	}
 	c.seen.answer(bytes)
@@ -235,5 +247,6 @@ func (c *Client) forget() {
 	c.left.Wait()
 	c.excess.Store(0)
 	clear(c.statuses)
+	c.times.Reset()
 	c.seen = Seen{}
 }

@@ -59,8 +59,8 @@ func (c *Client) finish(slowest time.Duration) {
 	c.left.Wait()
 	for range c.excess.Load() + c.unasked(slowest) {
 		c.seen.Failures[Excess]++
-		if c.statuses[c.task.Status] > 0 {
-			c.statuses[c.task.Status]--
+		if c.statuses[c.part.Status] > 0 {
+			c.statuses[c.part.Status]--
 			c.statuses[noAnswer]++
 		}
 	}

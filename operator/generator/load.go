@@ -20,6 +20,9 @@ type Task struct {
 	Request []byte `json:"request"`
 	// Status of an answer that is a success.
 	Status int `json:"status"`
+	// Parts of a mix; empty if there is one request. Each gets a share of the connections, and so of
+	// the rate of a schedule. Request and Status are then those of the first.
+	Parts []Part `json:"parts"`
 	// Connections that send requests at the same time.
 	Connections int `json:"connections"`
 	// KeepAlive is whether a connection carries more than one request.
@@ -46,6 +49,8 @@ type Report struct {
 	// RetCodes counts complete answers by their status; noAnswer stands for all other requests.
 	RetCodes map[int]int64
 	Seen     Seen
+	// Parts are what was found of each request of a mix.
+	Parts []PartReport `json:",omitempty"`
 }
 
 // edge is called at the two edges of the timed part. Nothing is sent while start runs.
@@ -65,10 +70,14 @@ func load(task *Task, at edge) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	parts, err := task.parts()
+	if err != nil {
+		return nil, err
+	}
 	runner := periodic.NewPeriodicRunner(options)
 	clients := make([]*Client, task.Connections)
 	for i := range clients {
-		clients[i] = newClient(task)
+		clients[i] = newClient(task, parts[i])
 		runner.Options().Runners[i] = clients[i]
 	}
 	// None is opened in the timed part unless the service ends one.
@@ -85,10 +94,11 @@ func load(task *Task, at edge) (*Report, error) {
 	each(clients, func(client *Client) { client.finish(slowest) })
 	for _, client := range clients {
 		for status, count := range client.statuses {
-			report.RetCodes[status] += count
+			report.RetCodes[task.shown(client.part, status)] += count
 		}
 		report.Seen.add(&client.seen)
 	}
+	report.Parts = partReports(task, clients)
 	return report, nil
 }
 

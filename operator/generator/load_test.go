@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -491,4 +492,50 @@ func TestAnAnswerToHeadHasNoBody(t *testing.T) {
 	expect(t, "answers", report.RetCodes[200], 100)
 	expect(t, "failures", failures(report), "map[]")
 	expect(t, "sizes", report.Seen.Bytes, Sizes{100, 0, 0, 0})
+}
+
+func TestAMixSharesConnectionsByWeightAndCountsEachRequest(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		switch in.URL.Path {
+		case "/order":
+			out.WriteHeader(http.StatusCreated)
+		case "/broken":
+			out.WriteHeader(http.StatusOK)
+		}
+	}))
+	t.Cleanup(server.Close)
+	part := func(name string, status int, weight int64) Part {
+		request := fmt.Sprintf("GET /%s HTTP/1.1\r\nHost: test\r\n\r\n", name)
+		return Part{name, []byte(request), status, weight}
+	}
+	report := loaded(t, strings.TrimPrefix(server.URL, "http://"), func(task *Task) {
+		task.Connections, task.Requests = 10, 100
+		task.Parts = []Part{part("home", 200, 7), part("order", 201, 2), part("broken", 204, 1)}
+	})
+	expect(t, "parts", len(report.Parts), 3)
+	for i, want := range []PartReport{
+		{Name: "home", Connections: 7, Expected: 70},
+		{Name: "order", Connections: 2, Expected: 20},
+		{Name: "broken", Connections: 1, Failed: 10},
+	} {
+		got := report.Parts[i]
+		expect(t, want.Name+", times", got.DurationHistogram.Count, want.Expected+want.Failed)
+		got.DurationHistogram = nil
+		expect(t, want.Name, got, want)
+	}
+	// All successes count together, and an answer that is none does not look like one.
+	expect(t, "successes", report.RetCodes[200], 90)
+	expect(t, "another status", report.RetCodes[otherStatus], 10)
+	expect(t, "in the errors", report.ErrorsDurationHistogram.Count, 10)
+}
+
+func TestEachRequestOfAMixHasAConnection(t *testing.T) {
+	task := Task{Connections: 3, Parts: []Part{{Weight: 100}, {Weight: 1}, {Weight: 1}}}
+	expect(t, "shares", fmt.Sprint(task.shares()), "[1 1 1]")
+	task.Connections = 10
+	expect(t, "shares", fmt.Sprint(task.shares()), "[8 1 1]")
+	task.Connections = 2
+	if _, err := task.parts(); err == nil {
+		t.Error("two connections carry three requests")
+	}
 }

@@ -7,7 +7,7 @@
 // so the caller can read counters at both edges.
 //
 // Reading order: load.go (one run), client.go (one connection), writing.go (its requests), ending.go
-// (its end), failure.go (what can go wrong), seen.go (what is counted).
+// (its end), mix.go (several requests), failure.go (what can go wrong), seen.go (what is counted).
 package main
 
 import (

@@ -15,13 +15,13 @@ type written struct {
 
 // write sends the request: a small one at once, a large one beside the reading of its answer.
 func (c *Client) write() (err error) {
-	if len(c.task.Request) <= atOnceBytes {
-		c.wrote, err = c.conn.Write(c.task.Request)
+	if len(c.part.Request) <= atOnceBytes {
+		c.wrote, err = c.conn.Write(c.part.Request)
 		return err
 	}
 	conn, done := c.conn, make(chan written, 1)
 	go func() {
-		bytes, err := conn.Write(c.task.Request)
+		bytes, err := conn.Write(c.part.Request)
 		done <- written{bytes, err}
 	}()
 	c.writing = done

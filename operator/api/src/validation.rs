@@ -46,7 +46,13 @@ pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
     (has(w.expect.bodyPrefix) ? size(w.expect.bodyPrefix) : 0) + \
     (has(w.expect.bodySuffix) ? size(w.expect.bodySuffix) : 0)) + \
     (has(w.headers) ? w.headers.map(h, size(h.name) + \
-    (has(h.value) ? size(h.value) : 0)).sum() : 0)).sum() <= 16384";
+    (has(h.value) ? size(h.value) : 0)).sum() : 0) + \
+    (has(w.requests) ? w.requests.map(r, (has(r.body) ? size(r.body) : 0) + (!has(r.expect) ? 0 : \
+    (has(r.expect.body) ? size(r.expect.body) : 0) + \
+    (has(r.expect.bodyPrefix) ? size(r.expect.bodyPrefix) : 0) + \
+    (has(r.expect.bodySuffix) ? size(r.expect.bodySuffix) : 0)) + \
+    (has(r.headers) ? r.headers.map(h, size(h.name) + \
+    (has(h.value) ? size(h.value) : 0)).sum() : 0)).sum() : 0)).sum() <= 16384";
 /// Most characters of these texts together.
 pub const MAX_TEXT: usize = 16_384;
 pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers, bodies and expected bodies of all workloads, have more than \
@@ -75,6 +81,35 @@ pub const BODY_METHOD_RULE: &str = "!(has(self.body) || has(self.bodyBytes) || h
     (has(self.method) && self.method != 'GET' && self.method != 'HEAD')";
 /// Why a body is refused with a method, and what to do.
 pub const BODY_METHOD_MESSAGE: &str = "GET and HEAD send no body: set method to POST, PUT, PATCH, DELETE or OPTIONS, or remove the body";
+pub const MIX_RULE: &str = "!has(self.requests) || (self.path == '/' && (!has(self.method) || self.method == 'GET') && \
+    !has(self.headers) && !has(self.body) && !has(self.bodyBytes) && !has(self.bodyFrom) && !has(self.action) && \
+    (!has(self.expect) || (self.expect.status == 200 && !has(self.expect.body) && !has(self.expect.bodyPrefix) && \
+     !has(self.expect.bodySuffix) && !has(self.expect.contentType) && !has(self.expect.json) && \
+     (!has(self.expect.sameAcrossVariants) || !self.expect.sameAcrossVariants))))";
+/// Why other fields are refused beside a mix, and what to do.
+pub const MIX_MESSAGE: &str = "each request of a mix has its own path, method, headers, body and expect: put them into requests, \
+    or remove requests";
+pub const MIX_SAME_RULE: &str =
+    "!has(self.expect) || !has(self.expect.sameAcrossVariants) || !self.expect.sameAcrossVariants";
+/// Why the requests of a mix are not compared across variants, and what to do.
+pub const MIX_SAME_MESSAGE: &str = "answers in a mix are not compared across variants: say what they are with body, bodyPrefix, \
+    bodySuffix or json, or make the request a workload of its own";
+pub const MIXES_RULE: &str =
+    "self.workloads.map(w, has(w.requests) ? w.requests.size() : 1).sum() <= 16";
+/// Why there are too many requests, and what to do.
+pub const MIXES_MESSAGE: &str = "the workloads have more than 16 requests together, those of mixes included: make several runs of it";
+pub const MIX_SWEEPS_RULE: &str = "!self.workloads.exists(w, has(w.requests)) || \
+    (!has(self.sweeps.coldStart) && !has(self.sweeps.density))";
+/// Why a mix is refused with some sweeps, and what to do.
+pub const MIX_SWEEPS_MESSAGE: &str =
+    "coldStart and density send one request, and no mix: remove these sweeps, or requests";
+pub const MIX_CONNECTIONS_RULE: &str = "self.workloads.all(w, !has(w.requests) || \
+    ((!has(self.sweeps.warmLatency) || self.sweeps.warmLatency.connections >= w.requests.size()) && \
+     (!has(self.sweeps.openLoop) || self.sweeps.openLoop.connections >= w.requests.size()) && \
+     (!has(self.sweeps.throughput) || self.sweeps.throughput.connections.all(c, c >= w.requests.size()))))";
+/// Why a mix is refused with few connections, and what to do.
+pub const MIX_CONNECTIONS_MESSAGE: &str = "each request of a mix has a connection of its own, at least: raise connections of the sweeps \
+    to the number of requests";
 pub const HEAD_RULE: &str = "!has(self.method) || self.method != 'HEAD' || !has(self.expect) || \
     (!has(self.expect.body) && !has(self.expect.bodyPrefix) && !has(self.expect.bodySuffix) && !has(self.expect.json))";
 /// Why a body is not expected of an answer, and what to do.

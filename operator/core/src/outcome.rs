@@ -203,6 +203,7 @@ mod tests {
             readiness: wasmbench_model::wire::document::Readiness::default(),
             answer_before: None,
             answer_after: None,
+            further_answers: vec![],
             warmup: None,
             timed: None,
             rungs: vec![],

@@ -29,6 +29,7 @@ pub fn document() -> LoadDocument {
         readiness: Readiness::default(),
         answer_before: None,
         answer_after: None,
+        further_answers: vec![],
         warmup: None,
         timed: None,
         rungs: vec![],

@@ -25,8 +25,9 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
 pub use crate::validation::{
-    BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT, POINTER_MESSAGE,
-    PROBE_USER, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+    BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT,
+    MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE, MIXES_MESSAGE,
+    POINTER_MESSAGE, PROBE_USER, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
@@ -40,7 +41,7 @@ pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{EnvVar, OwnContainer, Preset, Ready, Variant};
-pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, Workload};
+pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, MixedRequest, Workload};
 
 use crate::conditions;
 use crate::status::BenchmarkRunStatus;
@@ -136,6 +137,9 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
     validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE),
+    validation = Rule::new(validation::MIXES_RULE).message(validation::MIXES_MESSAGE).field_path(".workloads"),
+    validation = Rule::new(validation::MIX_SWEEPS_RULE).message(validation::MIX_SWEEPS_MESSAGE).field_path(".sweeps"),
+    validation = Rule::new(validation::MIX_CONNECTIONS_RULE).message(validation::MIX_CONNECTIONS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::primary_rule()).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),

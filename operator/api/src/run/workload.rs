@@ -17,6 +17,7 @@ use crate::validation;
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"),
+    validation = Rule::new(validation::MIX_RULE).message(validation::MIX_MESSAGE).field_path(".requests"),
     validation = Rule::new(validation::BODY_RULE).message(validation::BODY_MESSAGE).field_path(".body"),
     validation = Rule::new(validation::BODY_METHOD_RULE).message(validation::BODY_METHOD_MESSAGE).field_path(".method"),
     validation = Rule::new(validation::HEAD_RULE).message(validation::HEAD_MESSAGE).field_path(".expect")
@@ -59,6 +60,15 @@ pub struct Workload {
     /// allowed to read `ConfigMaps` there.
     pub body_from: Option<BodyFrom>,
 
+    /// Several requests instead of one, 2 to 8, sent at the same time: each by its share of the
+    /// connections, and so of the rate of an open loop. They are measured together, and each shown.
+    /// With this, path, method, headers, body and `expect` are those of the requests. The workloads
+    /// of a run have at most 16 requests together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2, max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub requests: Vec<MixedRequest>,
+
     /// The expected answer, checked before and after each timed window. A variant that answers
     /// wrongly is never ranked.
     #[serde(default)]
@@ -80,6 +90,60 @@ pub struct Workload {
     /// its code is sent to them with `POST /init`, and each request is a `POST /run` with its
     /// parameters.
     pub action: Option<Action>,
+}
+
+/// A request of a mix.
+#[serde_with::skip_serializing_none]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new(validation::BODY_RULE).message(validation::BODY_MESSAGE).field_path(".body"),
+    validation = Rule::new(validation::BODY_METHOD_RULE).message(validation::BODY_METHOD_MESSAGE).field_path(".method"),
+    validation = Rule::new(validation::HEAD_RULE).message(validation::HEAD_MESSAGE).field_path(".expect"),
+    validation = Rule::new(validation::MIX_SAME_RULE).message(validation::MIX_SAME_MESSAGE).field_path(".expect")
+)]
+pub struct MixedRequest {
+    /// Name in results: lower-case letters, digits and dashes, at most 40.
+    #[schemars(
+        length(min = 1, max = 40),
+        regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+    )]
+    pub name: String,
+
+    /// Its share, relative to the weights of the others: of 7 and 3, seven of ten connections. Each
+    /// request has one connection at least.
+    #[schemars(range(min = 1, max = 100))]
+    pub weight: u32,
+
+    /// As in the workload.
+    #[serde(default = "default_path")]
+    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
+    pub path: String,
+
+    /// As in the workload.
+    #[serde(default, skip_serializing_if = "Method::is_get")]
+    pub method: Method,
+
+    /// As in the workload, at most 8.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub headers: Vec<Header>,
+
+    /// As in the workload.
+    #[schemars(length(max = 16_384))]
+    pub body: Option<String>,
+
+    /// As in the workload.
+    #[schemars(range(min = 1, max = MAX_BODY_BYTES))]
+    pub body_bytes: Option<u32>,
+
+    /// As in the workload.
+    pub body_from: Option<BodyFrom>,
+
+    /// As in the workload, without `sameAcrossVariants`.
+    #[serde(default)]
+    pub expect: Expectation,
 }
 
 /// The largest body of a request, in bytes: what the presets take.
@@ -129,8 +193,36 @@ pub enum ActionCode {
 }
 
 impl Workload {
+    /// The requests of a mix, each as a workload of its own, called `workload.request`; or only
+    /// itself.
+    pub fn parts(&self) -> Vec<Self> {
+        if self.requests.is_empty() {
+            return vec![self.clone()];
+        }
+        let part = |one: &MixedRequest| Self {
+            name: format!("{}.{}", self.name, one.name),
+            path: one.path.clone(),
+            method: one.method,
+            headers: one.headers.clone(),
+            body: one.body.clone(),
+            body_bytes: one.body_bytes,
+            body_from: one.body_from.clone(),
+            requests: vec![],
+            expect: one.expect.clone(),
+            ..self.clone()
+        };
+        self.requests.iter().map(part).collect()
+    }
+
     /// What it sends, for people: `POST /orders with Content-Type and a body of 17 bytes`.
     pub fn request(&self) -> String {
+        if !self.requests.is_empty() {
+            let parts = self.requests.iter().zip(self.parts());
+            let part = |(one, part): (&MixedRequest, Self)| {
+                format!("{} of weight {} ({})", one.name, one.weight, part.request())
+            };
+            return parts.map(part).collect::<Vec<_>>().join(", ");
+        }
         let text = self.body.as_ref().map(|body| body.len().to_string());
         let bytes = text.or_else(|| self.body_bytes.map(|bytes| bytes.to_string()));
         let stored = self.body_from.as_ref();

@@ -246,8 +246,8 @@ pub struct Power {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct SentBody {
-    /// Name of the workload.
-    #[schemars(length(max = 40))]
+    /// Name of the workload; for a request of a mix `workload.request`.
+    #[schemars(length(max = 81))]
     pub workload: String,
 
     /// SHA-256 of the body, in hexadecimal digits.

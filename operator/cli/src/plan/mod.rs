@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use serde_json::Value;
-use wasmbench_api::run::TWIN;
+use wasmbench_api::run::{TWIN, Workload};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
 use wasmbench_core::observed::CpuDemand;
@@ -222,9 +222,9 @@ fn compared(valid: &ValidatedRun) -> String {
 
 /// Workloads under which variants are compared although any body counts as the right answer.
 fn unchecked(spec: &BenchmarkRunSpec) -> Option<String> {
-    let workloads = spec.workloads.iter();
+    let workloads = spec.workloads.iter().flat_map(Workload::parts);
     let unchecked = workloads.filter(|workload| workload.expect.takes_any_body());
-    let names: Vec<&str> = unchecked.map(|workload| workload.name.as_str()).collect();
+    let names: Vec<String> = unchecked.map(|workload| workload.name).collect();
     let compares = spec.variants.iter().filter(|one| one.name != TWIN).count() > 1;
     (compares && !names.is_empty()).then(|| {
         format!(

@@ -31,15 +31,15 @@ pub async fn of_trial(
 ) -> Result<Result<Bodies, Failure>, Error> {
     let mut bodies = Bodies::new();
     for (workload, from) in stored(&run.workloads(trial)) {
-        let bytes = match read(context, run, from).await? {
+        let bytes = match read(context, run, &from).await? {
             Ok(bytes) => bytes,
-            Err(why) => return Ok(Err(unavailable(workload, &why))),
+            Err(why) => return Ok(Err(unavailable(&workload, &why))),
         };
-        let first = observed.bodies.get(workload);
+        let first = observed.bodies.get(&workload);
         if first.is_some_and(|first| *first != sha256(&bytes)) {
-            return Ok(Err(changed(workload, &from.config_map)));
+            return Ok(Err(changed(&workload, &from.config_map)));
         }
-        bodies.insert(workload.to_owned(), bytes);
+        bodies.insert(workload, bytes);
     }
     let all: usize = bodies.values().map(Vec::len).sum();
     if all > MOST_BYTES {

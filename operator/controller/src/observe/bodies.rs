@@ -27,11 +27,11 @@ pub async fn digests(
         .collect();
     let workloads: Vec<_> = run.spec.workloads.iter().collect();
     for (workload, from) in stored(&workloads) {
-        if found.contains_key(workload) {
+        if found.contains_key(&workload) {
             continue;
         }
-        if let Ok(bytes) = read(context, run, from).await? {
-            found.insert(workload.to_owned(), sha256(&bytes));
+        if let Ok(bytes) = read(context, run, &from).await? {
+            found.insert(workload, sha256(&bytes));
         }
     }
     Ok(found)

@@ -16,14 +16,13 @@ const VOLUME: &str = "bodies";
 /// Most bytes of all bodies that a probe mounts: etcd stores no more in one object.
 pub const MOST_BYTES: usize = 1_000_000;
 
-/// The bodies that `workloads` send from `ConfigMaps`, by the workload's name.
-pub fn stored<'a>(workloads: &[&'a Workload]) -> BTreeMap<&'a str, &'a BodyFrom> {
-    let all = workloads.iter().copied();
-    let stored = all.filter_map(|workload| {
-        let from = workload.body_from.as_ref()?;
-        Some((workload.name.as_str(), from))
-    });
-    stored.collect()
+/// The bodies that `workloads` send from `ConfigMaps`, by the name of the workload or of the request
+/// of a mix.
+pub fn stored(workloads: &[&Workload]) -> BTreeMap<String, BodyFrom> {
+    let parts = workloads.iter().flat_map(|workload| workload.parts());
+    parts
+        .filter_map(|part| Some((part.name, part.body_from?)))
+        .collect()
 }
 
 /// The pod of the Job called `job`, with the mount that `workloads` need.

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
-use wasmbench_api::run::{ConnectionReuse, PROBE_USER, Sweeps, Workload};
+use wasmbench_api::run::{ConnectionReuse, Expectation, PROBE_USER, Sweeps, Workload};
 use wasmbench_model::containers;
 use wasmbench_model::images::PROBE;
 use wasmbench_model::ladder;
@@ -20,7 +20,7 @@ use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{
     CGROUP_MOUNT, Ladder, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
 };
-use wasmbench_model::wire::sent::Sent;
+use wasmbench_model::wire::sent::{MixPart, Sent};
 
 use crate::build::{bodies, foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
@@ -137,9 +137,10 @@ fn request(
         address: target.address,
         port: variant.subject.port,
         sent: Sent::of(workload, run.seed),
+        mix: MixPart::all_of(workload, run.seed),
         action: action_call(&variant.subject, workload),
         ready: variant.subject.ready.clone(),
-        expect: workload.expect.clone(),
+        expect: first_expectation(workload),
         may_fail: workload.max_error_share.is_some(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         pod_uid: target.subject_uid.to_owned(),
@@ -155,6 +156,12 @@ fn request(
         engine_path: variant.subject.engine_path.map(str::to_owned),
         counts_instances: variant.subject.counts_instances,
     }
+}
+
+/// What the answer to the request, or to the first of a mix, must be.
+pub(super) fn first_expectation(workload: &Workload) -> Expectation {
+    let first = workload.requests.first().map(|one| &one.expect);
+    first.unwrap_or(&workload.expect).clone()
 }
 
 /// Whether `trial` measures the load generator's ceiling. The ceiling belongs to the node, not to

@@ -7,9 +7,11 @@ use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
-use wasmbench_model::wire::sent::Sent;
+use wasmbench_model::wire::sent::{MixPart, Sent};
 
-use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
+use crate::build::probe_job::{
+    self, SCOUT_COMMAND, SUBJECT_UID, Target, first_expectation, host_mounts,
+};
 use crate::build::{bodies, names, pod};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
@@ -61,8 +63,9 @@ fn request(
     let scout_workload = |workload: &&Workload| ScoutWorkload {
         name: workload.name.clone(),
         sent: Sent::of(workload, run.seed),
+        mix: MixPart::all_of(workload, run.seed),
         action: action_call(subject, workload),
-        expect: workload.expect.clone(),
+        expect: first_expectation(workload),
         may_fail: workload.max_error_share.is_some(),
     };
     ScoutRequest {

@@ -4,25 +4,79 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::{
-    BODY_MESSAGE, BODY_METHOD_MESSAGE, BenchmarkRunSpec, HEAD_MESSAGE, MAX_BODY_BYTES, MAX_TEXT,
-    Method, OwnContainer, POINTER_MESSAGE, TEXT_MESSAGE, TWIN, Workload,
+    BODY_MESSAGE, BODY_METHOD_MESSAGE, BenchmarkRunSpec, Expectation, HEAD_MESSAGE, MAX_BODY_BYTES,
+    MAX_TEXT, MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE,
+    MIXES_MESSAGE, Method, OwnContainer, POINTER_MESSAGE, TEXT_MESSAGE, TWIN, Workload,
 };
+use wasmbench_model::points::{connections_of, points_of};
 
+use crate::validate::names::unique;
 use crate::validate::{Invalid, invalid};
 
+/// Most requests of all workloads, those of mixes included.
+const MOST_PARTS: usize = 16;
 /// Longest JSON Pointer, in characters, so that a run with as many as it may have stays below 64 KiB.
 const MAX_POINTER: usize = 96;
 
 /// Checks what each workload sends, and that the texts of all of them are short enough.
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
-    spec.workloads.iter().try_for_each(check_workload)?;
+    spec.workloads
+        .iter()
+        .try_for_each(|workload| check_mix(spec, workload))?;
+    let parts: Vec<Workload> = spec.workloads.iter().flat_map(Workload::parts).collect();
+    if parts.len() > MOST_PARTS {
+        return Err(invalid("spec.workloads", MIXES_MESSAGE));
+    }
+    parts.iter().try_for_each(check_workload)?;
     // The twin repeats what the baseline says.
     let variants = spec.variants.iter().filter(|one| one.name != TWIN);
     let containers = variants.filter_map(|one| one.container.as_ref());
     let run: usize = containers.map(of_container).sum();
-    let sent: usize = spec.workloads.iter().map(of_workload).sum();
+    let sent: usize = parts.iter().map(of_workload).sum();
     if run + sent > MAX_TEXT {
         return Err(invalid("spec.workloads", TEXT_MESSAGE));
+    }
+    Ok(())
+}
+
+fn check_mix(spec: &BenchmarkRunSpec, workload: &Workload) -> Result<(), Invalid> {
+    let requests = &workload.requests;
+    if requests.is_empty() {
+        return Ok(());
+    }
+    let field = format!("spec.workloads[{}].requests", workload.name);
+    unique(&field, requests.iter().map(|one| one.name.as_str()))?;
+    let plain = Workload {
+        requests: vec![],
+        path: "/".to_owned(),
+        method: Method::Get,
+        headers: vec![],
+        body: None,
+        body_bytes: None,
+        body_from: None,
+        action: None,
+        expect: Expectation::default(),
+        ..workload.clone()
+    };
+    let is_plain = Workload {
+        requests: vec![],
+        ..workload.clone()
+    } == plain;
+    if !is_plain || requests.len() < 2 || requests.iter().any(|one| one.weight == 0) {
+        return Err(invalid(field, MIX_MESSAGE));
+    }
+    if requests.iter().any(|one| one.expect.same_across_variants) {
+        return Err(invalid(field, MIX_SAME_MESSAGE));
+    }
+    let points = points_of(spec);
+    if points.iter().any(|point| point.probe_creates_pods()) {
+        return Err(invalid("spec.sweeps", MIX_SWEEPS_MESSAGE));
+    }
+    let mut loads = points
+        .iter()
+        .filter_map(|point| connections_of(&spec.sweeps, *point));
+    if loads.any(|(connections, _)| (connections as usize) < requests.len()) {
+        return Err(invalid("spec.sweeps", MIX_CONNECTIONS_MESSAGE));
     }
     Ok(())
 }

@@ -23,7 +23,15 @@ pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'
     workload_obstacle(variant, workload).or_else(|| point_obstacle(variant, point))
 }
 
+/// Why `variant` cannot do one of the requests of `workload`.
 fn workload_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static str> {
+    let parts = workload.parts();
+    parts
+        .iter()
+        .find_map(|part| request_obstacle(variant, part))
+}
+
+fn request_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static str> {
     let preset = definition_of(variant);
     let speaks_actions = preset.is_some_and(|preset| preset.actions.is_some());
     let by_protocol = match (speaks_actions, workload.action.is_some()) {

@@ -31,6 +31,9 @@ pub struct LoadDocument {
     pub answer_before: Option<Answer>,
     /// The answer after the load.
     pub answer_after: Option<Answer>,
+    /// The answers to the further requests of a mix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_answers: Vec<FurtherAnswer>,
     /// The discarded load before the timed window.
     pub warmup: Option<Warmup>,
     /// The timed window. Present even with a failure, when the load itself ran.
@@ -60,6 +63,19 @@ pub struct Readiness {
     pub waited_microseconds: u64,
     /// Attempts made.
     pub attempts: u32,
+}
+
+/// The answers to a request of a mix other than its first.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct FurtherAnswer {
+    /// Name of the request.
+    pub request: String,
+    /// The answer before the load.
+    pub before: Option<Answer>,
+    /// The answer after it.
+    pub after: Option<Answer>,
 }
 
 /// One answer of the subject.

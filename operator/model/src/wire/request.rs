@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation, Ready};
 
 use crate::wire::action::ActionCall;
-use crate::wire::sent::Sent;
+use crate::wire::sent::{MixPart, Sent};
 
 /// The environment variable that carries the request.
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
@@ -25,6 +25,9 @@ pub struct LoadRequest {
     /// What is sent.
     #[serde(flatten)]
     pub sent: Sent,
+    /// All requests of a mix, of which `sent` is the first; empty if there is one request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixPart>,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
     /// The request that shows that the subject is ready; absent: what is sent does.

@@ -11,7 +11,7 @@ use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
 use crate::wire::failure::Failure;
 use crate::wire::open_loop::Peak;
 use crate::wire::request::{MeterLevel, NoiseRule};
-use crate::wire::sent::Sent;
+use crate::wire::sent::{MixPart, Sent};
 
 /// Name and version of the document's schema.
 pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v2";
@@ -76,6 +76,9 @@ pub struct ScoutWorkload {
     /// What is sent.
     #[serde(flatten)]
     pub sent: Sent,
+    /// All requests of a mix, of which `sent` is the first; empty if there is one request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixPart>,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
     /// What the answer must be.

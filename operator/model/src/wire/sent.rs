@@ -2,7 +2,7 @@
 //! part of it can lead a load elsewhere.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{Header, Method, Workload};
+use wasmbench_api::run::{Expectation, Header, Method, MixedRequest, Workload};
 
 /// A request, apart from its address.
 #[serde_with::skip_serializing_none]
@@ -19,6 +19,35 @@ pub struct Sent {
     pub headers: Vec<Header>,
     /// Where its body comes from; absent if it has none.
     pub body: Option<SentBody>,
+}
+
+/// A request of a mix.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct MixPart {
+    /// Its name.
+    pub name: String,
+    /// Weight of its share of the connections.
+    pub weight: u32,
+    /// What is sent.
+    #[serde(flatten)]
+    pub sent: Sent,
+    /// What the answer must be.
+    pub expect: Expectation,
+}
+
+impl MixPart {
+    /// The requests that `workload` mixes in a run with this seed; none if it is a single request.
+    pub fn all_of(workload: &Workload, seed: i64) -> Vec<Self> {
+        let parts = workload.requests.iter().zip(workload.parts());
+        let part = |(one, part): (&MixedRequest, Workload)| Self {
+            name: one.name.clone(),
+            weight: one.weight,
+            sent: Sent::of(&part, seed),
+            expect: part.expect,
+        };
+        parts.map(part).collect()
+    }
 }
 
 /// Where the body of a request comes from.
@@ -43,8 +72,10 @@ pub enum SentBody {
 pub const BODIES_MOUNT: &str = "/bodies";
 
 impl Sent {
-    /// What `workload` sends in a run with this seed.
+    /// What `workload` sends in a run with this seed; of a mix, its first request.
     pub fn of(workload: &Workload, seed: i64) -> Self {
+        let first = workload.parts().into_iter().next();
+        let workload = first.as_ref().unwrap_or(workload);
         let text = workload.body.clone().map(SentBody::Text);
         let generated = |bytes| SentBody::Generated { bytes, seed };
         let generated = workload.body_bytes.map(generated);

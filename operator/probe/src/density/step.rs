@@ -69,6 +69,7 @@ fn load(
         generator: &settings.generator,
         load: Load {
             target,
+            parts: &[],
             status: request.start.expect.status,
             connections: 1,
             reuse: ConnectionReuse::KeepAlive,

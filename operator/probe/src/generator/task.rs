@@ -24,8 +24,10 @@ pub enum Amount {
 /// What stays the same in all runs of a trial.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
-    /// The target of all requests.
+    /// The target of all requests; of a mix, that of the first.
     pub target: &'a Target,
+    /// The requests of a mix; empty if there is one.
+    pub parts: &'a [Part],
     /// The status of a correct answer.
     pub status: u16,
     /// The number of connections.
@@ -36,6 +38,29 @@ pub struct Load<'a> {
     pub answer_bytes: u64,
 }
 
+/// A request of a mix.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Where it goes, and what is sent.
+    pub target: Target,
+    /// The status of a correct answer.
+    pub status: u16,
+    /// Weight of its share of the connections.
+    pub weight: u32,
+}
+
+/// The same, as `operator/generator` reads it.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+struct TaskPart {
+    name: String,
+    /// In base64.
+    request: String,
+    status: u16,
+    weight: u32,
+}
+
 /// One run, as `operator/generator` reads it.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -44,6 +69,8 @@ pub struct Task {
     /// In base64.
     request: String,
     status: u16,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<TaskPart>,
     connections: u32,
     keep_alive: bool,
     requests: u64,
@@ -56,25 +83,35 @@ pub struct Task {
 }
 
 impl Load<'_> {
-    /// Returns the connections of one run: none is left without a request.
+    /// Returns the connections of one run: none is left without a request, and no part of a mix
+    /// without a connection.
     pub fn connections(&self, amount: Amount) -> u32 {
-        match amount {
+        let connections = match amount {
             Amount::Requests(requests) => self.connections.clamp(1, requests.max(1)),
             Amount::Time(_) => self.connections.max(1),
-        }
+        };
+        connections.max(u32::try_from(self.parts.len()).unwrap_or(u32::MAX))
     }
 
     /// A load as fast as the answers come: no pauses, so no schedule to keep up with.
     pub fn task(&self, amount: Amount, buckets: Buckets) -> Task {
+        let connections = self.connections(amount);
+        let part = |part: &Part| TaskPart {
+            name: part.name.clone(),
+            request: self.bytes(&part.target),
+            status: part.status,
+            weight: part.weight,
+        };
         let (requests, nanoseconds) = match amount {
-            Amount::Requests(requests) => (requests.max(1).into(), 0),
+            Amount::Requests(requests) => (requests.max(connections).into(), 0),
             Amount::Time(time) => (0, nanoseconds_of(time).max(1)),
         };
         Task {
             address: self.target.host(),
-            request: BASE64.encode(self.target.request(Sender::Generator(self.reuse))),
+            request: self.bytes(self.target),
             status: self.status,
-            connections: self.connections(amount),
+            parts: self.parts.iter().map(part).collect(),
+            connections,
             keep_alive: self.reuse == ConnectionReuse::KeepAlive,
             requests,
             nanoseconds,
@@ -84,6 +121,11 @@ impl Load<'_> {
             resolution_seconds: buckets.resolution,
             log: String::new(),
         }
+    }
+
+    /// A request as it is sent, in base64.
+    fn bytes(&self, target: &Target) -> String {
+        BASE64.encode(target.request(Sender::Generator(self.reuse)))
     }
 
     /// A load on a schedule, evenly spaced over all connections; `log` gets a line per request.
@@ -122,6 +164,7 @@ mod tests {
     fn load(target: &Target, connections: u32, reuse: ConnectionReuse) -> Load<'_> {
         Load {
             target,
+            parts: &[],
             status: 204,
             connections,
             reuse,
@@ -224,6 +267,30 @@ mod tests {
         let request = BASE64.decode(&task.request).unwrap();
         assert!(request.starts_with(b"PATCH /run HTTP/1.1\r\n"));
         assert!(request.ends_with(b"\r\nX-Key: secret\r\nContent-Length: 3\r\n\r\n\0\xff\n"));
+    }
+
+    #[test]
+    fn each_request_of_a_mix_has_a_connection() {
+        let (home, order) = (target("/"), target("/order"));
+        let part = |name: &str, target: &Target, weight| Part {
+            name: name.to_owned(),
+            target: target.clone(),
+            status: 200,
+            weight,
+        };
+        let parts = [part("home", &home, 7), part("order", &order, 3)];
+        let load = Load {
+            parts: &parts,
+            ..load(&home, 1, ConnectionReuse::KeepAlive)
+        };
+        let task = load.task(Amount::Requests(1), BUCKETS);
+        assert_eq!((task.connections, task.requests), (2, 2));
+        let json = json_of(&task);
+        assert_eq!(json["parts"][1]["name"], "order");
+        assert_eq!(json["parts"][1]["weight"], 3);
+        let request = json["parts"][1]["request"].as_str().unwrap();
+        let request = BASE64.decode(request).unwrap();
+        assert!(request.starts_with(b"GET /order HTTP/1.1\r\n"));
     }
 
     #[test]

@@ -59,6 +59,8 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
     let own = Bench {
         load: Load {
             target: &target,
+            // One request is enough to load the generator.
+            parts: &[],
             connections: connections.min(MOST_CONNECTIONS),
             ..bench.load
         },

@@ -6,6 +6,7 @@ mod amounts;
 mod ceiling;
 mod climb;
 mod course;
+mod mix;
 mod part;
 pub mod peak;
 mod readings;
@@ -25,7 +26,7 @@ use wasmbench_model::wire::request::{LoadRequest, MeterLevel};
 
 use crate::action::{Action, Endpoint};
 use crate::answer::Judged;
-use crate::generator::task::Load;
+use crate::generator::task::{Load, Part};
 use crate::meter::{NO_METER, PodMeter};
 use crate::output::progress;
 use crate::ready::{Patience, Question, readying};
@@ -34,6 +35,7 @@ use crate::settings::Settings;
 use crate::target::Target;
 use crate::{body, cpus, engine, environment, generator};
 pub use amounts::Amounts;
+use mix::Mix;
 use scheduled::ScheduledLoad;
 pub use timed::Bench;
 use timed::Warm;
@@ -72,6 +74,7 @@ fn empty_document() -> LoadDocument {
         readiness: Readiness::default(),
         answer_before: None,
         answer_after: None,
+        further_answers: vec![],
         warmup: None,
         timed: None,
         rungs: vec![],
@@ -101,11 +104,18 @@ fn measure(
     };
 
     let (before, answer_time) = wait(&question, patience, document)?;
+    let (mix, prefix) = (Mix::read(settings, request)?, &request.body_prefix);
+    mix.wait(
+        ready.as_ref(),
+        prefix,
+        patience,
+        &mut document.further_answers,
+    )?;
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
     let amounts = Amounts::from_load(request.load);
-    let mut bench = bench(settings, request, &target, &before);
+    let mut bench = bench(settings, request, (&target, &mix.parts), &before);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
         let own = document
@@ -132,7 +142,8 @@ fn measure(
     let engine_path = request.engine_path.as_deref();
     document.engine = engine_path.map(|path| engine::ask(&target, path));
     useful(answered)?;
-    unchanged(&request.expect, &before, after)
+    unchanged(&request.expect, &before, after)?;
+    mix.ask_again(prefix, PATIENCE, failures, &mut document.further_answers)
 }
 
 /// Loads for one timed window.
@@ -166,17 +177,24 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .map_err(|error| request::bad(error.to_string()))
 }
 
-/// Returns what loads the pod at `target`.
+/// Names the request of a mix in a failure.
+fn wrong_part(name: &str, failure: Failure) -> Failure {
+    let message = format!("request {name} of the mix: {}", failure.message);
+    Failure { message, ..failure }
+}
+
+/// Returns what loads the pod at `target`, with the parts of a mix, if it is one.
 fn bench<'a>(
     settings: &'a Settings,
     request: &'a LoadRequest,
-    target: &'a Target,
+    (target, parts): (&'a Target, &'a [Part]),
     answer: &Answer,
 ) -> Bench<'a> {
     Bench {
         generator: &settings.generator,
         load: Load {
             target,
+            parts,
             status: request.expect.status,
             connections: request.connections,
             reuse: request.connection_reuse,

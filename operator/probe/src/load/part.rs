@@ -9,7 +9,7 @@ use wasmbench_model::wire::document::{
 use crate::generator::result::{Run, distribution};
 
 /// What is kept of a further run: the rest comes from the first run.
-const COUNTS: [&str; 7] = [
+const COUNTS: [&str; 8] = [
     "StartTime",
     "ActualDuration",
     "NumThreads",
@@ -17,6 +17,7 @@ const COUNTS: [&str; 7] = [
     "DurationHistogram",
     "ErrorsDurationHistogram",
     "Seen",
+    "Parts",
 ];
 
 /// A run of the generator with the readings at its edges, or several consecutive runs.

@@ -9,6 +9,7 @@ use wasmbench_model::wire::open_loop::Peak;
 use wasmbench_model::wire::request::LoadRequest;
 
 use super::amounts::Amounts;
+use super::mix::Mix;
 use super::{bench, failure};
 use crate::output::progress;
 use crate::settings::Settings;
@@ -23,7 +24,8 @@ pub fn measure(
     answer: &Answer,
 ) -> Result<Peak, Failure> {
     let amounts = Amounts::from_load(request.load);
-    let mut bench = bench(settings, request, target, answer);
+    let mix = Mix::read(settings, request)?;
+    let mut bench = bench(settings, request, (target, &mix.parts), answer);
     bench.deadline = Instant::now() + amounts.budget;
     let warm = bench.warm_up(&amounts, Duration::ZERO)?;
     let amount = amounts.timed.at(warm.warmup.rps);

@@ -61,6 +61,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
         address: request.address,
         port: request.port,
         sent: workload.sent.clone(),
+        mix: workload.mix.clone(),
         action: workload.action.clone(),
         ready: request.ready.clone(),
         expect: workload.expect.clone(),

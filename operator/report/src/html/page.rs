@@ -138,6 +138,7 @@ fn head(summary: &Summary) -> Markup {
 
 fn foot(summary: &Summary) -> Markup {
     let missing = [
+        sections::mixes(summary),
         sections::not_applicable(summary),
         sections::not_measured(summary),
     ];

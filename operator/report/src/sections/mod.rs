@@ -5,6 +5,7 @@ mod compared;
 mod decided;
 mod head;
 mod missing;
+mod mix;
 mod node;
 mod pods;
 mod ratios;
@@ -21,6 +22,7 @@ pub use self::compared::in_short;
 pub use self::decided::{doubts_together, expectations};
 pub use self::head::{head, in_words};
 pub use self::missing::{not_applicable, not_measured};
+pub use self::mix::section as mixes;
 pub use self::trials::trials;
 
 /// The sections between the head of `report.md` and its table of all trials.
@@ -31,6 +33,7 @@ pub fn before_trials(summary: &Summary) -> Vec<Section> {
         Some(compared::compared(summary)),
         ratios::ratios(summary),
         ratios::loads(summary),
+        mix::section(summary),
         coldstart::section(summary),
         open_loop::section(summary),
         capacity::section(summary),

@@ -10,7 +10,10 @@ const DIFFERS: (u64, u64) = (2, 1024);
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let traffic = cell.detail.traffic.as_ref()?;
-        let bytes = traffic.answer_bytes?;
+        // The requests of a mix have answers of their own.
+        let bytes = traffic
+            .answer_bytes
+            .filter(|_| cell.detail.parts.is_empty())?;
         let before = traffic.answer_bytes_before.unwrap_or(bytes.min);
         let (place, min, max) = (cell.place(), bytes.min.min(before), bytes.max.max(before));
         let (factor, difference) = DIFFERS;

@@ -142,6 +142,7 @@ mod tests {
             readiness: Readiness::default(),
             answer_before: None,
             answer_after: None,
+            further_answers: vec![],
             warmup: None,
             timed: None,
             rungs: vec![],

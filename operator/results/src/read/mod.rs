@@ -22,6 +22,7 @@ pub mod figures;
 pub mod fortio;
 mod generator;
 pub mod histogram;
+pub mod mix;
 pub mod node_use;
 pub mod observation;
 pub mod open_loop_trial;

@@ -10,6 +10,7 @@ use wasmbench_model::wire::open_loop::Quantiles;
 
 use crate::read::additional::{self, Additional};
 use crate::read::histogram::Histogram;
+use crate::read::mix::{self, PartNumbers};
 use crate::read::open_loop_trial as scheduled;
 use crate::read::open_loop_trial::OpenLoopTrial;
 use crate::read::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
@@ -129,6 +130,8 @@ pub struct Metrics {
     pub relative_length: Option<f64>,
     /// What the generator saw; empty if read from a summary.
     pub traffic: Traffic,
+    /// The requests of a mix, by name; empty for a single request, and if read from a summary.
+    pub parts: BTreeMap<String, PartNumbers>,
     /// Bytes of the answer before the window, if those of the window had another size; absent if
     /// read from a summary.
     pub other_bytes_before: Option<u64>,
@@ -285,6 +288,7 @@ pub fn metrics(
             .map(|requested| load.seconds * 1e9 / requested as f64),
         other_bytes_before: other_bytes_before(document, &load.traffic),
         traffic: load.traffic.clone(),
+        parts: mix::parts(window, load.seconds),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
         additional: additional::numbers(document, window, all_requests(&load)),

@@ -1,5 +1,6 @@
 //! What workloads may send.
 
+use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{Header, Method};
 use wasmbench_core::validate::validate;
 
@@ -122,6 +123,76 @@ fn a_place_in_json_is_a_pointer_and_an_answer_to_head_has_none() {
         run.spec.workloads[0].expect = serde_json::from_value(json("/a")).unwrap();
     });
     assert!(head.message.contains("HEAD has no body"), "{head}");
+}
+
+/// The fixture with a mix of these requests as its first workload.
+fn mix(requests: &str) -> BenchmarkRun {
+    let mut run = common::parse(common::RUN);
+    let text = format!("{{name: greet, requests: {requests}}}");
+    run.spec.workloads[0] = serde_yaml::from_str(&text).unwrap();
+    run.spec.sweeps = serde_yaml::from_str("throughput: {connections: [4]}").unwrap();
+    run
+}
+
+const HOME_AND_ORDER: &str = "[{name: home, weight: 7}, \
+    {name: order, weight: 3, method: POST, path: /order, body: '{}', expect: {status: 201}}]";
+
+#[test]
+fn a_mix_has_its_requests_and_nothing_beside_them() {
+    validate(&mix(HOME_AND_ORDER), &common::config()).unwrap();
+    let parts = mix(HOME_AND_ORDER).spec.workloads[0].parts();
+    let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
+    assert_eq!(names, ["greet.home", "greet.order"]);
+    assert_eq!(
+        (parts[1].method, parts[1].expect.status),
+        (Method::Post, 201)
+    );
+    let refused = |change: &dyn Fn(&mut BenchmarkRun)| {
+        let mut run = mix(HOME_AND_ORDER);
+        change(&mut run);
+        validate(&run, &common::config()).unwrap_err().message
+    };
+    let path = refused(&|run| run.spec.workloads[0].path = "/x".into());
+    assert!(path.contains("put them into requests"), "{path}");
+    let same = refused(&|run| {
+        run.spec.workloads[0].requests[1]
+            .expect
+            .same_across_variants = true;
+    });
+    assert!(same.contains("not compared across variants"), "{same}");
+    let header_of_one = refused(&|run| {
+        run.spec.workloads[0].requests[1].headers = vec![header("TE", "trailers")];
+    });
+    assert!(
+        header_of_one.contains("remove the header"),
+        "{header_of_one}"
+    );
+    let twice = refused(&|run| run.spec.workloads[0].requests[1].name = "home".into());
+    assert!(twice.contains("listed twice"), "{twice}");
+}
+
+#[test]
+fn a_mix_needs_a_connection_for_each_request_and_a_sweep_that_loads() {
+    let with = |sweeps: &str| {
+        let mut run = mix(HOME_AND_ORDER);
+        run.spec.sweeps = serde_yaml::from_str(sweeps).unwrap();
+        validate(&run, &common::config()).map_err(|invalid| invalid.message)
+    };
+    with("warmLatency: {connections: 2}").unwrap();
+    let few = with("{throughput: {connections: [1, 4]}}").unwrap_err();
+    assert!(few.contains("raise connections"), "{few}");
+    let cold = with("coldStart: {samples: 5}").unwrap_err();
+    assert!(cold.contains("no mix"), "{cold}");
+    let many: Vec<String> = (0..16)
+        .map(|number| format!("{{name: n{number}, weight: 1}}"))
+        .collect();
+    let mut run = mix(&format!("[{}]", many.join(", ")));
+    run.spec.sweeps = serde_yaml::from_str("throughput: {connections: [50]}").unwrap();
+    let invalid = validate(&run, &common::config()).unwrap_err();
+    assert!(
+        invalid.message.contains("more than 16"),
+        "with the other workload: {invalid}"
+    );
 }
 
 #[test]

@@ -125,6 +125,44 @@ async fn a_service_that_takes_one_request_only_is_measured_with_it() {
     .await;
 }
 
+/// Three of four connections ask for a page, and one orders.
+#[tokio::test]
+async fn a_mix_is_shared_by_its_weights_and_each_request_is_counted() {
+    with_namespace("mix", |client, namespace| async move {
+        let image = test_image(&client, "misbehave").await;
+        let mut order = inline();
+        order["weight"] = json!(1);
+        let expect = order["expect"].as_object_mut().expect("an expectation");
+        expect.remove("sameAcrossVariants");
+        let home = json!({"name": "home", "weight": 3, "expect": {"body": "hello"}});
+        let shop = json!({"name": "shop", "requests": [home, order]});
+        let spec = spec(&image, 2, &[shop])
+            .replace(r#"{"requests":50}"#, r#"{"requests":50,"connections":4}"#);
+        let run = ("shop", &*spec);
+        let (_, records) = runs::measured(&client, &namespace, run, 300, 8).await;
+        for record in &records {
+            let document = record.load().expect("a load");
+            let orders = &document.further_answers[0];
+            assert_eq!(orders.request, "inline", "{orders:?}");
+            assert!(
+                orders.before.is_some() && orders.after.is_some(),
+                "{orders:?}"
+            );
+            for run in document.timed.as_ref().expect("a window").runs() {
+                let connections = |part: usize| run["Parts"][part]["Connections"].as_u64();
+                assert_eq!((connections(0), connections(1)), (Some(3), Some(1)));
+                assert_eq!(run["Parts"][1]["Failed"], 0, "{}", record.trial);
+                assert!(
+                    run["Parts"][1]["Expected"].as_u64() > Some(0),
+                    "{}",
+                    record.trial
+                );
+            }
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_request_to_an_address_is_a_wrong_answer_where_a_host_is_asked_for() {
     with_namespace("address", |client, namespace| async move {

@@ -40,6 +40,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
         },
         answer_before: Some(answer.clone()),
         answer_after: Some(answer),
+        further_answers: vec![],
         warmup: None,
         timed: Some(TimedWindow {
             start_unix_nanoseconds: began_at,

@@ -308,6 +308,7 @@ pub fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -
         throttled_periods: None,
         throttled_share: None,
         traffic: None,
+        parts: std::collections::BTreeMap::new(),
         overrun: None,
         trials,
     };

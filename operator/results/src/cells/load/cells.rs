@@ -8,7 +8,7 @@ use wasmbench_model::points::connections_of;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::{Cell, Outcome, Point, TrialId};
 
-use crate::cells::load::{LoadCell, LoadDetail, validity};
+use crate::cells::load::{LoadCell, LoadDetail, mix, validity};
 use crate::cells::recorded::Recorded;
 use crate::cells::variant_validity::VariantValidity;
 use crate::cells::{open_loop, tail};
@@ -187,6 +187,7 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
         steal_share_max: extremes(&trials, |m| m.noise.stolen).map(|(_, max)| max),
         connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
         traffic: traffic(&trials, shown),
+        parts: mix::parts(&trials, shown),
         overrun: None,
         throttled_periods: trials
             .iter()

@@ -4,6 +4,7 @@
 //! cell), [`validity`] with [`saturation`] (which cells count, and why others do not).
 
 mod cells;
+mod mix;
 pub mod saturation;
 mod validity;
 
@@ -24,6 +25,7 @@ use crate::vocabulary::cell::{ByBlock, CellSummary};
 use crate::vocabulary::measure::{Measured as _, Metric, Sweep};
 
 pub use cells::{ceilings, cell, extremes};
+pub use mix::PartSummary;
 
 /// A cell of a load.
 pub type LoadCell = CellSummary<LoadDetail>;
@@ -112,6 +114,9 @@ pub struct LoadDetail {
     pub throttled_share: Option<f64>,
     /// What the load generator saw; absent if nothing is known.
     pub traffic: Option<TrafficSummary>,
+    /// The requests of a mix by name, each for itself; empty for a single request.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, PartSummary>,
     /// How much longer than requested the longest timed window was, as a factor; only where windows
     /// are requested by time, and only from 1.5 on.
     pub overrun: Option<f64>,
