@@ -2,6 +2,8 @@
 //! with the option's name.
 
 use clap::{Args, value_parser};
+use strum::IntoEnumIterator as _;
+use wasmbench_api::run::{Header, Method};
 
 /// Arguments of `init`.
 #[derive(Args, Debug)]
@@ -22,9 +24,18 @@ pub struct InitArgs {
     /// Port on which the service listens for HTTP
     #[arg(long, default_value_t = 8080, value_parser = value_parser!(u16).range(1..))]
     pub port: u16,
-    /// Path and query of the GET request
+    /// Path and query of the request
     #[arg(long, default_value = "/", value_parser = path)]
     pub path: String,
+    /// Method of the request. Default: GET, or POST with --body
+    #[arg(long, value_name = "METHOD", value_parser = method)]
+    pub method: Option<Method>,
+    /// A header of the request, such as 'Host: shop.example.com'; may be given several times
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    pub headers: Vec<Header>,
+    /// Body of the request
+    #[arg(long, value_name = "TEXT")]
+    pub body: Option<String>,
     /// Name of the run. Default: that of the image
     #[arg(long, value_parser = object_name)]
     pub name: Option<String>,
@@ -65,6 +76,31 @@ pub fn path(text: &str) -> Result<String, String> {
     ))
 }
 
+/// Returns the method, or what is wrong with it.
+pub fn method(text: &str) -> Result<Method, String> {
+    let wanted = text.to_ascii_uppercase();
+    let found = Method::iter().find(|method| method.to_string() == wanted);
+    found.ok_or_else(|| {
+        let all: Vec<String> = Method::iter().map(|method| method.to_string()).collect();
+        format!("'{text}' is no method: choose one of {}", all.join(", "))
+    })
+}
+
+/// Returns the header, or what is wrong with it.
+pub fn header(text: &str) -> Result<Header, String> {
+    let Some((name, value)) = text.split_once(':') else {
+        return Err(format!(
+            "'{text}' is no header: write it like 'Accept: text/html'"
+        ));
+    };
+    let header = Header {
+        name: name.to_owned(),
+        value: value.trim().to_owned(),
+    };
+    let wrong = header.wrong();
+    wrong.map_or(Ok(header), |why| Err(why.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +114,13 @@ mod tests {
         assert!(path("/a?b=c").is_ok());
         for wrong in ["", "a", "/a b", "/\u{e9}"] {
             assert!(path(wrong).unwrap_err().contains("%20"), "{wrong}");
+        }
+        assert_eq!(method("post"), Ok(Method::Post));
+        assert!(method("TRACE").unwrap_err().contains("DELETE"));
+        let host = header("Host: shop.example.com:80").unwrap();
+        assert_eq!(host.value, "shop.example.com:80");
+        for wrong in ["Host", "A B: c", "Transfer-Encoding: chunked"] {
+            assert!(header(wrong).is_err(), "{wrong}");
         }
         assert!(object_name("wasmtime-v1.2").is_ok());
         for wrong in ["", "A", "a_b", "-a", "a-"] {

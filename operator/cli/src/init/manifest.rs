@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::{Header, Method};
 use wasmbench_report::table::ascii;
 
 use crate::args::InitArgs;
@@ -49,6 +50,9 @@ pub struct Draft {
     class: String,
     port: u16,
     path: String,
+    method: Method,
+    headers: Vec<Header>,
+    body: Option<String>,
     view: ClusterView,
 }
 
@@ -65,6 +69,12 @@ impl Draft {
             class: class.unwrap_or_else(|| USUAL_CLASS.to_owned()),
             port: args.port,
             path: args.path.clone(),
+            method: args.method.unwrap_or(match args.body {
+                Some(_) => Method::Post,
+                None => Method::Get,
+            }),
+            headers: args.headers.clone(),
+            body: args.body.clone(),
             view,
         }
     }
@@ -267,9 +277,37 @@ fn variants(draft: &Draft) -> String {
     )
 }
 
+/// What is sent besides the path, if anything.
+fn sent(draft: &Draft) -> String {
+    let mut text = String::new();
+    if draft.method != Method::Get {
+        let _ = writeln!(
+            text,
+            "      # It is sent over and over. If it changes something, name a request that does not in container.ready.\n      \
+             method: {}",
+            draft.method
+        );
+    }
+    if !draft.headers.is_empty() {
+        text.push_str("      headers:\n");
+    }
+    for Header { name, value } in &draft.headers {
+        let _ = writeln!(
+            text,
+            "        - {{name: {}, value: {}}}",
+            quoted(name),
+            quoted(value)
+        );
+    }
+    if let Some(body) = &draft.body {
+        let _ = writeln!(text, "      body: {}", quoted(body));
+    }
+    text
+}
+
 fn load(draft: &Draft) -> String {
     format!(
-        "  workloads:\n    - name: request\n      path: {}\n      expect:\n        status: 200\n        \
+        "  workloads:\n    - name: request\n      path: {}\n{}      expect:\n        status: 200\n        \
          # All variants must give the same answer, always. Leave it out where an answer holds a time or chance, and name\n        \
          # what it begins or ends with: bodyPrefix, bodySuffix.\n        \
          sameAcrossVariants: true\n  \
@@ -284,7 +322,8 @@ fn load(draft: &Draft) -> String {
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",
-        quoted(&draft.path)
+        quoted(&draft.path),
+        sent(draft)
     )
 }
 

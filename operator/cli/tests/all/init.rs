@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use kubectl_wasmbench::args::InitArgs;
+use kubectl_wasmbench::args::init::header;
 use kubectl_wasmbench::check::seen::{NodeSeen, RuntimeClassSeen};
 use kubectl_wasmbench::init::manifest::{ClusterView, Draft, manifest, run_of};
 use kubectl_wasmbench::plan;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::Method;
 
 fn arguments() -> InitArgs {
     InitArgs {
@@ -16,6 +18,9 @@ fn arguments() -> InitArgs {
         runtime_class: None,
         port: 8080,
         path: "/".into(),
+        method: None,
+        headers: vec![],
+        body: None,
         name: None,
     }
 }
@@ -116,6 +121,26 @@ fn a_wasm_image_alone_gets_a_placeholder_for_the_container() {
     assert_eq!(run.metadata.name.as_deref(), Some("server-wasm"));
     assert_eq!(run.spec.baseline.as_deref(), Some("container"));
     assert_eq!(text.matches("# CHANGE ME").count(), 1, "{text}");
+}
+
+#[test]
+fn a_post_has_its_headers_and_body_and_a_hint_at_what_it_changes() {
+    let mut args = arguments();
+    args.headers = vec![header("Host: shop.example.com").unwrap()];
+    args.body = Some("{\"items\": [1, \"#\"]}\n".into());
+    let (text, run) = written(&args, cluster_view());
+    let workload = &run.spec.workloads[0];
+    assert_eq!(
+        (workload.method, &workload.body),
+        (Method::Post, &args.body)
+    );
+    assert_eq!(workload.headers, args.headers);
+    assert!(text.contains("container.ready"), "{text}");
+    args.method = Some(Method::Put);
+    assert_eq!(
+        written(&args, cluster_view()).1.spec.workloads[0].method,
+        Method::Put
+    );
 }
 
 #[test]
