@@ -51,6 +51,15 @@ pub fn variants(summary: &Summary) -> Table {
             let image = joined(&images.image_ids).or_else(|| joined(&images.images));
             image.map(|image| units::short_digests(&image))
         })
+        .right("Size", |one| {
+            let sizes = images(one)?.image_bytes.iter();
+            let sizes: BTreeSet<String> = sizes.map(|size| units::bytes(*size as f64)).collect();
+            joined(&sizes)
+        })
+        .right("Layers", |one| {
+            let layers = images(one)?.layers.iter();
+            joined(&layers.map(u32::to_string).collect())
+        })
         .table()
 }
 

@@ -27,7 +27,7 @@ pub use crate::share::share_of;
 pub use crate::validation::{
     BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT,
     MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE, MIXES_MESSAGE,
-    POINTER_MESSAGE, PROBE_USER, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+    POINTER_MESSAGE, PROBE_USER, SCHEME_MESSAGE, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
@@ -40,7 +40,7 @@ pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{EnvVar, OwnContainer, Preset, Ready, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Ready, Scheme, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, MixedRequest, Workload};
 
 use crate::conditions;

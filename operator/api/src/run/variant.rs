@@ -181,6 +181,12 @@ pub struct OwnContainer {
     #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
 
+    /// How the service is spoken to. Only `HTTP`, without TLS, can be measured: the others are here
+    /// so that they are refused with a reason.
+    #[serde(default, skip_serializing_if = "Scheme::is_http")]
+    #[x_kube(validation = Rule::new(validation::SCHEME_RULE).message(validation::SCHEME_MESSAGE))]
+    pub scheme: Scheme,
+
     /// `RuntimeClass` that runs the pod, e.g. `wasmtime`. Default: the node's default runtime.
     #[schemars(
         length(min = 1, max = 253),
@@ -198,6 +204,31 @@ pub struct OwnContainer {
     /// that takes a workload's request badly before it is ready, or whose requests change something:
     /// until then, no workload is sent.
     pub ready: Option<Ready>,
+}
+
+/// How a service is spoken to.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// HTTP/1.1.
+    #[default]
+    #[serde(rename = "HTTP")]
+    Http,
+    /// HTTP over TLS: refused.
+    #[serde(rename = "HTTPS")]
+    Https,
+    /// HTTP/2 without TLS: refused.
+    #[serde(rename = "H2C")]
+    H2c,
+    /// gRPC: refused.
+    #[serde(rename = "GRPC")]
+    Grpc,
+}
+
+impl Scheme {
+    /// Whether this is HTTP/1.1, which is not written.
+    pub fn is_http(&self) -> bool {
+        *self == Self::Http
+    }
 }
 
 /// A `GET` that changes nothing, and the status of its answer once the service is ready.

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::{
-    BenchmarkRunSpec, CpuAndMemory, OwnContainer, PROBE_USER, Placement, SubjectResources,
-    Toleration, TolerationOperator,
+    BenchmarkRunSpec, CpuAndMemory, OwnContainer, PROBE_USER, Placement, SCHEME_MESSAGE,
+    SubjectResources, Toleration, TolerationOperator,
 };
 
 use crate::validate::{Invalid, invalid};
@@ -41,6 +41,9 @@ fn check_container(field: &str, own: &OwnContainer) -> Result<(), Invalid> {
             "an image is a reference, not a URL: write it without https://, such as \
              registry.example.com/team/service:1.0",
         ));
+    }
+    if !own.scheme.is_http() {
+        return Err(invalid(format!("{field}.scheme"), SCHEME_MESSAGE));
     }
     for (name, number) in [
         ("runAsUser", own.run_as_user),

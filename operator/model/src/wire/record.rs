@@ -440,6 +440,8 @@ pub struct SubjectFacts {
     pub image: String,
     /// Image as it was resolved, with its digest.
     pub image_id: Option<String>,
+    /// Bytes of the image as the node's status has it, which lists its 50 largest by default.
+    pub image_bytes: Option<u64>,
     /// `RuntimeClass`, if one was requested.
     pub runtime_class: Option<String>,
     /// What the cluster added to the pod by its own rules.

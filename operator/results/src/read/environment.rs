@@ -43,6 +43,8 @@ pub struct Facts {
     api: BTreeMap<String, String>,
     image: Option<String>,
     image_id: Option<String>,
+    image_bytes: Option<u64>,
+    layers: Option<u32>,
     runtime_class: Option<String>,
     operator_version: String,
     probe_version: Option<String>,
@@ -70,6 +72,8 @@ impl Facts {
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
             image_id: subject.and_then(|s| s.image_id.clone()),
+            image_bytes: subject.and_then(|s| s.image_bytes),
+            layers: evidence.and_then(layers),
             runtime_class: subject.and_then(|s| s.runtime_class.clone()),
             operator_version: record.operator_version.clone(),
             probe_version: evidence.map(|found| found.probe_version().to_owned()),
@@ -152,11 +156,26 @@ pub struct VariantImages {
     pub images: BTreeSet<String>,
     /// Images as resolved, with digests.
     pub image_ids: BTreeSet<String>,
+    /// Bytes of the images, as far as the node's status lists them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub image_bytes: BTreeSet<u64>,
+    /// Layers of the images, as far as containerd reported them when they were pulled.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub layers: BTreeSet<u32>,
     /// `RuntimeClasses`; empty for the node's default runtime.
     pub runtime_classes: BTreeSet<String>,
     /// What the running processes reported about their engine.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub engines: BTreeSet<String>,
+}
+
+/// The layers of the image that a cold start pulled.
+fn layers(evidence: &Evidence) -> Option<u32> {
+    let Evidence::ColdStart(document) = evidence else {
+        return None;
+    };
+    let mut samples = document.samples.iter();
+    samples.find_map(|sample| Some(sample.layers?.all))
 }
 
 /// What a process reports about its engine, in one line and without values that are measured anew
@@ -251,6 +270,8 @@ fn images(variant: &str, observed: &[(&str, &Facts)]) -> VariantImages {
     for (_, facts) in observed.iter().filter(|(name, _)| *name == variant) {
         images.images.extend(facts.image.clone());
         images.image_ids.extend(facts.image_id.clone());
+        images.image_bytes.extend(facts.image_bytes);
+        images.layers.extend(facts.layers);
         images.runtime_classes.extend(facts.runtime_class.clone());
         images.engines.extend(facts.engine.clone());
     }

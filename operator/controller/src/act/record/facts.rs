@@ -69,16 +69,31 @@ pub(super) async fn subject_of_probe(
         .await
         .map_err(failed("look at the node"))?;
     let variant = run.variant(trial);
+    let image = variant.map(|v| v.subject.image.clone()).unwrap_or_default();
     Ok(Some(SubjectFacts {
         pod: last.name,
         pod_uid: String::new(),
         node: node.to_owned(),
-        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_bytes: image_bytes(found.as_ref(), &image, last.image_id.as_deref()),
+        image,
         image_id: last.image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
         added: last.added,
         node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
     }))
+}
+
+/// Bytes of an image by the node's status, which names it by tag and by digest.
+fn image_bytes(node: Option<&Node>, image: &str, image_id: Option<&str>) -> Option<u64> {
+    let images = node?.status.as_ref()?.images.iter().flatten();
+    let digest = |name: &str| name.split_once('@').map(|(_, digest)| digest.to_owned());
+    let wanted = image_id.and_then(digest);
+    let is_it = |name: &String| {
+        let by_digest = wanted.is_some() && digest(name) == wanted;
+        by_digest || name == image
+    };
+    let mut found = images.filter(|one| one.names.iter().flatten().any(is_it));
+    u64::try_from(found.next()?.size_bytes?).ok()
 }
 
 /// What the API reports about the subject and its node.
@@ -102,12 +117,15 @@ pub(super) async fn subject(
     let desired = desired_subject(run, trial, &node_name).and_then(|desired| desired.spec);
     let added = desired.and_then(|desired| altered::compare(&desired, &pod).ok());
     let variant = run.variant(trial);
+    let image = variant.map(|v| v.subject.image.clone()).unwrap_or_default();
+    let image_id = image_id.filter(|id| !id.is_empty());
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,
         node: node_name,
-        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
-        image_id: image_id.filter(|id| !id.is_empty()),
+        image_bytes: image_bytes(node.as_ref(), &image, image_id.as_deref()),
+        image,
+        image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
         added: added.unwrap_or_default(),
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
@@ -141,4 +159,32 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
 fn provider(id: &str) -> Option<String> {
     let (name, _) = id.split_once("://")?;
     (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_nodes_status_tells_the_size_of_an_image_by_its_digest_or_its_tag() {
+        let node: Node = serde_json::from_value(json!({
+            "metadata": {"name": "a"},
+            "status": {"images": [
+                {"names": ["example.com/a@sha256:12", "example.com/a:1"], "sizeBytes": 4_000_000},
+                {"names": ["localhost/b:1"], "sizeBytes": 5},
+                {"sizeBytes": 6},
+            ]},
+        }))
+        .unwrap();
+        let bytes = |image: &str, id: Option<&str>| image_bytes(Some(&node), image, id);
+        assert_eq!(
+            bytes("example.com/a:other", Some("mirror/a@sha256:12")),
+            Some(4_000_000)
+        );
+        assert_eq!(bytes("localhost/b:1", Some("sha256:34")), Some(5));
+        assert_eq!(bytes("example.com/c:1", None), None);
+        assert_eq!(image_bytes(None, "localhost/b:1", None), None);
+    }
 }

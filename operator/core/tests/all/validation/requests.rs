@@ -196,6 +196,26 @@ fn a_mix_needs_a_connection_for_each_request_and_a_sweep_that_loads() {
 }
 
 #[test]
+fn schemes_that_are_not_spoken_are_refused_with_a_way_out() {
+    for scheme in ["HTTPS", "H2C", "GRPC"] {
+        let refused = refused(|run| {
+            let mut own = run
+                .spec
+                .variants
+                .iter_mut()
+                .filter_map(|one| one.container.as_mut());
+            let own = own.next().expect("the fixture has a container");
+            own.scheme = serde_json::from_value(scheme.into()).unwrap();
+        });
+        assert_eq!(
+            refused.field, "spec.variants[2].container.scheme",
+            "{scheme}"
+        );
+        assert!(refused.message.contains("proxy"), "{refused}");
+    }
+}
+
+#[test]
 fn texts_of_containers_and_requests_are_bounded_together() {
     let with = |characters: usize| {
         let mut run = common::parse(common::RUN);

@@ -17,6 +17,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         node: "bench-1".into(),
         image: format!("wasmbench/{}:0.1.0", trial.cell.variant),
         image_id: Some(format!("sha256:{}", trial.cell.variant)),
+        image_bytes: None,
         runtime_class: None,
         added: vec![],
         node_facts: facts(&[
