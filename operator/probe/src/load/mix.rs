@@ -27,7 +27,7 @@ pub struct Mix {
 impl Mix {
     /// Reads the mix of `request`.
     pub fn read(settings: &Settings, request: &LoadRequest) -> Result<Self, Failure> {
-        let part = |part: &MixPart| {
+        let part = |part: &MixPart| -> Result<Part, Failure> {
             let body = body::of(&part.sent, &settings.bodies)?;
             let place = (request.address, request.port);
             let target = Target::of(place, &part.sent, body)

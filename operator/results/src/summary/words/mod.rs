@@ -106,6 +106,22 @@ fn engine_words(variant: &Variant, engine: Engine) -> String {
 }
 
 fn workload_words(workload: &Workload) -> String {
+    if workload.requests.is_empty() {
+        return request_words(workload);
+    }
+    let parts = workload.requests.iter().zip(workload.parts());
+    let words = parts.map(|(one, part)| {
+        format!(
+            "{} of weight {}: {}",
+            one.name,
+            one.weight,
+            request_words(&part)
+        )
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+fn request_words(workload: &Workload) -> String {
     let Expectation {
         status,
         body,
