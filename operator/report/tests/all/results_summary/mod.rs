@@ -10,6 +10,7 @@ mod headline;
 mod instruments;
 mod logs;
 mod missing;
+mod mixes;
 mod noise;
 mod of_sweeps;
 mod order;
