@@ -124,9 +124,9 @@ pub struct MixedRequest {
     #[serde(default, skip_serializing_if = "Method::is_get")]
     pub method: Method,
 
-    /// As in the workload, at most 8.
+    /// As in the workload, at most 6: the API server bounds what checking all of a run may cost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 8))]
+    #[schemars(length(max = 6))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub headers: Vec<Header>,
 
