@@ -23,7 +23,7 @@ use wasmbench_model::wire::record::RECORD_SCHEMA;
 
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
-fn config() -> OperatorConfig {
+pub fn config() -> OperatorConfig {
     let config = json!({
         "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
         "images": Images::in_registry("example.com", "1"),
@@ -31,7 +31,7 @@ fn config() -> OperatorConfig {
     serde_json::from_value(config).unwrap()
 }
 
-fn run() -> BenchmarkRun {
+pub fn run() -> BenchmarkRun {
     let text = format!(
         r"
 apiVersion: wasmbench.dev/v1alpha1
@@ -51,7 +51,7 @@ fn valid() -> ValidatedRun {
     validate(&run(), &config()).unwrap()
 }
 
-fn plan_of(step: Step) -> Plan {
+pub fn plan_of(step: Step) -> Plan {
     Plan {
         steps: vec![step],
         stage: Stage::Summarising,
@@ -180,7 +180,7 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_message() {
 }
 
 /// The outcome, as JSON, of the record that was stored with this request.
-fn outcome_of(request: &Value) -> String {
+pub fn outcome_of(request: &Value) -> String {
     let map: k8s_openapi::api::core::v1::ConfigMap =
         serde_json::from_value(request.clone()).unwrap();
     let entry = map.binary_data.unwrap().into_values().next().unwrap();

@@ -12,6 +12,7 @@
 mod admission;
 mod api_reference;
 mod apiserver_mock;
+mod bodies;
 mod catalogue_in_sync;
 mod chart;
 mod chart_rbac;
