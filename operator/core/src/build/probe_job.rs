@@ -21,7 +21,7 @@ use wasmbench_model::wire::request::{
     CGROUP_MOUNT, Ladder, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
 };
 
-use crate::build::{foreign_meta, names, pod, with_trial};
+use crate::build::{foreign_meta, names, payload, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -140,6 +140,7 @@ fn request(
         connection_reuse,
         load: load(sweeps, trial.cell.point, target.requested_rps),
         ladder: ladder(sweeps, workload, trial.cell.point, target.requested_rps),
+        payload: payload::request(run, trial.cell.point),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         noise: config.noise,
@@ -191,6 +192,7 @@ fn load(sweeps: &Sweeps, point: Point, requested_rps: &[f64]) -> Load {
                 warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
             }
         }
+        Point::Payload => payload::load(sweeps),
     }
 }
 

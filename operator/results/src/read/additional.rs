@@ -145,6 +145,7 @@ mod tests {
             warmup: None,
             timed: None,
             rungs: vec![],
+            sizes: vec![],
             cpus: Some(CpuLists {
                 subject: Some("0-3".to_owned()),
                 ..CpuLists::default()

@@ -166,6 +166,8 @@ impl Metrics {
             Metric::ColdStartListening
             | Metric::ColdStartAnswer
             | Metric::Capacity
+            | Metric::PayloadCpuPerMegabyte
+            | Metric::PayloadFixedCpu
             | Metric::MemoryPerInstance => None,
         }
     }
