@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn an_error_of_the_largest_number_hardly_moves_the_start() {
         let line = Line::fit(&[(0.0, 30.0), (0.001, 33.0), (1.0, 3300.0)]).unwrap();
-        assert!((line.start - 30.0).abs() < 0.1, "{line:?}");
+        assert!((line.start - 30.0).abs() < 0.2, "{line:?}");
         assert!(line.farthest(&[(0.0, 60.0)]) > 0.49);
     }
 

@@ -95,7 +95,7 @@ fn of_sizes(blocks: &Blocks<'_>) -> Vec<SizeSummary> {
 
 /// One size, from its numbers of all blocks.
 fn of_blocks(bytes: u32, blocks: &[&SizeNumbers]) -> SizeSummary {
-    let numbers = |number: fn(&SizeNumbers) -> Option<f64>, round| {
+    let numbers = |number: fn(&SizeNumbers) -> Option<f64>, round: fn(f64) -> f64| {
         spread(blocks.iter().filter_map(|size| number(size)), round)
     };
     SizeSummary {
