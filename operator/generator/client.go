@@ -39,8 +39,10 @@ type Client struct {
 	kept bool
 	// due reports whether the request is sent by the next read.
 	due bool
-	// sent reports whether any of the request was written to the connection.
-	sent bool
+	// wrote is how many bytes of the request were written to the connection.
+	wrote int
+	// writing gets the end of a request that is written beside the reading; nil if none is.
+	writing chan written
 	// over reports whether nothing more can come on the connection.
 	over     bool
 	statuses map[int]int64
@@ -95,7 +97,7 @@ func (c *Client) ask() (status int, bytes int64, err error) {
 		}
 		// On a new connection, so no more than once.
 		c.close()
-		if c.sent {
+		if c.wrote > 0 {
 			c.seen.Resent++
 		}
 	}
@@ -120,7 +122,7 @@ func (c *Client) exchange(deadline time.Time) (status int, bytes int64, err erro
 	if err := c.conn.SetDeadline(deadline); err != nil {
 		return 0, 0, err
 	}
-	c.due, c.sent = true, false
+	c.due, c.wrote = true, 0
 	if _, err := c.reader.Peek(1); err != nil {
 		return 0, 0, &silence{err}
 	}
@@ -136,6 +138,11 @@ func (c *Client) exchange(deadline time.Time) (status int, bytes int64, err erro
 		return 0, 0, errExcess
 	}
 	c.kept = true
+	if c.finishWriting() != nil {
+		// It answered and takes no more of the request: the answer counts, the connection is over.
+		c.reset()
+		return response.StatusCode, bytes, nil
+	}
 	if response.Close {
 		c.seen.Announced++
 	}
@@ -171,9 +178,7 @@ func (c *Client) turn(bytes []byte) (read int, err error) {
 			return false
 		}
 		isTurn = true
-		var wrote int
-		wrote, err = c.conn.Write(c.task.Request)
-		c.sent = wrote > 0
+		err = c.write()
 		return err != nil
 	})
 	switch {
@@ -211,11 +216,12 @@ func (c *Client) head() (*http.Response, error) {
 	}
 }
 
-// wasOver reports whether the service had ended the connection before it took the request. A service
-// may do so after any answer, and whoever uses it sends the request again.
+// wasOver reports whether the service had ended the connection before it took any of the request. A
+// service may do so after any answer, and whoever uses it sends the request again.
 func (c *Client) wasOver(err error) bool {
+	c.stopWriting()
 	// Its kernel reports up to where it has received: a request that it received was not answered.
-	return failureOf(err, c.over) == Closed && (!c.sent || unacknowledged(c.raw) > 0)
+	return failureOf(err, c.over) == Closed && (c.wrote == 0 || unacknowledged(c.raw) >= c.wrote)
 }
 
 // unacknowledged returns how many bytes the other side has not received, as far as it acknowledged.

@@ -23,6 +23,7 @@ func (c *Client) close() {
 
 // reset ends a connection on which something went wrong. It keeps no port.
 func (c *Client) reset() {
+	c.stopWriting()
 	if c.conn != nil {
 		_ = c.conn.SetLinger(0)
 	}

@@ -404,3 +404,91 @@ func TestGetExpectsStatus200(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// post is a request with a body of this many bytes.
+func post(bytes int) []byte {
+	head := fmt.Sprintf("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n", bytes)
+	return append([]byte(head), make([]byte, bytes)...)
+}
+
+// echo answers each request with its body, and sends what it has read before it reads on.
+func echo(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				reader := bufio.NewReader(conn)
+				for {
+					request, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", request.ContentLength)
+					if _, err := io.Copy(conn, request.Body); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestABodyLargerThanAllBuffersIsSentWhileItsAnswerIsRead(t *testing.T) {
+	const bytes = 16 * 1024 * 1024
+	report := loaded(t, echo(t), func(task *Task) { task.Request, task.Requests = post(bytes), 6 })
+	expect(t, "answers", report.RetCodes[200], 6)
+	expect(t, "connections", report.Seen.Connections, 0)
+	expect(t, "sizes", report.Seen.Bytes, Sizes{6, 6 * bytes, bytes, bytes})
+}
+
+func TestAServiceThatAnswersAndTakesNoMoreOfABodyIsHeard(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+					return
+				}
+				_, _ = io.WriteString(conn, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n")
+				// It is read before the connection is reset.
+				time.Sleep(100 * time.Millisecond)
+			}()
+		}
+	}()
+	report := loaded(t, listener.Addr().String(), func(task *Task) {
+		task.Request, task.Requests, task.Status = post(16*1024*1024), 6, 413
+	})
+	expect(t, "answers", report.RetCodes[413], 6)
+	expect(t, "failures", failures(report), "map[]")
+	expect(t, "sent again", report.Seen.Resent, 0)
+}
+
+func TestAnAnswerToHeadHasNoBody(t *testing.T) {
+	text := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+	report := loaded(t, serve(t, always(text, true)), func(task *Task) {
+		task.Request = []byte("HEAD / HTTP/1.1\r\nHost: test\r\n\r\n")
+	})
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "failures", failures(report), "map[]")
+	expect(t, "sizes", report.Seen.Bytes, Sizes{100, 0, 0, 0})
+}

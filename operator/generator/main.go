@@ -6,8 +6,8 @@
 // timed requests lie, and a [Report] as JSON on standard output. It sends nothing while it is ready,
 // so the caller can read counters at both edges.
 //
-// Reading order: load.go (one run), client.go (one connection), ending.go (its end), failure.go (what
-// can go wrong), seen.go (what is counted).
+// Reading order: load.go (one run), client.go (one connection), writing.go (its requests), ending.go
+// (its end), failure.go (what can go wrong), seen.go (what is counted).
 package main
 
 import (

@@ -36,14 +36,47 @@ pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower
     variant)";
 
 /// Bounds the only long texts in a spec. The operator holds the specs of all runs in memory, so
-/// each of them has to stay below 64 KiB.
+/// each of them has to stay below 64 KiB; and a request has to fit into an environment variable.
 pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
     (has(v.container.command) ? v.container.command.map(c, size(c)).sum() : 0) + \
     (has(v.container.args) ? v.container.args.map(a, size(a)).sum() : 0) + \
     (has(v.container.env) ? v.container.env.map(e, size(e.name) + \
-    (has(e.value) ? size(e.value) : 0)).sum() : 0)).sum() <= 16384";
-pub const TEXT_MESSAGE: &str = "command, args and env of all variants have more than 16384 characters together: put what is \
-    long into the images";
+    (has(e.value) ? size(e.value) : 0)).sum() : 0)).sum() + \
+    self.workloads.map(w, (has(w.body) ? size(w.body) : 0) + \
+    (has(w.headers) ? w.headers.map(h, size(h.name) + \
+    (has(h.value) ? size(h.value) : 0)).sum() : 0)).sum() <= 16384";
+/// Most characters of these texts together.
+pub const MAX_TEXT: usize = 16_384;
+pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers and bodies of all workloads, have more than \
+    16384 characters together: put what is long into the images, and a long body into bodyBytes";
+
+/// The names of tokens, by RFC 9110.
+pub const HEADER_TOKEN_RULE: &str = "self.matches('^[-!#$%&\\'*+.^_`|~0-9A-Za-z]+$')";
+/// Why the name of a header is refused, and what to do.
+pub const HEADER_TOKEN_MESSAGE: &str = "the name of a header has letters, digits and dashes, without spaces or a colon: correct it, \
+    such as X-Request-Id";
+pub const HEADER_NAME_RULE: &str = "!self.matches('(?i)^(connection|content-length|transfer-encoding|expect|upgrade|te|trailer|proxy-.*)$')";
+/// Why a header is refused, and what to do.
+pub const HEADER_NAME_MESSAGE: &str = "Connection, Content-Length, Transfer-Encoding, Expect, Upgrade, TE, Trailer and Proxy-... frame a \
+    request or lead it elsewhere, which the probe does: remove the header (throughput.connectionReuse chooses how connections are used)";
+pub const HEADER_VALUE_RULE: &str = "self.matches('^([!-~]([ -~]*[!-~])?)?$')";
+/// Why the value of a header is refused, and what to do.
+pub const HEADER_VALUE_MESSAGE: &str = "the value of a header is printable ASCII without spaces at its ends, because control characters \
+    would begin another header: remove them, and escape what is not ASCII";
+
+pub const BODY_RULE: &str = "!(has(self.body) && has(self.bodyBytes))";
+/// Why two bodies are refused, and what to do.
+pub const BODY_MESSAGE: &str =
+    "a request has one body: set either body or bodyBytes, and remove the other";
+pub const BODY_METHOD_RULE: &str = "!(has(self.body) || has(self.bodyBytes)) || \
+    (has(self.method) && self.method != 'GET' && self.method != 'HEAD')";
+/// Why a body is refused with a method, and what to do.
+pub const BODY_METHOD_MESSAGE: &str = "GET and HEAD send no body: set method to POST, PUT, PATCH, DELETE or OPTIONS, or remove the body";
+pub const HEAD_RULE: &str = "!has(self.method) || self.method != 'HEAD' || !has(self.expect) || \
+    (!has(self.expect.body) && !has(self.expect.bodyPrefix) && !has(self.expect.bodySuffix))";
+/// Why a body is not expected of an answer, and what to do.
+pub const HEAD_MESSAGE: &str =
+    "an answer to HEAD has no body: remove what is expected of the body, or set method to GET";
 
 pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
@@ -309,10 +342,11 @@ pub const UNSAFE_RULE: &str = "!has(self.engine) || !has(self.engine.boundsCheck
 pub const UNSAFE_MESSAGE: &str = "with boundsChecks Clamp or None an access out of bounds goes unnoticed, and results show a \
     variant by its name: put the word unsafe into the name, or set boundsChecks to Guard or Explicit";
 
-pub const ACTION_RULE: &str =
-    "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream))";
-pub const ACTION_MESSAGE: &str = "an action is called at the path that its protocol names, and asks no upstream: remove \
-    path and upstream, or remove action";
+pub const ACTION_RULE: &str = "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream) && \
+    (!has(self.method) || self.method == 'GET') && !has(self.headers) && !has(self.body) && !has(self.bodyBytes))";
+/// Why other fields are refused beside an action, and what to do.
+pub const ACTION_MESSAGE: &str = "an action is called as its protocol says, and asks no upstream: remove path, method, headers, \
+    body, bodyBytes and upstream, or remove action";
 
 pub const TWIN_RULE: &str = "self != 'baseline-twin'";
 pub const TWIN_MESSAGE: &str = "baseline-twin is the baseline measured a second time (noiseFloor): \

@@ -8,6 +8,7 @@
 
 mod action;
 mod answer;
+mod body;
 mod buckets;
 mod clock;
 mod cold_start;

@@ -10,7 +10,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;
-use crate::http::{self, Error};
+use crate::http::{self, Error, Response};
 use crate::target::Target;
 
 /// Time between the starts of two attempts, so that waiting leaves the CPU to the subject. It is
@@ -89,11 +89,17 @@ enum Attempt {
 }
 
 impl Question<'_> {
+    /// Compares an answer with what is expected.
+    pub fn judge(&self, response: &Response) -> Judged {
+        let has_body = self.target.has_answer_body();
+        let prefix = if has_body { self.variant_prefix } else { "" };
+        answer::judge(response, self.expect, prefix)
+    }
+
     fn ask(&self) -> Attempt {
         match http::ask(self.target) {
             Ok(response) => {
-                let Judged { answer, wrong } =
-                    answer::judge(&response, self.expect, self.variant_prefix);
+                let Judged { answer, wrong } = self.judge(&response);
                 match wrong {
                     None => Attempt::Correct(answer),
                     Some(why) => Attempt::Wrong(Some(answer), why),
@@ -213,7 +219,7 @@ impl Question<'_> {
         loop {
             let (why, patience) = match http::ask(self.target) {
                 Ok(response) => {
-                    let judged = answer::judge(&response, self.expect, self.variant_prefix);
+                    let judged = self.judge(&response);
                     if judged.answer.status == self.expect.status || failures == 0 {
                         return Ok(judged);
                     }

@@ -10,10 +10,12 @@ use std::thread::{self, JoinHandle};
 
 use wasmbench_api::run::ConnectionReuse;
 
-/// Enough for a connection's thread, which has a buffer of 4 KiB and makes no deep calls.
+/// Of each connection, for what it reads: a large body takes few reads.
+const BUFFER_BYTES: usize = 16 * 1024;
+/// Enough for a connection's thread, which makes no deep calls.
 const STACK_BYTES: usize = 64 * 1024;
-/// The end of a request without a body.
-const END: &[u8] = b"\r\n\r\n";
+/// The end of a request's head.
+const END: &[u8; 4] = b"\r\n\r\n";
 
 /// A running responder. It ends when it is dropped, and its connections when their clients close
 /// them.
@@ -30,17 +32,66 @@ pub struct Responder {
 struct Answer {
     bytes: Arc<[u8]>,
     reuse: ConnectionReuse,
+    /// Bytes of the body of each request.
+    request_body: usize,
+}
+
+/// How far a request has been read.
+#[derive(Clone, Copy, Debug)]
+enum Reading {
+    /// So many bytes of the end of its head.
+    Head(usize),
+    /// So many bytes of its body are missing.
+    Body(usize),
+}
+
+impl Reading {
+    /// Reads on; returns whether the request ends with these bytes.
+    fn read(&mut self, bytes: &[u8], body: usize) -> bool {
+        let mut rest = bytes;
+        while let Self::Head(matched) = *self {
+            let Some((byte, after)) = rest.split_first() else {
+                return false;
+            };
+            rest = after;
+            let again = usize::from(*byte == END[0]);
+            let matched = if *byte == END[matched] {
+                matched + 1
+            } else {
+                again
+            };
+            *self = if matched == END.len() {
+                Self::Body(body)
+            } else {
+                Self::Head(matched)
+            };
+        }
+        let Self::Body(missing) = *self else {
+            return false;
+        };
+        *self = match missing.saturating_sub(rest.len()) {
+            0 => Self::Head(0),
+            missing => Self::Body(missing),
+        };
+        matches!(self, Self::Head(_))
+    }
 }
 
 impl Responder {
-    /// Listens on the loopback, on a port of the kernel's choice, and answers with `status` and
-    /// `body_bytes` bytes.
-    pub fn start(status: u16, body_bytes: usize, reuse: ConnectionReuse) -> io::Result<Self> {
+    /// Listens on the loopback, on a port of the kernel's choice, and answers requests with bodies of
+    /// `request_body` bytes with `status` and `body_bytes` bytes.
+    pub fn start(
+        status: u16,
+        body_bytes: usize,
+        reuse: ConnectionReuse,
+        request_body: usize,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let answer = Answer {
             bytes: answer(status, body_bytes).into(),
             reuse,
+            request_body,
         };
         let stopped = Arc::new(AtomicBool::new(false));
         let also_stopped = Arc::clone(&stopped);
@@ -91,18 +142,17 @@ fn accept(listener: &TcpListener, stopped: &AtomicBool, answer: &Answer) {
 /// Serves until the client closes or, with a connection per request, after the first answer. An
 /// error also ends the connection.
 fn serve(mut stream: TcpStream, answer: &Answer) {
-    let mut buffer = [0; 4096];
-    let mut filled = 0;
+    // On the heap: the stack is small.
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut reading = Reading::Head(0);
     let _ = stream.set_nodelay(true);
-    while let Ok(read) = stream.read(&mut buffer[filled..]) {
-        filled += read;
+    while let Ok(read) = stream.read(&mut buffer) {
         if read == 0 {
             return;
         }
-        if !buffer[..filled].ends_with(END) {
+        if !reading.read(&buffer[..read], answer.request_body) {
             continue;
         }
-        filled = 0;
         if stream.write_all(&answer.bytes).is_err() || answer.reuse == ConnectionReuse::PerRequest {
             return;
         }
@@ -125,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_answered_repeatedly_however_a_request_is_split() {
-        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive).unwrap();
+        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive, 0).unwrap();
         let mut stream = TcpStream::connect(responder.address).unwrap();
         let expected = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nxxxxx";
         for pieces in [
@@ -137,8 +187,25 @@ mod tests {
     }
 
     #[test]
+    fn a_request_ends_with_its_body_wherever_it_is_split() {
+        let request = b"POST / HTTP/1.1\r\nA: \r\r\n\r\nab\r\n\r\n";
+        for size in 1..=request.len() {
+            let mut reading = Reading::Head(0);
+            let pieces: Vec<bool> = request
+                .chunks(size)
+                .map(|piece| reading.read(piece, 6))
+                .collect();
+            let (last, others) = pieces.split_last().unwrap();
+            assert!(
+                *last && !others.contains(&true),
+                "pieces of {size}: {pieces:?}"
+            );
+        }
+    }
+
+    #[test]
     fn a_connection_per_request_is_closed_after_its_answer() {
-        let responder = Responder::start(204, 0, ConnectionReuse::PerRequest).unwrap();
+        let responder = Responder::start(204, 0, ConnectionReuse::PerRequest, 0).unwrap();
         let mut stream = TcpStream::connect(responder.address).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         let mut answer = String::new();
@@ -148,7 +215,7 @@ mod tests {
 
     #[test]
     fn nothing_listens_after_the_end() {
-        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive).unwrap();
+        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive, 0).unwrap();
         let address = responder.address;
         drop(responder);
         assert!(TcpStream::connect(address).is_err());

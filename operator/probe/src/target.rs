@@ -7,50 +7,88 @@ use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use wasmbench_api::run::ConnectionReuse;
+use wasmbench_api::run::{ConnectionReuse, Header, Method};
+use wasmbench_model::wire::sent::Sent;
 
-/// Where requests go.
+/// Headers whose value the probe chooses unless the request has its own.
+const OWN: [&str; 2] = ["Host", "User-Agent"];
+
+/// Where requests go, and what is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// Address and port.
     pub address: SocketAddr,
     /// Path and query as in the request line.
     pub path: String,
-    /// JSON that is sent with `POST`; absent for a `GET`.
+    /// Method of the request.
+    pub method: Method,
+    /// Headers besides those that the probe writes itself.
+    pub headers: Vec<Header>,
+    /// Body of the request; absent if it has none.
     pub body: Option<Arc<[u8]>>,
 }
 
-/// Why a path is not valid.
+/// Why a request cannot be sent.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// It does not begin with `/`.
+    /// The path does not begin with `/`.
     #[error("the path must begin with '/'")]
     NoSlash,
-    /// It has a character that is not allowed in a request line.
+    /// The path has a character that is not allowed in a request line.
     #[error("the path has a character that is not printable ASCII")]
     NotPrintable,
+    /// A header would change where the request goes or where it ends.
+    #[error("the header '{0}' cannot be sent: {1}")]
+    Header(String, &'static str),
 }
 
 impl Target {
-    /// Checks and normalises the path.
+    /// A `GET`. Checks and normalises the path.
     pub fn new(address: IpAddr, port: u16, path: &str) -> Result<Self, Error> {
         Ok(Self {
             address: SocketAddr::new(address, port),
             path: normalised(path)?,
+            method: Method::Get,
+            headers: vec![],
             body: None,
         })
     }
 
-    /// Returns the same target with a body to send.
+    /// The target of what the operator wants to be sent, with the bytes of its body.
+    pub fn of(
+        (address, port): (IpAddr, u16),
+        sent: &Sent,
+        body: Option<Arc<[u8]>>,
+    ) -> Result<Self, Error> {
+        let wrong = |header: &Header| Some((header.name.clone(), header.wrong()?));
+        if let Some((name, why)) = sent.headers.iter().find_map(wrong) {
+            return Err(Error::Header(name, why));
+        }
+        Ok(Self {
+            method: sent.method,
+            headers: sent.headers.clone(),
+            body,
+            ..Self::new(address, port, &sent.path)?
+        })
+    }
+
+    /// Returns the same target with JSON to post.
     #[must_use]
     pub fn posting(self, body: Arc<[u8]>) -> Self {
+        let json = Header {
+            name: "Content-Type".into(),
+            value: "application/json".into(),
+        };
         Self {
+            method: Method::Post,
+            headers: vec![json],
             body: Some(body),
             ..self
         }
     }
 
-    /// The value of the `Host` header.
+    /// The address and port, which are also the value of the `Host` header unless the request has
+    /// its own.
     pub fn host(&self) -> String {
         self.address.to_string()
     }
@@ -60,29 +98,48 @@ impl Target {
         format!("http://{}{}", self.address, self.path)
     }
 
+    /// Whether answers have bodies.
+    pub fn has_answer_body(&self) -> bool {
+        self.method != Method::Head
+    }
+
     /// The request as it is sent.
     pub fn request(&self, sender: Sender) -> Vec<u8> {
-        let (path, host, version) = (&self.path, self.host(), env!("CARGO_PKG_VERSION"));
         let (name, reuse) = match sender {
             Sender::Probe(reuse) => ("probe", reuse),
             Sender::Generator(reuse) => ("generator", reuse),
         };
+        let agent = || format!("wasmbench-{name}/{}", env!("CARGO_PKG_VERSION"));
+        let host = self.own("Host").unwrap_or_else(|| self.host());
+        let agent = self.own("User-Agent").unwrap_or_else(agent);
         let close = match reuse {
             ConnectionReuse::PerRequest => "Connection: close\r\n",
             ConnectionReuse::KeepAlive => "",
         };
-        let common = format!(
-            "{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: wasmbench-{name}/{version}\r\n{close}"
+        let mut head = format!(
+            "{} {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {agent}\r\n{close}",
+            self.method, self.path
         );
-        let Some(body) = &self.body else {
-            return format!("GET {common}\r\n").into_bytes();
-        };
-        let length = body.len();
-        let head = format!(
-            "POST {common}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-        );
-        [head.as_bytes(), body].concat()
+        let is_written = |header: &&Header| !OWN.iter().any(|own| is(header, own));
+        for Header { name, value } in self.headers.iter().filter(is_written) {
+            let _ = write!(head, "{name}: {value}\r\n"); // writing to a String cannot fail
+        }
+        let body = self.body.as_deref().unwrap_or_default();
+        if self.body.is_some() || self.method.announces_body() {
+            let _ = write!(head, "Content-Length: {}\r\n", body.len());
+        }
+        [head.as_bytes(), b"\r\n", body].concat()
     }
+
+    /// The request's own value of a header.
+    fn own(&self, name: &str) -> Option<String> {
+        let found = self.headers.iter().find(|header| is(header, name));
+        found.map(|header| header.value.clone())
+    }
+}
+
+fn is(header: &Header, name: &str) -> bool {
+    header.name.eq_ignore_ascii_case(name)
 }
 
 /// Who sends a request: a service can tell the two apart by the `User-Agent`.
@@ -168,6 +225,75 @@ mod tests {
         };
         assert_eq!(url("10.0.0.1"), "http://10.0.0.1:80/x");
         assert_eq!(url("fd00::1"), "http://[fd00::1]:80/x");
+    }
+
+    fn sent(method: Method, headers: &[(&str, &str)], body: Option<&str>) -> String {
+        let header = |(name, value): &(&str, &str)| Header {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let sent = Sent {
+            method,
+            headers: headers.iter().map(header).collect(),
+            ..Sent::get("/x")
+        };
+        let body = body.map(|text| text.as_bytes().into());
+        let target = Target::of(([127, 0, 0, 1].into(), 80), &sent, body).unwrap();
+        let request = target.request(Sender::Probe(ConnectionReuse::KeepAlive));
+        String::from_utf8(request).unwrap()
+    }
+
+    #[test]
+    fn a_request_has_its_method_headers_and_body() {
+        let headers = [("Authorization", "Bearer a b"), ("X-Empty", "")];
+        let text = sent(Method::Put, &headers, Some("{}"));
+        assert!(
+            text.starts_with("PUT /x HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"),
+            "{text}"
+        );
+        let rest = "\r\nAuthorization: Bearer a b\r\nX-Empty: \r\nContent-Length: 2\r\n\r\n{}";
+        assert!(text.ends_with(rest), "{text}");
+    }
+
+    #[test]
+    fn a_host_of_its_own_replaces_the_address_and_the_connection_still_goes_there() {
+        let headers = [("host", "shop.example.com"), ("USER-AGENT", "curl/8")];
+        let text = sent(Method::Get, &headers, None);
+        let whole = "GET /x HTTP/1.1\r\nHost: shop.example.com\r\nUser-Agent: curl/8\r\n\r\n";
+        assert_eq!(text, whole);
+    }
+
+    #[test]
+    fn only_methods_that_send_something_announce_an_empty_body() {
+        for (method, announces) in [
+            (Method::Get, false),
+            (Method::Head, false),
+            (Method::Delete, false),
+            (Method::Options, false),
+            (Method::Post, true),
+            (Method::Put, true),
+            (Method::Patch, true),
+        ] {
+            let text = sent(method, &[], None);
+            let length = text.contains("\r\nContent-Length: 0\r\n\r\n");
+            assert_eq!(length, announces, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_would_frame_the_message_is_not_sent_whoever_asks_for_it() {
+        for (name, value) in [("Transfer-Encoding", "chunked"), ("X", "a\r\nHost: b")] {
+            let header = Header {
+                name: name.into(),
+                value: value.into(),
+            };
+            let sent = Sent {
+                headers: vec![header],
+                ..Sent::get("/")
+            };
+            let refused = Target::of(([127, 0, 0, 1].into(), 80), &sent, None);
+            assert!(matches!(refused, Err(Error::Header(..))), "{name}");
+        }
     }
 
     proptest! {

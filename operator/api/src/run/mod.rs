@@ -12,6 +12,7 @@ mod metric;
 mod minimum_difference;
 mod placement;
 mod precision;
+mod request;
 mod resources;
 mod run_scatter;
 mod sweeps;
@@ -22,18 +23,22 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
-pub use crate::validation::{ENGINE_MESSAGE, PROBE_USER, UNSAFE_MESSAGE, UNSAFE_WORD};
+pub use crate::validation::{
+    BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT, PROBE_USER,
+    TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+};
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
+pub use request::{Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{EnvVar, OwnContainer, Preset, Variant};
-pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
+pub use workload::{Action, ActionCode, ActionParameter, Expectation, MAX_BODY_BYTES, Workload};
 
 use crate::conditions;
 use crate::status::BenchmarkRunStatus;
@@ -128,7 +133,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
-    validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE).field_path(".variants"),
+    validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE),
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::primary_rule()).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),

@@ -6,6 +6,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::run::request::{Header, Method};
 use crate::share::share_of;
 use crate::validation;
 
@@ -13,7 +14,12 @@ use crate::validation;
 #[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"))]
+#[x_kube(
+    validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"),
+    validation = Rule::new(validation::BODY_RULE).message(validation::BODY_MESSAGE).field_path(".body"),
+    validation = Rule::new(validation::BODY_METHOD_RULE).message(validation::BODY_METHOD_MESSAGE).field_path(".method"),
+    validation = Rule::new(validation::HEAD_RULE).message(validation::HEAD_MESSAGE).field_path(".expect")
+)]
 pub struct Workload {
     /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
     #[schemars(
@@ -22,10 +28,30 @@ pub struct Workload {
     )]
     pub name: String,
 
-    /// Path and query of the GET request, e.g. `/compute?iters=20000`.
+    /// Path and query of the request, e.g. `/compute?iters=20000`.
     #[serde(default = "default_path")]
     #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
     pub path: String,
+
+    /// Method of the request. The presets answer GET, HEAD and POST. Default: `GET`.
+    #[serde(default, skip_serializing_if = "Method::is_get")]
+    pub method: Method,
+
+    /// Headers of the request, each once, at most 16. `Host` and `User-Agent` have values of their
+    /// own unless they are here: the subject's address, and the name of the load generator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub headers: Vec<Header>,
+
+    /// Body of the request, as it stands here. Its type is what a header `Content-Type` says.
+    #[schemars(length(max = 16_384))]
+    pub body: Option<String>,
+
+    /// A body of this many bytes, at most 1 MiB: letters, digits, dashes and underscores that follow
+    /// from the run's seed, the same in every request.
+    #[schemars(range(min = 1, max = MAX_BODY_BYTES))]
+    pub body_bytes: Option<u32>,
 
     /// The expected answer, checked before and after each timed window. A variant that answers
     /// wrongly is never ranked.
@@ -49,6 +75,9 @@ pub struct Workload {
     /// parameters.
     pub action: Option<Action>,
 }
+
+/// The largest body of a request, in bytes: what the presets take.
+pub const MAX_BODY_BYTES: u32 = 1024 * 1024;
 
 /// A function and the parameters of its calls.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
@@ -94,6 +123,21 @@ pub enum ActionCode {
 }
 
 impl Workload {
+    /// What it sends, for people: `POST /orders with Content-Type and a body of 17 bytes`.
+    pub fn request(&self) -> String {
+        let text = self.body.as_ref().map(|body| body.len().to_string());
+        let bytes = text.or_else(|| self.body_bytes.map(|bytes| bytes.to_string()));
+        let body = bytes.map(|bytes| format!("a body of {bytes} bytes"));
+        let headers = self.headers.iter().map(|header| header.name.clone());
+        let parts: Vec<String> = headers.chain(body).collect();
+        let line = format!("{} {}", self.method, self.path);
+        match parts.split_last() {
+            None => line,
+            Some((last, [])) => format!("{line} with {last}"),
+            Some((last, others)) => format!("{line} with {} and {last}", others.join(", ")),
+        }
+    }
+
     /// Returns the share (0 to 1) of requests that may fail; `None` if none may.
     pub fn max_error_share(&self) -> Option<f64> {
         // `validate` refuses anything that is not a percentage.
@@ -102,10 +146,15 @@ impl Workload {
 }
 
 impl Expectation {
+    /// Whether a single answer is right or wrong by its body.
+    pub fn looks_at_body(&self) -> bool {
+        let texts = [&self.body, &self.body_prefix, &self.body_suffix];
+        texts.iter().any(|text| text.is_some())
+    }
+
     /// Whether any answer with the right status is right, whatever its body.
     pub fn takes_any_body(&self) -> bool {
-        let texts = [&self.body, &self.body_prefix, &self.body_suffix];
-        texts.iter().all(|text| text.is_none()) && !self.same_across_variants
+        !self.looks_at_body() && !self.same_across_variants
     }
 }
 

@@ -15,6 +15,7 @@ use wasmbench_model::wire::cold_start::{
 };
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::CONTAINERD_MOUNT;
+use wasmbench_model::wire::sent::Sent;
 
 use crate::build::probe_job::{self, COLD_START_COMMAND};
 use crate::build::subject_pod::{cold_subject, floor_subject};
@@ -128,7 +129,7 @@ pub(super) fn request(
         concurrency,
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
-        path: workload.path.clone(),
+        sent: Sent::of(workload, run.seed),
         action: subject::action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
@@ -154,7 +155,7 @@ fn floor(
         concurrency: measured.concurrency,
         timeout_seconds: measured.timeout_seconds,
         port: subject.port,
-        path: "/".into(),
+        sent: Sent::get("/"),
         action: None,
         expect: Expectation::default(),
         body_prefix: subject.body_prefix.to_owned(),

@@ -20,6 +20,7 @@ use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{
     CGROUP_MOUNT, Ladder, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
 };
+use wasmbench_model::wire::sent::Sent;
 
 use crate::build::{foreign_meta, names, payload, pod, with_trial};
 use crate::config::OperatorConfig;
@@ -129,7 +130,7 @@ fn request(
     LoadRequest {
         address: target.address,
         port: variant.subject.port,
-        path: workload.path.clone(),
+        sent: Sent::of(workload, run.seed),
         action: action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),

@@ -7,6 +7,7 @@ use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
+use wasmbench_model::wire::sent::Sent;
 
 use crate::build::pod;
 use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
@@ -58,7 +59,7 @@ fn request(
     let subject = &variant.subject;
     let scout_workload = |workload: &&Workload| ScoutWorkload {
         name: workload.name.clone(),
-        path: workload.path.clone(),
+        sent: Sent::of(workload, run.seed),
         action: action_call(subject, workload),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),
@@ -95,8 +96,8 @@ pub fn finds_peaks(run: &ValidatedRun, trial: &TrialId) -> bool {
     needs_peak && trial.is_scout() && trial.cell.variant == run.baseline
 }
 
-/// The workloads that fit into an environment variable: only expected bodies of several kilobytes
-/// each could take more.
+/// The workloads that fit into an environment variable: only expected bodies and bodies of several
+/// kilobytes each could take more.
 fn fitting(all: impl Iterator<Item = ScoutWorkload>) -> Vec<ScoutWorkload> {
     let mut left = MAX_WORKLOADS_BYTES;
     let mut fits = |workload: &ScoutWorkload| {

@@ -11,6 +11,7 @@ mod objects;
 mod open_loop;
 mod order;
 mod payload;
+mod requests;
 mod shares;
 mod variants;
 
@@ -116,6 +117,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
     shares::check(spec)?;
+    requests::check(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
     names::check_baseline_run(run)?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use wasmbench_api::run::Method;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
@@ -16,7 +17,9 @@ use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::PROBE;
 use wasmbench_model::wire::cold_start::ColdStartRequest;
 use wasmbench_model::wire::record::{Cell, Point, TrialId};
+use wasmbench_model::wire::request::LoadRequest;
 use wasmbench_model::wire::scout::ScoutRequest;
+use wasmbench_model::wire::sent::SentBody;
 
 use crate::common;
 
@@ -192,6 +195,39 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
     assert!(text.len() < 128 * 1024, "{} bytes", text.len());
     let request: ScoutRequest = serde_json::from_str(&text).unwrap();
     assert_eq!(request.workloads.len(), 11);
+}
+
+/// Control characters take six bytes each in JSON, and there may be as many as texts may have
+/// characters.
+#[test]
+fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
+    let mut run = common::validated();
+    let workload = &mut run.spec.workloads[0];
+    workload.method = Method::Post;
+    workload.body = Some("\u{1}".repeat(16_384));
+    workload.path = format!("/{}", "$".repeat(1023));
+    workload.expect.body = Some("\u{1}".repeat(4096));
+    let warm = trial("hare", "greet", Point::WarmLatency);
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+        requested_rps: &[],
+    };
+    let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());
+    let job = probe_job(&run, variant, workload, &warm, target, &common::config());
+    let spec = job.spec.unwrap().template.spec.unwrap();
+    let variable = &spec.containers[0].env.as_ref().unwrap()[0];
+    let value = variable.value.as_ref().unwrap();
+    let bytes = variable.name.len() + 1 + value.len() + 1;
+    assert!(bytes <= 128 * 1024, "{bytes} bytes");
+    let request: LoadRequest = serde_json::from_str(&value.replace("$$", "$")).unwrap();
+    let body = workload.body.clone().map(SentBody::Text);
+    assert_eq!(
+        (request.sent.method, request.sent.body),
+        (Method::Post, body)
+    );
 }
 
 #[test]

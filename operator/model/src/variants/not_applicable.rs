@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{TWIN, Variant, Workload};
+use wasmbench_api::run::{Method, TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
@@ -38,7 +38,8 @@ fn workload_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static 
     let cannot = preset.map_or(&[][..], |preset| &preset.cannot).iter();
     let by_service = cannot.filter_map(|cannot| service_obstacle(*cannot, workload));
     let by_path = preset.and_then(|preset| path_obstacle(preset.serves, workload));
-    let before = by_protocol.into_iter().chain(by_path);
+    let by_method = preset.and_then(|preset| method_obstacle(preset.serves, workload.method));
+    let before = by_protocol.into_iter().chain(by_path).chain(by_method);
     before.chain(by_service).next()
 }
 
@@ -51,6 +52,16 @@ fn path_obstacle(serves: Serves, workload: &Workload) -> Option<&'static str> {
         Serves::Kernels => (![KERNEL, "/health", "/engine"].contains(&path)).then_some(
             "it answers kernels only: give the workload a path such as /kernel?name=gemm",
         ),
+    }
+}
+
+/// The methods that presets answer; with any other they answer status 405.
+fn method_obstacle(serves: Serves, method: Method) -> Option<&'static str> {
+    match (serves, method) {
+        (Serves::Gateway, Method::Get | Method::Head | Method::Post)
+        | (Serves::Kernels, Method::Get) => None,
+        (Serves::Gateway, _) => Some("it answers GET, HEAD and POST only"),
+        (Serves::Kernels, _) => Some("it answers GET only"),
     }
 }
 
@@ -216,6 +227,29 @@ mod tests {
             let found = point_obstacle(&spec.variants[0], Point::Payload);
             let is_other = definition.actions.is_some() || definition.serves == Serves::Kernels;
             assert_eq!(found.is_some(), is_other, "{:?}", definition.name);
+        }
+    }
+
+    #[test]
+    fn presets_answer_few_methods_and_a_users_own_service_any() {
+        let mut spec = spec();
+        let own = json!({"name": "own", "container": {"image": "example.com/a:1"}});
+        spec.variants[1] = serde_json::from_value(own).unwrap();
+        for (method, takes) in [
+            (Method::Head, true),
+            (Method::Post, true),
+            (Method::Delete, false),
+        ] {
+            spec.workloads[0].method = method;
+            let found = |variant: usize| {
+                reason(
+                    &spec.variants[variant],
+                    &spec.workloads[0],
+                    Point::WarmLatency,
+                )
+            };
+            assert_eq!(found(0).is_none(), takes, "{method}");
+            assert_eq!(found(1), None, "{method}");
         }
     }
 

@@ -12,6 +12,7 @@ use crate::wire::action::ActionCall;
 use crate::wire::addition::Addition;
 use crate::wire::document::{Answer, Environment, NodeCpu};
 use crate::wire::failure::Failure;
+use crate::wire::sent::Sent;
 
 /// Name and version of the document's schema.
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
@@ -54,8 +55,9 @@ pub struct ColdStartRequest {
     pub timeout_seconds: u32,
     /// Port of the service.
     pub port: u16,
-    /// Path and query of the request.
-    pub path: String,
+    /// What is sent.
+    #[serde(flatten)]
+    pub sent: Sent,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
     /// What the answer must be.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation};
 
 use crate::wire::action::ActionCall;
+use crate::wire::sent::Sent;
 
 /// The environment variable that carries the request.
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
@@ -21,8 +22,9 @@ pub struct LoadRequest {
     pub address: IpAddr,
     /// The subject's port.
     pub port: u16,
-    /// Path and query of the request.
-    pub path: String,
+    /// What is sent.
+    #[serde(flatten)]
+    pub sent: Sent,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
     /// What the answer must be.

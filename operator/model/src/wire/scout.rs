@@ -11,6 +11,7 @@ use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
 use crate::wire::failure::Failure;
 use crate::wire::open_loop::Peak;
 use crate::wire::request::{MeterLevel, NoiseRule};
+use crate::wire::sent::Sent;
 
 /// Name and version of the document's schema.
 pub const SCOUT_SCHEMA: &str = "wasmbench.dev/scout/v2";
@@ -70,8 +71,9 @@ pub struct PeakLoad {
 pub struct ScoutWorkload {
     /// Name of the workload.
     pub name: String,
-    /// Path and query of the request.
-    pub path: String,
+    /// What is sent.
+    #[serde(flatten)]
+    pub sent: Sent,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
     /// What the answer must be.

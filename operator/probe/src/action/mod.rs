@@ -13,6 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use wasmbench_model::wire::action::ActionCall;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
+use wasmbench_model::wire::sent::Sent;
 
 use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};
@@ -79,15 +80,15 @@ impl Action {
 }
 
 impl Endpoint {
-    /// Returns the endpoint of a subject at `path`, or of its function, which has a name if it
-    /// shares its pod.
+    /// Returns the endpoint of a service that is `sent` this, with this body, or of its function,
+    /// which has a name if it shares its pod.
     pub fn new(
         (address, port): (IpAddr, u16),
-        path: &str,
+        (sent, body): (&Sent, Option<Arc<[u8]>>),
         action: Option<(&Action, Option<&str>)>,
     ) -> Result<Self, target::Error> {
         let Some((action, function)) = action else {
-            let target = Target::new(address, port, path)?;
+            let target = Target::of((address, port), sent, body)?;
             return Ok(Self { init: None, target });
         };
         let to = |what, body: &Arc<[u8]>| {

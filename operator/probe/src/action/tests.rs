@@ -15,7 +15,7 @@ fn endpoint(port: u16, function: Option<&str>) -> Endpoint {
     let action = action();
     Endpoint::new(
         ([127, 0, 0, 1].into(), port),
-        "/",
+        (&Sent::get("/"), None),
         Some((&action, function)),
     )
     .unwrap()
@@ -103,7 +103,8 @@ fn without_a_listener_the_wait_ends() {
 
 #[test]
 fn a_plain_service_needs_no_initialisation() {
-    let endpoint = Endpoint::new(([127, 0, 0, 1].into(), 1), "/x", None).unwrap();
+    let endpoint =
+        Endpoint::new(([127, 0, 0, 1].into(), 1), (&Sent::get("/x"), None), None).unwrap();
     assert_eq!(
         endpoint
             .initialise(Patience::start(Duration::ZERO))

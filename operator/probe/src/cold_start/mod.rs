@@ -81,7 +81,7 @@ async fn measure(
     document: &mut ColdStartDocument,
 ) -> Result<(), Failure> {
     let request: ColdStartRequest = request::parse(request, "cold starts")?;
-    check_path(&request)?;
+    check_sent(&request)?;
     take(connect().await?, settings, &request, document).await
 }
 
@@ -169,9 +169,9 @@ pub async fn connect() -> Result<Client, Failure> {
     Client::try_from(config).map_err(|error| unavailable(format!("no API client: {error}")))
 }
 
-/// Checks the path of a request once, before the first pod.
-pub fn check_path(request: &ColdStartRequest) -> Result<(), Failure> {
-    Target::new([0, 0, 0, 0].into(), request.port, &request.path)
+/// Checks what is sent once, before the first pod.
+pub fn check_sent(request: &ColdStartRequest) -> Result<(), Failure> {
+    Target::of(([0, 0, 0, 0].into(), request.port), &request.sent, None)
         .map(drop)
         .map_err(|error| request::bad(error.to_string()))
 }

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
@@ -25,6 +26,7 @@ use super::trouble::trouble;
 use super::watch::{News, watch};
 use super::{failure, host, unavailable};
 use crate::action::{Action, Endpoint, Initialised};
+use crate::body;
 use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
@@ -55,6 +57,8 @@ pub struct Course<'a> {
     node_address: Option<IpAddr>,
     /// What is sent to functions, if the pods are called by the action protocol.
     pub(super) action: Option<Action>,
+    /// The body of requests, if they have one.
+    body: Option<Arc<[u8]>>,
     /// The pod that hosts the functions, if they share one.
     pub(super) host: Option<Pods>,
     /// What the cluster added by its own rules to the pod that was created last.
@@ -99,6 +103,7 @@ impl<'a> Course<'a> {
             interrupted: String::new(),
             node_address: None,
             action: None,
+            body: body::of(&request.sent),
             host: None,
             added: vec![],
         };
@@ -353,7 +358,7 @@ impl<'a> Course<'a> {
         );
         let sender = pods.sender.clone();
         let patience = Patience::start(pods.deadline.saturating_duration_since(Instant::now()));
-        // The path was checked when the request was read.
+        // What is sent was checked when the request was read.
         let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
             return;
         };
@@ -378,6 +383,13 @@ impl<'a> Course<'a> {
         });
     }
 
+    /// The body of the requests; the floor's have none.
+    fn body(&self) -> Option<Arc<[u8]>> {
+        self.body
+            .clone()
+            .filter(|_| self.request.sent.body.is_some())
+    }
+
     /// Returns the endpoint of the pod or function called `name`.
     pub fn endpoint(&self, name: &str, address: IpAddr) -> Result<Endpoint, Failure> {
         let request = self.request;
@@ -388,7 +400,8 @@ impl<'a> Course<'a> {
             .as_ref()
             .filter(|_| request.action.is_some())
             .map(|action| (action, function));
-        Endpoint::new((address, request.port), &request.path, action)
+        let sent = (&request.sent, self.body());
+        Endpoint::new((address, request.port), sent, action)
             .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
     }
 }

@@ -13,7 +13,7 @@ use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityReq
 use wasmbench_model::wire::document::Environment;
 use wasmbench_model::wire::failure::Failure;
 
-use crate::cold_start::{block_on, check_path, connect};
+use crate::cold_start::{block_on, check_sent, connect};
 use crate::environment;
 use crate::request;
 use crate::settings::Settings;
@@ -44,6 +44,6 @@ async fn measure(
     document: &mut DensityDocument,
 ) -> Result<(), Failure> {
     let request: DensityRequest = request::parse(request, "density")?;
-    check_path(&request.start)?;
+    check_sent(&request.start)?;
     climb::climb(connect().await?, settings, &request, document).await
 }

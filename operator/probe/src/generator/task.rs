@@ -109,6 +109,8 @@ mod tests {
 
     use proptest::prelude::*;
     use serde_json::{Value, json};
+    use wasmbench_api::run::{Header, Method};
+    use wasmbench_model::wire::sent::Sent;
 
     use super::*;
 
@@ -201,6 +203,27 @@ mod tests {
         assert!(sent.starts_with("POST /run HTTP/1.1\r\n"), "{sent}");
         assert!(sent.contains("\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"));
         assert!(sent.ends_with("\r\n\r\n{\"value\": 1}"), "{sent}");
+    }
+
+    #[test]
+    fn a_request_reaches_the_generator_with_all_that_it_has() {
+        let header = Header {
+            name: "X-Key".into(),
+            value: "secret".into(),
+        };
+        let sent = Sent {
+            method: Method::Patch,
+            headers: vec![header],
+            ..Sent::get("/run")
+        };
+        let body: Arc<[u8]> = vec![0, 255, b'\n'].into();
+        let target = Target::of(([127, 0, 0, 1].into(), 80), &sent, Some(body)).unwrap();
+        let task = load(&target, 1, ConnectionReuse::KeepAlive).task(Amount::Requests(3), BUCKETS);
+        let text = serde_json::to_string(&task).unwrap();
+        assert!(!text.contains('\n'), "a task is one line: {text}");
+        let request = BASE64.decode(&task.request).unwrap();
+        assert!(request.starts_with(b"PATCH /run HTTP/1.1\r\n"));
+        assert!(request.ends_with(b"\r\nX-Key: secret\r\nContent-Length: 3\r\n\r\n\0\xff\n"));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 mod response;
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 pub use response::Response;
@@ -20,6 +21,9 @@ use crate::target::{Sender, Target};
 const CONNECT: Duration = Duration::from_millis(250);
 /// Time limit from the connection to the end of the answer.
 pub const ANSWER: Duration = Duration::from_secs(5);
+/// The largest request that is written before its answer is read, in bytes: the kernels keep as much
+/// for a service that answers while it still reads.
+const AT_ONCE: usize = 64 * 1024;
 /// How long a connection is watched after an answer. A server that ends it does so at once; one that
 /// ends it later is seen at the next request.
 const SETTLES: Duration = Duration::from_millis(50);
@@ -50,7 +54,12 @@ pub fn ask(target: &Target) -> Result<Response, Error> {
 pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
     let mut stream = connect(target)?;
     let request = target.request(Sender::Probe(ConnectionReuse::PerRequest));
-    exchange(&mut stream, &request, limit, &mut Framing::default())
+    exchange(
+        &mut stream,
+        &request,
+        limit,
+        &mut Framing::of(target.method),
+    )
 }
 
 /// A connection that carries several requests, as far as the other end keeps it.
@@ -89,7 +98,7 @@ impl<'a> KeptConnection<'a> {
     pub fn ask(&mut self) -> Result<Option<Answered>, Error> {
         let sender = Sender::Probe(ConnectionReuse::KeepAlive);
         let request = self.target.request(sender);
-        let mut framing = Framing::default();
+        let mut framing = Framing::of(self.target.method);
         let response = match exchange(&mut self.stream, &request, ANSWER, &mut framing) {
             Ok(response) => response,
             Err(Error::Broken(_) | Error::Malformed(Malformed::Truncated))
@@ -158,8 +167,32 @@ fn exchange(
     stream
         .set_write_timeout(Some(ANSWER))
         .map_err(Error::Broken)?;
-    stream.write_all(request).map_err(Error::Broken)?;
+    if request.len() <= AT_ONCE {
+        stream.write_all(request).map_err(Error::Broken)?;
+        return receive(stream, deadline, limit, framing);
+    }
+    let mut writing = stream.try_clone().map_err(Error::Broken)?;
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || writing.write_all(request));
+        let answer = receive(stream, deadline, limit, framing);
+        if answer.is_err() {
+            // Nobody takes the rest.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        // A service that answers before it has read all either reads the rest or ends the connection,
+        // which the next request shows.
+        let _ = writer.join();
+        answer
+    })
+}
 
+/// Waits for an answer until `deadline`.
+fn receive(
+    stream: &mut TcpStream,
+    deadline: Instant,
+    limit: Duration,
+    framing: &mut Framing,
+) -> Result<Response, Error> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

@@ -4,6 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 
+use wasmbench_api::run::Method;
+
 use super::*;
 
 /// Answers one connection with these pieces, one per request, and then ends or keeps it.
@@ -114,4 +116,52 @@ fn a_connection_that_ends_between_two_requests_is_no_failed_answer() {
     let mut connection = KeptConnection::open(&target).unwrap();
     assert!(connection.ask().is_err());
     served.join().unwrap();
+}
+
+#[test]
+fn an_answer_to_head_ends_with_its_head_whatever_length_it_names() {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+    let (target, served) = serve(vec![answer, answer], false);
+    let target = Target {
+        method: Method::Head,
+        ..target
+    };
+    let mut connection = KeptConnection::open(&target).unwrap();
+    for _ in 0..2 {
+        let answered = connection.ask().unwrap().unwrap();
+        assert_eq!(answered.framing, BodyFraming::NoBody);
+        assert_eq!(answered.connection, AfterAnswer::Kept);
+    }
+    drop(connection);
+    served.join().unwrap();
+}
+
+/// It sends back what it reads as it reads it, so that both directions fill up.
+#[test]
+fn a_large_body_is_sent_to_a_service_that_answers_while_it_reads() {
+    const BYTES: usize = 1024 * 1024;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut buffer = vec![0; 16 * 1024];
+        let mut head = Vec::new();
+        while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+            let read = stream.read(&mut buffer[..1]).unwrap();
+            head.extend_from_slice(&buffer[..read]);
+        }
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {BYTES}\r\n\r\n");
+        stream.write_all(answer.as_bytes()).unwrap();
+        let mut left = BYTES;
+        while left > 0 {
+            let read = stream.read(&mut buffer).unwrap();
+            stream.write_all(&buffer[..read]).unwrap();
+            left -= read;
+        }
+    });
+    let target = Target::new(address.ip(), address.port(), "/").unwrap();
+    let target = target.posting(vec![b'x'; BYTES].into());
+    let response = ask(&target).unwrap();
+    assert_eq!(response.body.len(), BYTES);
+    service.join().unwrap();
 }

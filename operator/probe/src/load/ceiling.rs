@@ -1,5 +1,6 @@
 //! The load generator's limit on this node: the generator against a [`Responder`] within the probe, over
-//! loopback, with answers as long as the subject's. The subject is idle meanwhile.
+//! loopback, with the subject's requests and answers as long as its own. The subject is idle
+//! meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -44,10 +45,13 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
     let quota = quota::cpus(&bench.sys.join("fs/cgroup"));
     let usable = quota.unwrap_or(f64::INFINITY).min(f64::from(cpus.count()));
     let bytes = usize::try_from(bench.load.answer_bytes).map_err(|error| error.to_string())?;
-    let responder = Responder::start(bench.load.status, bytes, bench.load.reuse)
+    let sent = bench.load.target.body.as_ref().map_or(0, |body| body.len());
+    let responder = Responder::start(bench.load.status, bytes, bench.load.reuse, sent)
         .map_err(|error| format!("could not listen: {error}"))?;
-    let target = Target::new(responder.address.ip(), responder.address.port(), "/")
-        .map_err(|error| error.to_string())?;
+    let target = Target {
+        address: responder.address,
+        ..bench.load.target.clone()
+    };
     let connections = bench
         .load
         .connections

@@ -32,7 +32,7 @@ use crate::ready::{Patience, Question};
 use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::{cpus, engine, environment, generator};
+use crate::{body, cpus, engine, environment, generator};
 pub use amounts::Amounts;
 use scheduled::ScheduledLoad;
 pub use timed::Bench;
@@ -159,7 +159,8 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    Endpoint::new((request.address, request.port), &request.path, action)
+    let sent = (&request.sent, body::of(&request.sent));
+    Endpoint::new((request.address, request.port), sent, action)
         .map_err(|error| request::bad(error.to_string()))
 }
 

@@ -5,7 +5,7 @@ use wasmbench_model::wire::document::Readiness;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
 
-use crate::answer::{self, Judged};
+use crate::answer::Judged;
 use crate::http::{Answered, Error, KeptConnection};
 use crate::ready::{Patience, Question};
 
@@ -87,9 +87,7 @@ impl Observed {
     }
 
     fn add(&mut self, question: &Question<'_>, answered: &Answered) {
-        let response = &answered.response;
-        let Judged { answer, wrong } =
-            answer::judge(response, question.expect, question.variant_prefix);
+        let Judged { answer, wrong } = question.judge(&answered.response);
         self.answers.push(ScoutedAnswer {
             answer,
             framing: answered.framing,

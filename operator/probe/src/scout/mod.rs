@@ -15,6 +15,7 @@ use wasmbench_model::wire::scout::{
 };
 
 use crate::action::{Action, Endpoint};
+use crate::body;
 use crate::environment;
 use crate::output::progress;
 use crate::ready::{Patience, Question};
@@ -128,6 +129,7 @@ fn endpoint(
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    Endpoint::new((request.address, request.port), &workload.path, action)
+    let sent = (&workload.sent, body::of(&workload.sent));
+    Endpoint::new((request.address, request.port), sent, action)
         .map_err(|error| request::bad(error.to_string()))
 }

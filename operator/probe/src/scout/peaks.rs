@@ -60,7 +60,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
     LoadRequest {
         address: request.address,
         port: request.port,
-        path: workload.path.clone(),
+        sent: workload.sent.clone(),
         action: workload.action.clone(),
         expect: workload.expect.clone(),
         may_fail: workload.may_fail,

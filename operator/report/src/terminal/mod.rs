@@ -28,8 +28,8 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             continue;
         }
         let tables = tables(&rows, baseline, &run.spec, &status);
-        let path = ascii(&workload.path);
-        let _ = write!(text, "\n{} (GET {path})\n{tables}", ascii(&workload.name));
+        let request = ascii(&workload.request());
+        let _ = write!(text, "\n{} ({request})\n{tables}", ascii(&workload.name));
         all_tables.push_str(&tables);
     }
     text.push_str(&legend(&all_tables, &status.summary));

@@ -6,6 +6,7 @@ mod expectations;
 mod measures;
 mod names;
 mod order;
+mod requests;
 mod sweeps;
 
 use wasmbench_api::BenchmarkRun;

@@ -14,13 +14,16 @@ const COUNT: usize = 120;
 /// The chart gives the operator 256 MiB.
 const MOST_MEBIBYTES: f64 = 64.0;
 
-/// A suspended run with this many characters of arguments and annotations, and this many labels.
-fn run(name: &str, arguments: usize, annotations: usize, labels: usize) -> BenchmarkRun {
-    let argument = "a".repeat(1000);
-    let arguments = vec![argument; arguments / 1000].join(", ");
+/// A suspended run with this many characters of text, annotations, and labels. An eighth of the text
+/// is arguments, as much a header, and the rest a body.
+fn run(name: &str, text: usize, annotations: usize, labels: usize) -> BenchmarkRun {
+    let part = text / 8;
+    let arguments = vec!["a".repeat(part / 4); 4].join("', '");
+    let (header, body) = ("v".repeat(part), "b".repeat(text - 2 * part));
     let spec = format!(
-        "suspend: true\nvariants: [{{name: own, container: {{image: 'x', port: 80, args: [{arguments}]}}}}]\n\
-         workloads: [{{name: hello}}]\nsweeps: {{warmLatency: {{requests: 50}}}}\n"
+        "suspend: true\nvariants: [{{name: own, container: {{image: 'x', port: 80, args: ['{arguments}']}}}}]\n\
+         workloads: [{{name: hello, method: POST, headers: [{{name: X, value: '{header}'}}], body: '{body}'}}]\n\
+         sweeps: {{warmLatency: {{requests: 50}}}}\n"
     );
     let spec = serde_yaml::from_str(&spec).expect("the spec is YAML");
     let mut run = BenchmarkRun::new(name, spec);
@@ -35,8 +38,8 @@ async fn refused_beyond(mallory: &Client, namespace: &str) {
     let api: Api<BenchmarkRun> = Api::namespaced(mallory.clone(), namespace);
     for (run, words) in [
         (run("wordy", 17_000, 0, 0), "16384 characters"),
-        (run("noted", 0, 140_000, 0), "metadata.annotations"),
-        (run("labelled", 0, 0, 65), "metadata.labels"),
+        (run("noted", 800, 140_000, 0), "metadata.annotations"),
+        (run("labelled", 800, 0, 65), "metadata.labels"),
     ] {
         let refused = api.create(&PostParams::default(), &run).await;
         let refused = refused.expect_err("more than a run may have").to_string();
@@ -52,14 +55,14 @@ async fn runs_as_large_as_they_may_be_do_not_keep_the_operator_from_starting() {
         let api: Api<BenchmarkRun> = Api::namespaced(mallory.clone(), &namespace);
         let mut bytes = 0;
         for number in 1..=COUNT {
-            let large = run(&format!("large-{number}"), 16_000, 130_000, 64);
+            let large = run(&format!("large-{number}"), 16_376, 130_000, 64);
             let created = api.create(&PostParams::default(), &large).await;
             let created = created.expect("the API server takes it");
             bytes += serde_json::to_vec(&created).expect("JSON").len();
         }
         operator::restarted().await;
         // The other tenants' runs continue.
-        let mut small = run("small", 0, 0, 0);
+        let mut small = run("small", 800, 0, 0);
         small.spec.suspend = false;
         let created = Api::namespaced(client.clone(), &namespace)
             .create(&PostParams::default(), &small)

@@ -2,6 +2,7 @@
 //! by itself.
 
 use httparse::Status;
+use wasmbench_api::run::Method;
 use wasmbench_model::wire::scout::BodyFraming;
 
 /// Largest body that is read: answers are compared here, not downloads.
@@ -62,6 +63,8 @@ struct Head {
 /// Takes an answer piece by piece.
 #[derive(Debug, Default)]
 pub struct Framing {
+    /// Whether the request asked for the head alone.
+    is_of_head: bool,
     head: Option<Head>,
     /// What is not yet decoded: the head first, then the body or its next chunk, and once the
     /// answer is complete what came after it.
@@ -70,6 +73,14 @@ pub struct Framing {
 }
 
 impl Framing {
+    /// The framing of an answer to a request with this method.
+    pub fn of(method: Method) -> Self {
+        Self {
+            is_of_head: method == Method::Head,
+            ..Self::default()
+        }
+    }
+
     /// Takes more bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Progress, Malformed> {
         self.pending.extend_from_slice(bytes);
@@ -121,7 +132,9 @@ impl Framing {
     pub fn framing(&self) -> Option<BodyFraming> {
         let head = self.head?;
         Some(match head.length {
-            Length::Exactly(0) if has_no_body(head.status) => BodyFraming::NoBody,
+            Length::Exactly(0) if self.is_of_head || has_no_body(head.status) => {
+                BodyFraming::NoBody
+            }
             Length::Exactly(_) => BodyFraming::Length,
             Length::Chunked => BodyFraming::Chunked,
             Length::UntilClose => BodyFraming::UntilClose,
@@ -219,7 +232,11 @@ impl Framing {
                 Status::Partial => return Ok(None),
             };
             let status = response.code.unwrap_or_default();
-            let length = length(status, response.headers)?;
+            let length = if self.is_of_head {
+                Length::Exactly(0)
+            } else {
+                length(status, response.headers)?
+            };
             let closes = closes(response.version, response.headers);
             self.pending.drain(..size);
             if !(100..200).contains(&status) {

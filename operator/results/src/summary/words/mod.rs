@@ -111,7 +111,7 @@ fn workload_words(workload: &Workload) -> String {
         body_suffix,
         same_across_variants,
     } = &workload.expect;
-    let status = Some(format!("GET {} must answer {status}", workload.path));
+    let status = Some(format!("{} must answer {status}", workload.request()));
     let parts = [
         status,
         body.as_ref().map(|body| format!("body '{body}'")),

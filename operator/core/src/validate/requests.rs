@@ -1,0 +1,80 @@
+//! What the workloads send: the CRD's rules again, with one more that CEL cannot say, that a header
+//! stands once whatever its case.
+
+use std::collections::BTreeSet;
+
+use wasmbench_api::run::{
+    BODY_MESSAGE, BODY_METHOD_MESSAGE, BenchmarkRunSpec, HEAD_MESSAGE, MAX_BODY_BYTES, MAX_TEXT,
+    Method, OwnContainer, TEXT_MESSAGE, TWIN, Workload,
+};
+
+use crate::validate::{Invalid, invalid};
+
+/// Checks what each workload sends, and that the texts of all of them are short enough.
+pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    spec.workloads.iter().try_for_each(check_workload)?;
+    // The twin repeats what the baseline says.
+    let variants = spec.variants.iter().filter(|one| one.name != TWIN);
+    let containers = variants.filter_map(|one| one.container.as_ref());
+    let run: usize = containers.map(of_container).sum();
+    let sent: usize = spec.workloads.iter().map(of_workload).sum();
+    if run + sent > MAX_TEXT {
+        return Err(invalid("spec.workloads", TEXT_MESSAGE));
+    }
+    Ok(())
+}
+
+fn check_workload(workload: &Workload) -> Result<(), Invalid> {
+    let field = |name: &str| format!("spec.workloads[{}].{name}", workload.name);
+    check_headers(&field("headers"), workload)?;
+    let (text, generated) = (workload.body.is_some(), workload.body_bytes);
+    if text && generated.is_some() {
+        return Err(invalid(field("body"), BODY_MESSAGE));
+    }
+    if (text || generated.is_some()) && !workload.method.takes_body() {
+        return Err(invalid(field("method"), BODY_METHOD_MESSAGE));
+    }
+    if generated.is_some_and(|bytes| !(1..=MAX_BODY_BYTES).contains(&bytes)) {
+        let message = format!("a body has from 1 to {MAX_BODY_BYTES} bytes: choose another number");
+        return Err(invalid(field("bodyBytes"), message));
+    }
+    if workload.method == Method::Head && workload.expect.looks_at_body() {
+        return Err(invalid(field("expect"), HEAD_MESSAGE));
+    }
+    Ok(())
+}
+
+fn check_headers(field: &str, workload: &Workload) -> Result<(), Invalid> {
+    let mut seen = BTreeSet::new();
+    for header in &workload.headers {
+        if let Some(why) = header.wrong() {
+            return Err(invalid(format!("{field}[{}]", header.name), why));
+        }
+        if !seen.insert(header.name.to_ascii_lowercase()) {
+            let message = format!(
+                "'{}' is listed twice: put all of its values into one, separated by commas",
+                header.name
+            );
+            return Err(invalid(field, message));
+        }
+    }
+    Ok(())
+}
+
+/// Characters of the texts of a container that are bounded together.
+fn of_container(own: &OwnContainer) -> usize {
+    let lists = own.command.iter().chain(&own.args);
+    let variables = own.env.iter().flat_map(|one| [&one.name, &one.value]);
+    lists
+        .chain(variables)
+        .map(|text| text.chars().count())
+        .sum()
+}
+
+/// The same of a workload.
+fn of_workload(workload: &Workload) -> usize {
+    let headers = workload.headers.iter();
+    let headers = headers.flat_map(|one| [&one.name, &one.value]);
+    let texts = headers.chain(&workload.body);
+    texts.map(|text| text.chars().count()).sum()
+}

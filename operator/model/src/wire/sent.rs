@@ -1,0 +1,60 @@
+//! What is sent to a subject, as data: the probe writes the bytes. It names no address, so that no
+//! part of it can lead a load elsewhere.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::run::{Header, Method, Workload};
+
+/// A request, apart from its address.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    /// Path and query.
+    pub path: String,
+    /// Method; `GET` is not written.
+    #[serde(default, skip_serializing_if = "Method::is_get")]
+    pub method: Method,
+    /// Headers besides those that the probe writes itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<Header>,
+    /// Where its body comes from; absent if it has none.
+    pub body: Option<SentBody>,
+}
+
+/// Where the body of a request comes from.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub enum SentBody {
+    /// It is this text.
+    Text(String),
+    /// The probe makes it.
+    #[serde(rename_all = "camelCase")]
+    Generated {
+        /// How many bytes it has.
+        bytes: u32,
+        /// What its bytes follow from.
+        seed: i64,
+    },
+}
+
+impl Sent {
+    /// What `workload` sends in a run with this seed.
+    pub fn of(workload: &Workload, seed: i64) -> Self {
+        let text = workload.body.clone().map(SentBody::Text);
+        let generated = |bytes| SentBody::Generated { bytes, seed };
+        Self {
+            path: workload.path.clone(),
+            method: workload.method,
+            headers: workload.headers.clone(),
+            body: text.or(workload.body_bytes.map(generated)),
+        }
+    }
+
+    /// A `GET` of `path`, and nothing else.
+    pub fn get(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            ..Self::default()
+        }
+    }
+}

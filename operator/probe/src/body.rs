@@ -1,0 +1,60 @@
+//! The body of a request: where it comes from in, its bytes out, once per trial.
+
+use std::sync::Arc;
+
+use wasmbench_model::wire::sent::{Sent, SentBody};
+
+/// What a generated body is made of: no service takes offence at it, and it hardly compresses.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The body of a request; `None` if it has none.
+pub fn of(sent: &Sent) -> Option<Arc<[u8]>> {
+    Some(match sent.body.as_ref()? {
+        SentBody::Text(text) => text.as_bytes().into(),
+        SentBody::Generated { bytes, seed } => generated(*bytes, *seed).into(),
+    })
+}
+
+/// As many letters, digits, dashes and underscores, which follow from the seed alone.
+fn generated(bytes: u32, seed: i64) -> Vec<u8> {
+    let mut state = seed.cast_unsigned();
+    let letters = (0..bytes).map(|_| {
+        let [first, ..] = next(&mut state).to_le_bytes();
+        LETTERS[usize::from(first % 64)]
+    });
+    letters.collect()
+}
+
+/// The next number of SplitMix64.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_body_follows_from_the_seed_and_is_printable() {
+        let one = generated(4096, 7);
+        assert_eq!((one.len(), &one), (4096, &generated(4096, 7)));
+        assert_ne!(one, generated(4096, 8));
+        assert_eq!(one[..100], generated(100, 7), "a longer one begins alike");
+        assert!(one.iter().all(u8::is_ascii_graphic));
+        assert!(LETTERS.iter().all(|letter| one.contains(letter)));
+    }
+
+    #[test]
+    fn a_text_is_sent_as_it_stands() {
+        let sent = |body| Sent {
+            body,
+            ..Sent::get("/")
+        };
+        assert_eq!(of(&sent(None)), None);
+        let text = of(&sent(Some(SentBody::Text("{\u{e9}}".into()))));
+        assert_eq!(text.as_deref(), Some("{\u{e9}}".as_bytes()));
+    }
+}
