@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::validation::PAYLOAD_MESSAGE;
 
-/// The largest body, in bytes: what every preset takes.
-pub const LARGEST_BODY: u32 = 1024 * 1024;
+/// The largest body of a request, in bytes: what the presets take.
+pub const MAX_BODY_BYTES: u32 = 1024 * 1024;
 
 /// Requests with bodies of several sizes, each of which the subject sends back. Each trial measures
 /// all sizes in one pod, and fits the subject's CPU time per request to a fixed cost and a cost per
@@ -18,7 +18,7 @@ pub struct Payload {
     #[serde(default = "default_bytes")]
     #[schemars(
         length(min = 2, max = 8),
-        inner(range(min = 0, max = LARGEST_BODY)),
+        inner(range(min = 0, max = MAX_BODY_BYTES)),
         extend("x-kubernetes-list-type" = "set")
     )]
     pub bytes: Vec<u32>,
@@ -57,7 +57,7 @@ impl Payload {
 }
 
 fn default_bytes() -> Vec<u32> {
-    vec![0, 1024, 16 * 1024, 256 * 1024, LARGEST_BODY]
+    vec![0, 1024, 16 * 1024, 256 * 1024, MAX_BODY_BYTES]
 }
 fn default_path() -> String {
     "/echo".to_owned()

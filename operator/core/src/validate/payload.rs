@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use wasmbench_api::payload::{LARGEST_BODY, PAYLOAD_MESSAGE, Payload};
-use wasmbench_api::run::BenchmarkRunSpec;
+use wasmbench_api::payload::{PAYLOAD_MESSAGE, Payload};
+use wasmbench_api::run::{BenchmarkRunSpec, MAX_BODY_BYTES};
 
 use crate::config::OperatorConfig;
 use crate::validate::{Invalid, invalid};
@@ -18,10 +18,10 @@ pub(super) fn check(
         return Err(invalid("spec.sweeps.payload", PAYLOAD_MESSAGE));
     }
     let sizes: BTreeSet<u32> = sweep.bytes.iter().copied().collect();
-    let is_allowed = sizes.last().is_some_and(|largest| *largest <= LARGEST_BODY);
+    let is_allowed = sizes.last().is_some_and(|largest| *largest <= MAX_BODY_BYTES);
     if sizes.len() < 2 || sizes.len() != sweep.bytes.len() || !is_allowed {
         let message =
-            format!("list at least two different sizes, each from 0 to {LARGEST_BODY} bytes");
+            format!("list at least two different sizes, each from 0 to {MAX_BODY_BYTES} bytes");
         return Err(invalid("spec.sweeps.payload.bytes", message));
     }
     let limits = &config.limits;

@@ -7,6 +7,7 @@ mod ceiling;
 mod climb;
 mod course;
 mod part;
+mod payload;
 pub mod peak;
 mod readings;
 mod scheduled;
@@ -75,6 +76,7 @@ fn empty_document() -> LoadDocument {
         warmup: None,
         timed: None,
         rungs: vec![],
+        sizes: vec![],
         cpus: None,
         generator_ceiling: None,
         engine: None,
@@ -102,8 +104,34 @@ fn measure(
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
+    let answered = match &request.payload {
+        Some(payload) => {
+            payload::measure(settings, request, payload, document)?;
+            Ok(())
+        }
+        None => load(settings, request, &target, (&before, answer_time), document)?,
+    };
+
+    let failures = if request.may_fail { FAILURES } else { 0 };
+    let after = question.ask_again(PATIENCE, failures);
+    document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
+    let engine_path = request.engine_path.as_deref();
+    document.engine = engine_path.map(|path| engine::ask(&target, path));
+    useful(answered)?;
+    unchanged(&request.expect, &before, after)
+}
+
+/// Measures the ceiling of the load generator if requested, warms up, and loads for one window or a
+/// ladder of them. `before` is the first correct answer, and how long it took.
+fn load(
+    settings: &Settings,
+    request: &LoadRequest,
+    target: &Target,
+    before: (&Answer, Duration),
+    document: &mut LoadDocument,
+) -> Result<Answered, Failure> {
     let amounts = Amounts::from_load(request.load);
-    let mut bench = bench(settings, request, &target, &before);
+    let mut bench = bench(settings, request, target, before.0);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
         let own = document
@@ -116,21 +144,13 @@ fn measure(
         }
         bench.deadline = Instant::now() + amounts.budget;
     }
-    let warm = bench.warm_up(&amounts, answer_time)?;
+    let warm = bench.warm_up(&amounts, before.1)?;
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
-    let answered = match &request.ladder {
-        Some(ladder) => climb::climb(&bench, ladder, &warm, document)?,
-        None => load_once(&bench, request.load, &amounts, &warm, document)?,
-    };
-
-    let failures = if request.may_fail { FAILURES } else { 0 };
-    let after = question.ask_again(PATIENCE, failures);
-    document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
-    let engine_path = request.engine_path.as_deref();
-    document.engine = engine_path.map(|path| engine::ask(&target, path));
-    useful(answered)?;
-    unchanged(&request.expect, &before, after)
+    match &request.ladder {
+        Some(ladder) => climb::climb(&bench, ladder, &warm, document),
+        None => load_once(&bench, request.load, &amounts, &warm, document),
+    }
 }
 
 /// Loads for one timed window.
