@@ -259,8 +259,7 @@ pub const BOUND_UNIT_MESSAGE: &str = "bounds on coldStartListening and coldStart
 
 pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.openLoop) || \
      has(self.payload) || has(self.density)";
-pub const SWEEPS_MESSAGE: &str =
-    "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop, payload and density";
+pub const SWEEPS_MESSAGE: &str = "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop, payload and density";
 
 pub const RATES_RULE: &str = "!has(self.rates) || !has(self.ratesPercentOfPeak)";
 /// Why both lists of rates are refused, and what to do.

@@ -112,9 +112,8 @@ pub fn failed(failure: Failure) -> Outcome {
 
 fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
     let Some(failure) = &document.failure else {
-        let is_measured = document.timed.is_some()
-            || !document.rungs.is_empty()
-            || !document.sizes.is_empty();
+        let is_measured =
+            document.timed.is_some() || !document.rungs.is_empty() || !document.sizes.is_empty();
         return if is_measured {
             Outcome::Measured
         } else {

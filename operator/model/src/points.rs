@@ -62,7 +62,10 @@ pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionR
             sweeps.open_loop.as_ref()?.connections,
             ConnectionReuse::KeepAlive,
         ),
-        Point::Payload => (sweeps.payload.as_ref()?.connections, ConnectionReuse::KeepAlive),
+        Point::Payload => (
+            sweeps.payload.as_ref()?.connections,
+            ConnectionReuse::KeepAlive,
+        ),
         Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
     })
 }

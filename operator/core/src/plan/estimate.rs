@@ -219,6 +219,14 @@ mod tests {
     }
 
     #[test]
+    fn a_payload_trial_warms_up_and_loads_with_every_size() {
+        let sweeps = serde_json::json!({"payload": {
+            "bytes": [0, 1024, 65_536], "durationSeconds": 3, "warmupSeconds": 1,
+        }});
+        assert_eq!(seconds(&sweeps), [9 + 3 + 2, 9 + 3 + 2]);
+    }
+
+    #[test]
     fn the_baselines_scout_alone_measures_a_peak_and_only_for_shares_of_it() {
         let scout_seconds = |rates: &serde_json::Value| {
             let mut open = serde_json::json!({"warmupSeconds": 3, "peakSeconds": 4});

@@ -18,7 +18,9 @@ pub(super) fn check(
         return Err(invalid("spec.sweeps.payload", PAYLOAD_MESSAGE));
     }
     let sizes: BTreeSet<u32> = sweep.bytes.iter().copied().collect();
-    let is_allowed = sizes.last().is_some_and(|largest| *largest <= MAX_BODY_BYTES);
+    let is_allowed = sizes
+        .last()
+        .is_some_and(|largest| *largest <= MAX_BODY_BYTES);
     if sizes.len() < 2 || sizes.len() != sweep.bytes.len() || !is_allowed {
         let message =
             format!("list at least two different sizes, each from 0 to {MAX_BODY_BYTES} bytes");

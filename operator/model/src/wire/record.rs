@@ -89,7 +89,9 @@ impl Point {
             Self::ColdStart { concurrency } => Some(concurrency),
             Self::Throughput { connections } => Some(connections),
             Self::OpenLoop { rate } => Some(rate.number()),
-            Self::WarmLatency | Self::Capacity | Self::Payload | Self::Density | Self::Scout => None,
+            Self::WarmLatency | Self::Capacity | Self::Payload | Self::Density | Self::Scout => {
+                None
+            }
         }
     }
 

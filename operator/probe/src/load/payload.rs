@@ -117,7 +117,9 @@ impl<'a> Echo<'a> {
             });
         }
         let (status, bytes) = (response.status, response.body.len());
-        Err(self.wrong(&format!("status {status} with another body, of {bytes} bytes")))
+        Err(self.wrong(&format!(
+            "status {status} with another body, of {bytes} bytes"
+        )))
     }
 
     /// Checks that there was an answer, and that every answer had the size of the first.

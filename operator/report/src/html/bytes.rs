@@ -55,7 +55,10 @@ struct Across {
 
 impl Across {
     fn new(all: &[Costs]) -> Self {
-        let dots = all.iter().flat_map(|one| &one.dots).map(|(bytes, _)| *bytes);
+        let dots = all
+            .iter()
+            .flat_map(|one| &one.dots)
+            .map(|(bytes, _)| *bytes);
         let mut sizes: Vec<u32> = dots.collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -129,8 +132,9 @@ fn frame(across: &Across, up: &Scale) -> Markup {
     let caution = up
         .caution()
         .map_or_else(String::new, |caution| format!(", {caution}"));
-    let name =
-        format!("body of a request, sent and sent back (logarithmic axis); vertical: {TIME}{caution}");
+    let name = format!(
+        "body of a request, sent and sent back (logarithmic axis); vertical: {TIME}{caution}"
+    );
     let label = |time: f64| {
         if time > 0.0 {
             tick(&units::micros(time))

@@ -93,7 +93,11 @@ fn sizes(cells: &[&PayloadCell]) -> Table {
             median(size.cpu_microseconds_per_request, units::micros)
         })
         .measured("Interval", |(_, size)| {
-            interval(size.trials, size.cpu_microseconds_per_request, units::micros)
+            interval(
+                size.trials,
+                size.cpu_microseconds_per_request,
+                units::micros,
+            )
         })
         .table()
 }

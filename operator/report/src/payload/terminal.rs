@@ -42,5 +42,8 @@ fn within(low: Option<f64>, high: Option<f64>) -> Option<String> {
 fn largest(sizes: &[PayloadSizeStatus]) -> Option<String> {
     let last = sizes.last()?;
     let rate = units::rate(last.received_megabytes_per_second?);
-    Some(format!("{} at {rate} MB/s", units::bytes(last.bytes.into())))
+    Some(format!(
+        "{} at {rate} MB/s",
+        units::bytes(last.bytes.into())
+    ))
 }

@@ -14,7 +14,9 @@ pub(super) fn doubts(limits: &CpuLimits<'_>, cells: &[PayloadCell]) -> Vec<Doubt
         let (periods, share) = (cell.detail.throttled_periods, cell.detail.throttled_share);
         let words = throttled_words(periods, share);
         let place = || format!("{} ({words})", cell.place());
-        cell.detail.is_throttled().then(|| (cell.variant.clone(), place()))
+        cell.detail
+            .is_throttled()
+            .then(|| (cell.variant.clone(), place()))
     });
     let throttled = throttled::of_places(limits, OF, throttled);
     let errors = errors(cells).into_iter();

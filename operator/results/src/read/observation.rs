@@ -90,10 +90,9 @@ impl Observation {
     pub fn payload(&self) -> Option<&PayloadTrial> {
         match self.numbers.as_ref()? {
             Numbers::Payload(found) => Some(found),
-            Numbers::Load(_)
-            | Numbers::Climb(_)
-            | Numbers::ColdStart(_)
-            | Numbers::Density(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::ColdStart(_) | Numbers::Density(_) => {
+                None
+            }
         }
     }
 
@@ -101,10 +100,9 @@ impl Observation {
     pub fn cold_start(&self) -> Option<&ColdTrial> {
         match self.numbers.as_ref()? {
             Numbers::ColdStart(found) => Some(found),
-            Numbers::Load(_)
-            | Numbers::Climb(_)
-            | Numbers::Payload(_)
-            | Numbers::Density(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Payload(_) | Numbers::Density(_) => {
+                None
+            }
         }
     }
 
@@ -112,10 +110,9 @@ impl Observation {
     pub fn density(&self) -> Option<&DensityTrial> {
         match self.numbers.as_ref()? {
             Numbers::Density(found) => Some(found),
-            Numbers::Load(_)
-            | Numbers::Climb(_)
-            | Numbers::Payload(_)
-            | Numbers::ColdStart(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Payload(_) | Numbers::ColdStart(_) => {
+                None
+            }
         }
     }
 }

@@ -67,7 +67,12 @@ mod tests {
 
     #[test]
     fn one_place_makes_no_line() {
-        for points in [&[][..], &[(1.0, 2.0)], &[(1.0, 2.0), (1.0, 3.0)], &[(0.0, 0.0), (1.0, 1.0)]] {
+        for points in [
+            &[][..],
+            &[(1.0, 2.0)],
+            &[(1.0, 2.0), (1.0, 3.0)],
+            &[(0.0, 0.0), (1.0, 1.0)],
+        ] {
             assert_eq!(Line::fit(points), None, "{points:?}");
         }
     }

@@ -32,8 +32,7 @@ pub fn cell(
     let cell = recorded.cell.clone();
     let wrong = validity.of_every_trial(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::payload);
-    let (counts, shown) =
-        recorded.shown(&all, |trial| wrong.is_none() && !trial.has_errors());
+    let (counts, shown) = recorded.shown(&all, |trial| wrong.is_none() && !trial.has_errors());
     let detail = PayloadDetail {
         path: sweep.path.clone(),
         connections: sweep.connections,
@@ -57,7 +56,9 @@ fn failed(blocks: &Blocks<'_>) -> u64 {
 fn summarise(blocks: &Blocks<'_>) -> PayloadDetail {
     let lines = || blocks.values().filter_map(|trial| trial.line());
     let sizes = || blocks.values().flat_map(|trial| &trial.sizes);
-    let noisy = blocks.values().filter(|trial| trial.noise().is_over_limit());
+    let noisy = blocks
+        .values()
+        .filter(|trial| trial.noise().is_over_limit());
     PayloadDetail {
         fixed_cpu_microseconds: spread(lines().map(|line| line.start), round_time),
         cpu_microseconds_per_megabyte: spread(lines().map(|line| line.slope), round_time),
