@@ -258,7 +258,8 @@ pub const BOUND_UNIT_MESSAGE: &str = "bounds on coldStartListening and coldStart
     others are ratios without a unit, such as 0.8: correct atLeast and atMost";
 
 pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.openLoop) || \
-     has(self.payload) || has(self.density)";
+     has(self.payload) || \
+     has(self.density)";
 pub const SWEEPS_MESSAGE: &str = "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop, payload and density";
 
 pub const RATES_RULE: &str = "!has(self.rates) || !has(self.ratesPercentOfPeak)";

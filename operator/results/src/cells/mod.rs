@@ -96,10 +96,10 @@ pub fn all<'a>(
     Kind::iter().flat_map(move |kind| -> Vec<AnyCell<'_>> {
         match kind {
             Kind::Load => {
-                let loads = loads.iter().map(LoadCell::any);
-                let climbs = capacity.iter().map(CapacityCell::any);
-                let bodies = payload.iter().map(PayloadCell::any);
-                loads.chain(climbs).chain(bodies).collect()
+                let mut cells: Vec<AnyCell<'_>> = loads.iter().map(LoadCell::any).collect();
+                cells.extend(capacity.iter().map(CapacityCell::any));
+                cells.extend(payload.iter().map(PayloadCell::any));
+                cells
             }
             Kind::ColdStart => cold_starts.iter().map(ColdStartCell::any).collect(),
             Kind::Density => density.iter().map(DensityCell::any).collect(),
