@@ -128,6 +128,19 @@ without optional types, so that the tests can evaluate them without a cluster.
   expression: "has(variables.spec.volumes) ? variables.spec.volumes : []"
 {{- end -}}
 
+{{/*
+CEL: the volume v holds what the probe sends, in the ConfigMap that has its Job's name, and that the Job owns.
+*/}}
+{{- define "wasmbench.isBodies" -}}
+(has(v.configMap) && v.configMap.name == object.metadata.name)
+{{- end -}}
+
+{{/* CEL: all mounts are read-only. */}}
+{{- define "wasmbench.readOnly" -}}
+variables.containers.all(c, !has(c.volumeMounts) ||
+c.volumeMounts.all(m, has(m.readOnly) && m.readOnly))
+{{- end -}}
+
 {{/* CEL: a list of strings; the schema keeps quotes out of them. */}}
 {{- define "wasmbench.celStrings" -}}
 ['{{ join "', '" . }}']

@@ -73,5 +73,7 @@ pub const COMPONENT_RECORDS: &str = "records";
 pub const COMPONENT_REPORT: &str = "report";
 /// The history of a schedule.
 pub const COMPONENT_HISTORY: &str = "history";
+/// Bodies that a probe sends.
+pub const COMPONENT_BODIES: &str = "bodies";
 /// The claim on a node.
 pub const COMPONENT_NODE_LEASE: &str = "node-lease";

@@ -48,7 +48,7 @@ pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
 /// Most characters of these texts together.
 pub const MAX_TEXT: usize = 16_384;
 pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers and bodies of all workloads, have more than \
-    16384 characters together: put what is long into the images, and a long body into bodyBytes";
+    16384 characters together: put what is long into the images, and a long body into a ConfigMap (bodyFrom)";
 
 /// The names of tokens, by RFC 9110.
 pub const HEADER_TOKEN_RULE: &str = "self.matches('^[-!#$%&\\'*+.^_`|~0-9A-Za-z]+$')";
@@ -64,11 +64,12 @@ pub const HEADER_VALUE_RULE: &str = "self.matches('^([!-~]([ -~]*[!-~])?)?$')";
 pub const HEADER_VALUE_MESSAGE: &str = "the value of a header is printable ASCII without spaces at its ends, because control characters \
     would begin another header: remove them, and escape what is not ASCII";
 
-pub const BODY_RULE: &str = "!(has(self.body) && has(self.bodyBytes))";
+pub const BODY_RULE: &str =
+    "(has(self.body) ? 1 : 0) + (has(self.bodyBytes) ? 1 : 0) + (has(self.bodyFrom) ? 1 : 0) <= 1";
 /// Why two bodies are refused, and what to do.
 pub const BODY_MESSAGE: &str =
-    "a request has one body: set either body or bodyBytes, and remove the other";
-pub const BODY_METHOD_RULE: &str = "!(has(self.body) || has(self.bodyBytes)) || \
+    "a request has one body: keep one of body, bodyBytes and bodyFrom, and remove the others";
+pub const BODY_METHOD_RULE: &str = "!(has(self.body) || has(self.bodyBytes) || has(self.bodyFrom)) || \
     (has(self.method) && self.method != 'GET' && self.method != 'HEAD')";
 /// Why a body is refused with a method, and what to do.
 pub const BODY_METHOD_MESSAGE: &str = "GET and HEAD send no body: set method to POST, PUT, PATCH, DELETE or OPTIONS, or remove the body";
@@ -343,10 +344,10 @@ pub const UNSAFE_MESSAGE: &str = "with boundsChecks Clamp or None an access out 
     variant by its name: put the word unsafe into the name, or set boundsChecks to Guard or Explicit";
 
 pub const ACTION_RULE: &str = "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream) && \
-    (!has(self.method) || self.method == 'GET') && !has(self.headers) && !has(self.body) && !has(self.bodyBytes))";
+    (!has(self.method) || self.method == 'GET') && !has(self.headers) && !has(self.body) && !has(self.bodyBytes) && !has(self.bodyFrom))";
 /// Why other fields are refused beside an action, and what to do.
 pub const ACTION_MESSAGE: &str = "an action is called as its protocol says, and asks no upstream: remove path, method, headers, \
-    body, bodyBytes and upstream, or remove action";
+    body, bodyBytes, bodyFrom and upstream, or remove action";
 
 pub const TWIN_RULE: &str = "self != 'baseline-twin'";
 pub const TWIN_MESSAGE: &str = "baseline-twin is the baseline measured a second time (noiseFloor): \

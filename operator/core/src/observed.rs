@@ -53,6 +53,9 @@ pub struct Observed {
     pub records: BTreeMap<TrialId, Ended>,
     /// What the scout of each variant saw of its workloads.
     pub scouted: BTreeMap<String, Vec<Scouted>>,
+    /// SHA-256 of the bodies that workloads send from `ConfigMaps`, as they were first read, by the
+    /// workload's name; absent as long as there is none.
+    pub bodies: BTreeMap<String, String>,
     /// Whether the records have reached the size that the administrator allows.
     pub records_full: bool,
     /// Whether the report exists.

@@ -19,7 +19,11 @@ pub enum Scope {
 pub fn scope(reason: &FailureReason) -> Scope {
     use FailureReason as R;
     match reason {
-        R::ProbeNotStarted | R::ProbeAltered | R::RecordsFull => Scope::Run,
+        R::ProbeNotStarted
+        | R::ProbeAltered
+        | R::RecordsFull
+        | R::BodyUnavailable
+        | R::BodyChanged => Scope::Run,
         R::UpstreamUnavailable => Scope::Upstream,
         R::ImageUnavailable
         | R::RuntimeClassNotFound

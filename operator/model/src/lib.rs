@@ -6,13 +6,14 @@
 //! to execute a service) and [`images`] (what they need), [`altered`] and [`containers`] (whether a pod
 //! is the desired one), [`waiting`] (why it does not start), [`noise`] and [`cpu_list`] (whether a
 //! node was quiet), [`open_loop`] (a load on a schedule), [`ladder`] (several of them, one after the
-//! other), [`names`] (of objects), [`units`] and
-//! [`rounding`] (numbers for people) and [`version`] (which build it was).
+//! other), [`names`] (of objects), [`digest`] (of contents), [`units`] and [`rounding`] (numbers for
+//! people) and [`version`] (which build it was).
 
 pub mod altered;
 pub mod cells;
 pub mod containers;
 pub mod cpu_list;
+pub mod digest;
 pub mod images;
 pub mod ladder;
 pub mod names;

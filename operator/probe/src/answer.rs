@@ -1,9 +1,9 @@
 //! Is it the right answer? A response and an expectation in, a judgement out. Pure.
 
 use wasmbench_api::run::Expectation;
+use wasmbench_model::digest::sha256;
 use wasmbench_model::wire::document::Answer;
 
-use crate::digest::sha256;
 use crate::http::Response;
 
 /// Length of an excerpt, in characters.

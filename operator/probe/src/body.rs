@@ -1,17 +1,30 @@
 //! The body of a request: where it comes from in, its bytes out, once per trial.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::sent::{Sent, SentBody};
 
 /// What a generated body is made of: no service takes offence at it, and it hardly compresses.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The body of a request; `None` if it has none.
-pub fn of(sent: &Sent) -> Option<Arc<[u8]>> {
-    Some(match sent.body.as_ref()? {
+/// The body of a request, which may be a file of this folder; `None` if it has none.
+pub fn of(sent: &Sent, folder: &Path) -> Result<Option<Arc<[u8]>>, Failure> {
+    let Some(body) = &sent.body else {
+        return Ok(None);
+    };
+    Ok(Some(match body {
         SentBody::Text(text) => text.as_bytes().into(),
         SentBody::Generated { bytes, seed } => generated(*bytes, *seed).into(),
+        SentBody::File(name) => read(&folder.join(name))?.into(),
+    }))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| {
+        let message = format!("the probe has no body {}: {error}", file.display());
+        Failure::new(FailureReason::BadRequest, message)
     })
 }
 
@@ -48,13 +61,23 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_sent_as_it_stands() {
-        let sent = |body| Sent {
-            body,
-            ..Sent::get("/")
+    fn a_text_is_sent_as_it_stands_and_a_file_byte_by_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = [0, 255, b'\n'];
+        std::fs::write(folder.path().join("order"), bytes).unwrap();
+        let body = |body| {
+            let sent = Sent {
+                body,
+                ..Sent::get("/")
+            };
+            of(&sent, folder.path())
         };
-        assert_eq!(of(&sent(None)), None);
-        let text = of(&sent(Some(SentBody::Text("{\u{e9}}".into()))));
+        assert_eq!(body(None), Ok(None));
+        let text = body(Some(SentBody::Text("{\u{e9}}".into()))).unwrap();
         assert_eq!(text.as_deref(), Some("{\u{e9}}".as_bytes()));
+        let file = body(Some(SentBody::File("order".into()))).unwrap();
+        assert_eq!(file.as_deref(), Some(&bytes[..]));
+        let none = body(Some(SentBody::File("other".into()))).unwrap_err();
+        assert!(none.message.contains("other"), "{none:?}");
     }
 }

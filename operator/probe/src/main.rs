@@ -15,7 +15,6 @@ mod cold_start;
 mod containerd;
 mod cpus;
 mod density;
-mod digest;
 mod engine;
 mod environment;
 mod generator;

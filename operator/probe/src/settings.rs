@@ -5,6 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 use wasmbench_model::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
+use wasmbench_model::wire::sent::BODIES_MOUNT;
 
 /// Path of the load generator in the probe's image.
 const GENERATOR: &str = "/generator";
@@ -18,6 +19,8 @@ pub struct Settings {
     pub generator: PathBuf,
     /// The code of functions.
     pub actions: PathBuf,
+    /// Bodies that come from a `ConfigMap`.
+    pub bodies: PathBuf,
     /// The node's `/sys/fs/cgroup`.
     pub cgroup: PathBuf,
     /// The node's `/proc`.
@@ -43,6 +46,7 @@ impl Settings {
         Self {
             generator: path("WASMBENCH_GENERATOR", GENERATOR),
             actions: path("WASMBENCH_ACTIONS", ACTIONS),
+            bodies: path("WASMBENCH_BODIES", BODIES_MOUNT),
             cgroup: path("WASMBENCH_CGROUP_ROOT", CGROUP_MOUNT),
             containerd: path("WASMBENCH_CONTAINERD_SOCKET", CONTAINERD_MOUNT),
             proc,

@@ -33,7 +33,7 @@ pub use metric::{BoundUnit, Metric};
 pub use minimum_difference::MinimumDifference;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
-pub use request::{Header, Method};
+pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};

@@ -78,6 +78,22 @@ pub struct Header {
     pub value: String,
 }
 
+/// A key of a `ConfigMap` in the run's namespace.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct BodyFrom {
+    /// Name of the `ConfigMap`.
+    #[schemars(
+        length(min = 1, max = 253),
+        regex(pattern = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
+    )]
+    pub config_map: String,
+
+    /// The key, of `data` or `binaryData`.
+    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[-._a-zA-Z0-9]+$"))]
+    pub key: String,
+}
+
 /// Headers that frame a message or lead it elsewhere, in lower case; so do all that begin with
 /// `proxy-`.
 const FRAMING: [&str; 7] = [

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::payload::MAX_BODY_BYTES;
-use crate::run::request::{Header, Method};
+use crate::run::request::{BodyFrom, Header, Method};
 use crate::share::share_of;
 use crate::validation;
 
@@ -53,6 +53,11 @@ pub struct Workload {
     /// from the run's seed, the same in every request.
     #[schemars(range(min = 1, max = MAX_BODY_BYTES))]
     pub body_bytes: Option<u32>,
+
+    /// A body from a key of a `ConfigMap` in the run's namespace, read when a trial starts.
+    /// `status.bodies` has its digest; if it changes, the run ends. Whoever starts the run must be
+    /// allowed to read `ConfigMaps` there.
+    pub body_from: Option<BodyFrom>,
 
     /// The expected answer, checked before and after each timed window. A variant that answers
     /// wrongly is never ranked.
@@ -125,9 +130,11 @@ impl Workload {
     pub fn request(&self) -> String {
         let text = self.body.as_ref().map(|body| body.len().to_string());
         let bytes = text.or_else(|| self.body_bytes.map(|bytes| bytes.to_string()));
+        let stored = self.body_from.as_ref();
+        let stored = stored.map(|from| format!("the body {} of {}", from.key, from.config_map));
         let body = bytes.map(|bytes| format!("a body of {bytes} bytes"));
         let headers = self.headers.iter().map(|header| header.name.clone());
-        let parts: Vec<String> = headers.chain(body).collect();
+        let parts: Vec<String> = headers.chain(body).chain(stored).collect();
         let line = format!("{} {}", self.method, self.path);
         match parts.split_last() {
             None => line,

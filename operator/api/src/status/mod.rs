@@ -56,6 +56,12 @@ pub struct BenchmarkRunStatus {
     /// The node that is measured.
     pub node: Option<MeasuredNode>,
 
+    /// The bodies from `ConfigMaps` that the workloads send.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["workload".into()]))]
+    pub bodies: Vec<SentBody>,
+
     /// How far the run has progressed.
     pub progress: Option<Progress>,
 
@@ -236,6 +242,19 @@ pub struct Power {
     /// equivalent; then for each workload and measure.
     #[schemars(length(max = 512))]
     pub message: String,
+}
+
+/// A body from a `ConfigMap`, as it was first read.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct SentBody {
+    /// Name of the workload.
+    #[schemars(length(max = 40))]
+    pub workload: String,
+
+    /// SHA-256 of the body, in hexadecimal digits.
+    #[schemars(length(max = 64))]
+    pub sha256: String,
 }
 
 /// A variant that could not be measured.

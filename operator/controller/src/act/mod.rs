@@ -1,6 +1,7 @@
 //! Writes: one match on the plan's steps, each arm one builder and one or two calls. Nothing is
 //! decided here.
 
+mod bodies;
 mod nodes;
 mod on_node;
 mod record;
@@ -49,6 +50,7 @@ pub async fn act(
     plan: &Plan,
 ) -> Result<(), Error> {
     let node = plan.node.as_deref().unwrap_or_default();
+    bodies::complete(context, run, observed).await?;
     for step in &plan.steps {
         if step.ends_probe() {
             context.quiet.end(&run.uid);
@@ -93,12 +95,12 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
             };
             keep_quiet(context, run, trial).await;
             let job = load_job(context, run, trial, target);
-            launch(here, trial, job, *again).await
+            launch(here, observed, trial, job, *again).await
         }
         Step::LaunchColdStart { trial, again } => {
             keep_quiet(context, run, trial).await;
             let job = creating_job(context, run, observed, node, trial);
-            launch(here, trial, job, *again).await
+            launch(here, observed, trial, job, *again).await
         }
         Step::CollectRecord {
             trial,
@@ -301,9 +303,11 @@ fn load_job(
     Some(probe_job(run, variant, workload, trial, target, config))
 }
 
-/// Creates the Job of `trial`. If something changed it on its way, the trial is recorded as failed.
+/// Creates the Job of `trial` and what it mounts. If the trial has no body to send, or something
+/// changed the Job on its way, the trial is recorded as failed.
 async fn launch(
     here: OnNode<'_>,
+    observed: &Observed,
     trial: &TrialId,
     job: Option<Job>,
     again: bool,
@@ -313,19 +317,29 @@ async fn launch(
     if again {
         job = probe_job::again(job, run, trial);
     }
-    let Some(message) = create_job(context, &job).await? else {
+    let failure = match bodies::of_trial(context, run, observed, trial).await? {
+        Ok(sent) => {
+            let (created, altered) = create_job(context, &job).await?;
+            bodies::give(context, &created, sent).await?;
+            altered.map(|message| Failure::new(FailureReason::ProbeAltered, message))
+        }
+        Err(failure) => Some(failure),
+    };
+    let Some(failure) = failure else {
         return Ok(());
     };
     context.quiet.end(&run.uid);
-    let failure = Failure::new(FailureReason::ProbeAltered, message);
     record::failure(here, trial, &failure, None).await
 }
 
-/// Creates a Job, unless the run already has it. `Some` is how it was altered.
-async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Error> {
+/// Creates a Job, unless the run already has it. Returns its metadata, and how it was altered.
+async fn create_job(context: &Context, job: &Job) -> Result<(ObjectMeta, Option<String>), Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {
-        Ok(created) => Ok(altered::job_alteration(job, &created)),
+        Ok(created) => {
+            let alteration = altered::job_alteration(job, &created);
+            Ok((created.metadata, alteration))
+        }
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             let name = job.name_any();
             let found = api.get_metadata_opt(&name).await;
@@ -335,7 +349,8 @@ async fn create_job(context: &Context, job: &Job) -> Result<Option<String>, Erro
                 Some(found) if !same_trial(&found.metadata, &job.metadata) => {
                     Err(Error::NameTaken { kind: "Job", name })
                 }
-                _ => Ok(None),
+                Some(found) => Ok((found.metadata, None)),
+                None => Ok((ObjectMeta::default(), None)),
             }
         }
         Err(error) => Err(failed(format!("create job {}", job.name_any()))(error)),

@@ -1,6 +1,7 @@
 //! Reads everything that a plan for one run depends on. Live lists, not caches, except for the
 //! queue of runs: a plan made from a stale view could measure a trial twice.
 
+pub mod bodies;
 mod convert;
 mod events;
 mod found;
@@ -43,14 +44,16 @@ pub async fn observe(
     written: &BenchmarkRun,
     run: &ValidatedRun,
 ) -> Result<Observed, Error> {
-    let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden) = futures::try_join!(
-        run_pods(context, run),
-        probes(context),
-        leases(context),
-        records(context, run),
-        runtime_classes(context),
-        cold_starts_forbidden(context, run),
-    )?;
+    let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden, bodies) =
+        futures::try_join!(
+            run_pods(context, run),
+            probes(context),
+            leases(context),
+            records(context, run),
+            runtime_classes(context),
+            cold_starts_forbidden(context, run),
+            bodies::digests(context, written, run),
+        )?;
     let held = leases
         .iter()
         .find(|lease| lease.holder.as_deref() == Some(&run.uid))
@@ -86,6 +89,7 @@ pub async fn observe(
         planned_blocks: None,
         records: records.index,
         scouted: records.scouted,
+        bodies,
         records_full: records.bytes >= most,
         report: records.report,
     };

@@ -1,6 +1,7 @@
 //! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
-//! decide what to do, with three exceptions: a finished run stays finished, a run that no node fits
-//! keeps the time since when, and the records of blocks whose scatter it has are not read again.
+//! decide what to do, with four exceptions: a finished run stays finished, a run that no node fits
+//! keeps the time since when, the records of blocks whose scatter it has are not read again, and
+//! bodies stay those that were first read.
 
 mod capacity;
 mod cold_start;
@@ -19,7 +20,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, no, unknown, yes};
 use wasmbench_api::status::{
     BenchmarkRunStatus, HarnessFloor, MeasuredNode, Power, Progress, ReachedPrecision, Results,
-    SkippedVariant, SummaryRow, VersusRun,
+    SentBody, SkippedVariant, SummaryRow, VersusRun,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 use wasmbench_core::observed::Observed;
@@ -176,6 +177,7 @@ pub fn status_of(
             name,
             fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
         }),
+        bodies: observed.bodies.iter().map(sent_body).collect(),
         progress: Some(progress::progress(
             valid,
             plan,
@@ -203,6 +205,13 @@ pub fn status_of(
         (status.summary, status.summary_rows_omitted) = size::fitting(&conclusion.rows, free);
     }
     status
+}
+
+fn sent_body((workload, sha256): (&String, &String)) -> SentBody {
+    SentBody {
+        workload: workload.clone(),
+        sha256: sha256.clone(),
+    }
 }
 
 fn results(run: &str, records: &[String]) -> Results {

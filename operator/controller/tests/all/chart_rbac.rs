@@ -109,6 +109,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "subjectaccessreviews: create",
     ];
     let own_namespace = [
+        "configmaps: create",
         "events: list",
         "jobs: create delete list watch",
         "leases: create delete get list update watch",

@@ -19,7 +19,7 @@ use wasmbench_model::wire::sent::Sent;
 
 use crate::build::probe_job::{self, COLD_START_COMMAND};
 use crate::build::subject_pod::{cold_subject, floor_subject};
-use crate::build::{component_selector, pod};
+use crate::build::{bodies, component_selector, names, pod};
 use crate::config::OperatorConfig;
 use crate::subject;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -84,6 +84,7 @@ pub fn cold_start_job(
         automount_service_account_token: Some(true),
         ..restricted
     };
+    let spec = bodies::mounted(spec, &names::probe(run, trial), &[workload]);
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
 }
 

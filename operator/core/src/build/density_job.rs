@@ -11,7 +11,7 @@ use wasmbench_model::wire::record::TrialId;
 
 use crate::build::probe_job::{self, DENSITY_COMMAND, host_mounts};
 use crate::build::subject_pod::cold_subject;
-use crate::build::{cold_start_job, pod};
+use crate::build::{bodies, cold_start_job, names, pod};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 
@@ -46,6 +46,7 @@ pub fn density_job(
         automount_service_account_token: Some(true),
         ..pod::restricted(node, &placement)
     };
+    let spec = bodies::mounted(spec, &names::probe(run, trial), &[workload]);
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
 }
 

@@ -1,6 +1,7 @@
 //! The objects that the operator creates: one file per kind, each a pure function from a validated
 //! run. The snapshots in `tests/all/snapshots` show every one of them.
 
+pub mod bodies;
 pub mod cold_start_job;
 pub mod config_map;
 pub mod density_job;

@@ -22,7 +22,7 @@ use wasmbench_model::wire::request::{
 };
 use wasmbench_model::wire::sent::Sent;
 
-use crate::build::{foreign_meta, names, payload, pod, with_trial};
+use crate::build::{bodies, foreign_meta, names, payload, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -75,12 +75,18 @@ pub fn probe_job(
     let annotations = meta.annotations.get_or_insert_default();
     annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
     let spec = pod_spec(run, target.node, &request, config);
+    let spec = bodies::mounted(spec, &names::probe(run, trial), &[workload]);
     job(meta, deadline(&request), spec)
 }
 
 /// The `job` that measures `trial` once more. The first one is still there.
 pub fn again(mut job: Job, run: &ValidatedRun, trial: &TrialId) -> Job {
-    job.metadata.name = Some(names::probe_again(run, trial));
+    let name = names::probe_again(run, trial);
+    let spec = job.spec.as_mut();
+    if let Some(pod) = spec.and_then(|spec| spec.template.spec.as_mut()) {
+        bodies::renamed(pod, &name);
+    }
+    job.metadata.name = Some(name);
     job
 }
 

@@ -9,8 +9,8 @@ use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
 use wasmbench_model::wire::sent::Sent;
 
-use crate::build::pod;
 use crate::build::probe_job::{self, SCOUT_COMMAND, SUBJECT_UID, Target, host_mounts};
+use crate::build::{bodies, names, pod};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -46,6 +46,7 @@ pub fn scout_job(
         volumes,
         ..pod::restricted(target.node, &placement)
     };
+    let spec = bodies::mounted(spec, &names::probe(run, trial), &run.workloads(trial));
     probe_job::job(meta, deadline(&request), spec)
 }
 

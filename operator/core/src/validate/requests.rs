@@ -27,11 +27,17 @@ pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
 fn check_workload(workload: &Workload) -> Result<(), Invalid> {
     let field = |name: &str| format!("spec.workloads[{}].{name}", workload.name);
     check_headers(&field("headers"), workload)?;
-    let (text, generated) = (workload.body.is_some(), workload.body_bytes);
-    if text && generated.is_some() {
+    let generated = workload.body_bytes;
+    let bodies = [
+        workload.body.is_some(),
+        generated.is_some(),
+        workload.body_from.is_some(),
+    ];
+    let bodies = bodies.iter().filter(|is_there| **is_there).count();
+    if bodies > 1 {
         return Err(invalid(field("body"), BODY_MESSAGE));
     }
-    if (text || generated.is_some()) && !workload.method.takes_body() {
+    if bodies > 0 && !workload.method.takes_body() {
         return Err(invalid(field("method"), BODY_METHOD_MESSAGE));
     }
     if generated.is_some_and(|bytes| !(1..=MAX_BODY_BYTES).contains(&bytes)) {

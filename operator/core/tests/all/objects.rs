@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use wasmbench_api::run::Method;
+use wasmbench_api::run::{BodyFrom, Method};
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
-use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::probe_job::{Target, again, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::build::{config_map, lease, names};
+use wasmbench_core::build::{bodies, config_map, lease, names};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::PROBE;
 use wasmbench_model::wire::cold_start::ColdStartRequest;
@@ -195,6 +196,53 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
     assert!(text.len() < 128 * 1024, "{} bytes", text.len());
     let request: ScoutRequest = serde_json::from_str(&text).unwrap();
     assert_eq!(request.workloads.len(), 11);
+}
+
+#[test]
+fn a_stored_body_is_mounted_read_only_and_goes_with_the_job() {
+    let mut run = common::validated();
+    run.spec.workloads[0].method = Method::Post;
+    run.spec.workloads[0].body_from = Some(BodyFrom {
+        config_map: "orders".into(),
+        key: "small.json".into(),
+    });
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "uid",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+        requested_rps: &[],
+    };
+    let job = |workload: &str| {
+        let trial = trial("hare", workload, Point::WarmLatency);
+        let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+        let job = probe_job(&run, variant, workload, &trial, target, &common::config());
+        (job, trial)
+    };
+    let mount = |job: &Job| {
+        let pod = job.spec.as_ref().unwrap().template.spec.as_ref().unwrap();
+        let mut volumes = pod.volumes.iter().flatten();
+        let source = volumes.find_map(|volume| volume.config_map.clone())?;
+        let mounts = pod.containers[0].volume_mounts.iter().flatten();
+        let mount = mounts.last().cloned()?;
+        Some((source.name, mount.mount_path, mount.read_only))
+    };
+    let (sending, trial) = job("greet");
+    let name = sending.metadata.name.clone().unwrap();
+    let expected = |name| Some((name, "/bodies".to_owned(), Some(true)));
+    assert_eq!(mount(&sending), expected(name));
+    assert_eq!(mount(&job("relay").0), None, "it sends none");
+    let second = again(sending, &run, &trial);
+    assert_eq!(
+        mount(&second),
+        expected(second.metadata.name.clone().unwrap())
+    );
+    let mut meta = second.metadata;
+    meta.uid = Some("b0d1".into());
+    let map = bodies::config_map(&meta, [("greet".to_owned(), vec![0, 255])].into());
+    let owner = &map.metadata.owner_references.unwrap()[0];
+    assert_eq!((owner.kind.as_str(), owner.uid.as_str()), ("Job", "b0d1"));
+    assert_eq!(map.metadata.name, meta.name);
 }
 
 /// Control characters take six bytes each in JSON, and there may be as many as texts may have

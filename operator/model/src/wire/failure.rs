@@ -35,6 +35,10 @@ pub enum FailureReason {
     RuntimeClassNotFound,
     /// The administrator's settings forbid what the variant needs.
     NotAllowed,
+    /// A body that a workload sends is not in its `ConfigMap`, or is too large.
+    BodyUnavailable,
+    /// A body that a workload sends is another than at the beginning of the run.
+    BodyChanged,
     /// The records of the run take as much as the administrator allows.
     RecordsFull,
     /// The API server refuses the pod: policy, security level, or a quota too small for any pod of

@@ -27,6 +27,8 @@ pub struct Sent {
 pub enum SentBody {
     /// It is this text.
     Text(String),
+    /// It is in this file of [`BODIES_MOUNT`].
+    File(String),
     /// The probe makes it.
     #[serde(rename_all = "camelCase")]
     Generated {
@@ -37,16 +39,22 @@ pub enum SentBody {
     },
 }
 
+/// Where the probe finds bodies that come from a `ConfigMap`.
+pub const BODIES_MOUNT: &str = "/bodies";
+
 impl Sent {
     /// What `workload` sends in a run with this seed.
     pub fn of(workload: &Workload, seed: i64) -> Self {
         let text = workload.body.clone().map(SentBody::Text);
         let generated = |bytes| SentBody::Generated { bytes, seed };
+        let generated = workload.body_bytes.map(generated);
+        let stored = workload.body_from.as_ref();
+        let stored = stored.map(|_| SentBody::File(workload.name.clone()));
         Self {
             path: workload.path.clone(),
             method: workload.method,
             headers: workload.headers.clone(),
-            body: text.or(workload.body_bytes.map(generated)),
+            body: text.or(generated).or(stored),
         }
     }
 

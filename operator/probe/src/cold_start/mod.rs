@@ -96,7 +96,7 @@ async fn take(
     let api = Api::namespaced(client, &namespace);
     let mut course = Course::begin(api, request).await?;
     course.proc = Some(settings.proc.clone());
-    course.read_action(settings)?;
+    course.read_bodies(settings)?;
     if request.containerd {
         let connected = patiently(async || Runtime::connect(&settings.containerd).await).await;
         course.runtime = Some(connected?);

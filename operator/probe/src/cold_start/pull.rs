@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wasmbench_model::digest::sha256;
 use wasmbench_model::wire::cold_start::{ImagePull, PulledLayers};
 
 use super::sample::Course;
 use crate::containerd::events::{Happened, RuntimeEvent};
 use crate::containerd::images::full_name;
-use crate::digest::sha256;
 use crate::output::progress;
 
 /// What containerd reported about a pull. Empty if the image was already there.

@@ -26,7 +26,6 @@ use super::trouble::trouble;
 use super::watch::{News, watch};
 use super::{failure, host, unavailable};
 use crate::action::{Action, Endpoint, Initialised};
-use crate::body;
 use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
@@ -58,7 +57,7 @@ pub struct Course<'a> {
     /// What is sent to functions, if the pods are called by the action protocol.
     pub(super) action: Option<Action>,
     /// The body of requests, if they have one.
-    body: Option<Arc<[u8]>>,
+    pub(super) body: Option<Arc<[u8]>>,
     /// The pod that hosts the functions, if they share one.
     pub(super) host: Option<Pods>,
     /// What the cluster added by its own rules to the pod that was created last.
@@ -103,7 +102,7 @@ impl<'a> Course<'a> {
             interrupted: String::new(),
             node_address: None,
             action: None,
-            body: body::of(&request.sent),
+            body: None,
             host: None,
             added: vec![],
         };

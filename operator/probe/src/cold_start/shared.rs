@@ -15,6 +15,7 @@ use super::timeline::Timeline;
 use super::trouble::trouble;
 use super::{failure, unavailable};
 use crate::action::{self, Action};
+use crate::body;
 use crate::clock::unix_nanoseconds;
 use crate::settings::Settings;
 
@@ -22,8 +23,10 @@ use crate::settings::Settings;
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Course<'_> {
-    /// Reads what is sent to functions, if the subject is called by the action protocol.
-    pub fn read_action(&mut self, settings: &Settings) -> Result<(), Failure> {
+    /// Reads what is sent: the body of requests or, if the subject is called by the action protocol,
+    /// of functions.
+    pub fn read_bodies(&mut self, settings: &Settings) -> Result<(), Failure> {
+        self.body = body::of(&self.request.sent, &settings.bodies)?;
         let call = self.request.action.as_ref();
         let action = call.map(|call| Action::read(call, &settings.actions));
         self.action = action.transpose()?;

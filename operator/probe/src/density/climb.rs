@@ -21,7 +21,7 @@ pub async fn climb(
     let namespace = request.start.pod.metadata.namespace.clone();
     let api = Api::namespaced(client, &namespace.unwrap_or_default());
     let mut course = Course::begin(api, &request.start).await?;
-    course.read_action(settings)?;
+    course.read_bodies(settings)?;
     let mut pods = course.none();
     let outcome = match course.begin_hosting().await {
         Ok(()) => steps(&mut course, &mut pods, settings, request, document).await,

@@ -75,6 +75,8 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::RuntimeClassNotFound
         | FailureReason::NotAllowed
         | FailureReason::RecordsFull
+        | FailureReason::BodyUnavailable
+        | FailureReason::BodyChanged
         | FailureReason::SubjectLost
         | FailureReason::ResponseMismatch
         | FailureReason::PeakUnknown

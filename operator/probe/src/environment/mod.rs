@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use wasmbench_model::digest::sha256;
 use wasmbench_model::noise;
 use wasmbench_model::wire::document::Environment;
 
-use crate::digest::sha256;
 use crate::settings::Settings;
 
 /// Longest value, in characters: each is one line of a report.

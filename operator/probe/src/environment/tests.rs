@@ -15,6 +15,7 @@ fn settings(root: &Path) -> Settings {
     Settings {
         generator: PathBuf::new(),
         actions: PathBuf::new(),
+        bodies: PathBuf::new(),
         cgroup: below("cgroup"),
         proc: below("proc"),
         containerd: below("containerd.sock"),
@@ -119,6 +120,7 @@ fn two_readings_of_this_machine_are_equal() {
     let settings = Settings {
         generator: PathBuf::new(),
         actions: PathBuf::new(),
+        bodies: PathBuf::new(),
         cgroup: "/sys/fs/cgroup".into(),
         proc: "/proc".into(),
         containerd: "/nothing".into(),

@@ -179,7 +179,7 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    let sent = (&request.sent, body::of(&request.sent));
+    let sent = (&request.sent, body::of(&request.sent, &settings.bodies)?);
     Endpoint::new((request.address, request.port), sent, action)
         .map_err(|error| request::bad(error.to_string()))
 }
@@ -328,6 +328,7 @@ mod tests {
         let settings = Settings {
             generator: nowhere.clone(),
             actions: nowhere.clone(),
+            bodies: nowhere.clone(),
             cgroup: nowhere.clone(),
             proc: nowhere.clone(),
             containerd: nowhere.clone(),

@@ -12,11 +12,10 @@ use wasmbench_model::wire::sent::{Sent, SentBody};
 
 use super::window::Window;
 use super::{Amounts, absent, bench, failure};
-use crate::http;
 use crate::output::progress;
-use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
+use crate::{body, http, request};
 
 /// The status of a body that is sent back.
 const ECHOED: u16 = 200;
@@ -31,7 +30,7 @@ pub fn measure(
 ) -> Result<(), Failure> {
     let deadline = Instant::now() + Amounts::from_load(request.load).budget;
     for bytes in &payload.bytes {
-        let echo = Echo::new(request, payload, *bytes)?;
+        let echo = Echo::new(settings, request, payload, *bytes)?;
         let size = echo.measure(settings, payload, deadline, document)?;
         progress(&format!("{bytes} bytes: {} requests", size.requests));
         document.sizes.push(size);
@@ -49,7 +48,12 @@ struct Echo<'a> {
 }
 
 impl<'a> Echo<'a> {
-    fn new(request: &'a LoadRequest, payload: &Payload, bytes: u32) -> Result<Self, Failure> {
+    fn new(
+        settings: &Settings,
+        request: &'a LoadRequest,
+        payload: &Payload,
+        bytes: u32,
+    ) -> Result<Self, Failure> {
         let seed = payload.seed;
         let sent = Sent {
             path: payload.path.clone(),
@@ -57,7 +61,8 @@ impl<'a> Echo<'a> {
             headers: vec![],
             body: Some(SentBody::Generated { bytes, seed }),
         };
-        let target = Target::new(request.address, request.port, &sent)
+        let body = body::of(&sent, &settings.bodies)?;
+        let target = Target::of((request.address, request.port), &sent, body)
             .map_err(|error| request::bad(error.to_string()))?;
         let body = target.body.as_deref().unwrap_or_default();
         Ok(Self {

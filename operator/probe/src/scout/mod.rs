@@ -129,7 +129,7 @@ fn endpoint(
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    let sent = (&workload.sent, body::of(&workload.sent));
+    let sent = (&workload.sent, body::of(&workload.sent, &settings.bodies)?);
     Endpoint::new((request.address, request.port), sent, action)
         .map_err(|error| request::bad(error.to_string()))
 }

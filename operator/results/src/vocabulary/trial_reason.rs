@@ -32,6 +32,8 @@ impl TrialReason {
             | R::RuntimeClassNotFound
             | R::NotAllowed
             | R::RecordsFull
+            | R::BodyUnavailable
+            | R::BodyChanged
             | R::PodRejected
             | R::QuotaSpent
             | R::Unschedulable

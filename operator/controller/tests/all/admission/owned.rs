@@ -1,7 +1,9 @@
 //! What the operator's token allows, should somebody get hold of it: only the objects of runs.
 
 use serde_json::{Value, json};
+use wasmbench_core::build::bodies::config_map;
 use wasmbench_core::schedule::run_of;
+use wasmbench_model::wire::request::MeterLevel;
 
 use super::support::{history, nightly, with};
 use crate::support::chart::NAMESPACE;
@@ -249,5 +251,30 @@ fn only_claims_on_nodes_that_nobody_holds_may_be_removed() {
         claim("somebodys-leader", json!("")),
     ] {
         assert!(refused(&kept)[0].contains("of Leases"), "{kept:#}");
+    }
+}
+
+#[test]
+fn what_a_probe_sends_is_owned_by_its_job_and_in_the_operators_namespace() {
+    let policy = Policy::named("owned", &[]).on("configmaps");
+    let mut job = runs::jobs_with_a_body(MeterLevel::None).remove(0);
+    job.metadata.uid = Some("b0d1".into());
+    let bodies = config_map(&job.metadata, [("index".to_owned(), vec![0, 255])].into());
+    assert_eq!(bodies.metadata.namespace.as_deref(), Some(NAMESPACE));
+    let bodies = serde_json::to_value(bodies).unwrap();
+    assert_eq!(policy.refusals(&bodies, NAMESPACE), Vec::<String>::new());
+    let elsewhere = policy.refusals(&bodies, "team-a");
+    assert!(elsewhere[0].contains(REFUSED), "{elsewhere:#?}");
+    for (pointer, value) in [
+        ("/metadata/ownerReferences", json!([])),
+        ("/metadata/ownerReferences/0/kind", json!("Deployment")),
+        ("/metadata/name", json!("wasmbench-config")),
+        ("/metadata/labels", json!({})),
+    ] {
+        let refused = policy.refusals(&with(&bodies, pointer, value), NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains(REFUSED)),
+            "{pointer}: {refused:#?}"
+        );
     }
 }

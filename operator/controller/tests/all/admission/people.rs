@@ -36,8 +36,17 @@ fn checks_rights(policy: &Policy, operation: &str, old: Option<Value>, new: Valu
     policy.matches(&evaluator.build())
 }
 
-/// Asserts that the policy checks for the right to create pods in the object's namespace.
-fn asks_for_pods(policy: &Policy) {
+/// Asserts that the policy checks for the right to create pods in the object's namespace and, if a
+/// workload below `spec` has a body from one, to read `ConfigMaps`.
+fn asks_for_rights(policy: &Policy, spec: &str) {
+    let check = policy.spec["validations"][1]["expression"]
+        .as_str()
+        .unwrap();
+    let wanted = format!(
+        "!has({spec}.workloads) || !{spec}.workloads.exists(w, has(w.bodyFrom)) || \
+         authorizer.group('').resource('configmaps').namespace(request.namespace).check('get').allowed()"
+    );
+    assert_eq!(check, wanted);
     let check = policy.spec["validations"][0]["expression"]
         .as_str()
         .unwrap();
@@ -70,7 +79,7 @@ fn the_requesters_rights_are_checked_when_a_run_starts_and_only_then() {
         !checks_rights("UPDATE", Some(running.clone()), running),
         "so are labels and finalizers"
     );
-    asks_for_pods(&policy);
+    asks_for_rights(&policy, "object.spec");
 }
 
 #[test]
@@ -112,7 +121,7 @@ fn an_authors_rights_are_checked_when_they_decide_what_starts_or_when() {
         !checks_rights("UPDATE", Some(nightly), labelled),
         "so are labels"
     );
-    asks_for_pods(&policy);
+    asks_for_rights(&policy, "object.spec.template.spec");
 }
 
 #[test]

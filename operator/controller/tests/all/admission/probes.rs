@@ -98,3 +98,41 @@ fn a_density_probe_has_the_token_and_views_of_its_level_only() {
         "{refused:#?}"
     );
 }
+
+#[test]
+fn a_probe_mounts_what_it_sends_only_from_the_config_map_of_its_own_name() {
+    for (meter, settings) in [
+        (MeterLevel::Cgroup, &[][..]),
+        (MeterLevel::None, &["--set", "meter.level=none"][..]),
+    ] {
+        let policy = Policy::named("probes", settings);
+        for job in runs::jobs_with_a_body(meter) {
+            let job = serde_json::to_value(job).unwrap();
+            assert_eq!(
+                policy.refusals(&job, NAMESPACE),
+                Vec::<String>::new(),
+                "{job:#}"
+            );
+            let spec = &job["spec"]["template"]["spec"];
+            let last = spec["volumes"].as_array().unwrap().len() - 1;
+            let volume = format!("/spec/template/spec/volumes/{last}");
+            let mount = format!("/spec/template/spec/containers/0/volumeMounts/{last}/readOnly");
+            for (pointer, value) in [
+                (format!("{volume}/configMap/name"), json!("coredns")),
+                (
+                    volume,
+                    json!({"name": "bodies", "secret": {"secretName": "a"}}),
+                ),
+                (mount, json!(false)),
+            ] {
+                let refused = policy.refusals(&with(&job, &pointer, value), NAMESPACE);
+                assert!(
+                    refused
+                        .iter()
+                        .any(|m| m.contains("ConfigMap of their own name")),
+                    "{pointer}: {refused:#?}"
+                );
+            }
+        }
+    }
+}

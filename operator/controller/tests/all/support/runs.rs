@@ -2,8 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use k8s_openapi::api::batch::v1::Job;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::{BodyFrom, Method};
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
@@ -133,6 +135,34 @@ pub fn density_job(meter: MeterLevel) -> Value {
         &run, variant, workload, trial, "node-1", None, &config,
     );
     serde_json::to_value(job).unwrap()
+}
+
+/// The scout and the first load of a run that sends a body from a `ConfigMap`.
+pub fn jobs_with_a_body(meter: MeterLevel) -> Vec<Job> {
+    let config = config(meter);
+    let path = repository().join("manifests/samples/own-container.yaml");
+    let mut run: BenchmarkRun =
+        serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    run.spec.workloads[0].method = Method::Post;
+    run.spec.workloads[0].body_from = Some(BodyFrom {
+        config_map: "orders".into(),
+        key: "small.json".into(),
+    });
+    let run = validate(&run, &config).unwrap();
+    let target = Target {
+        node: "node-1",
+        subject_uid: "uid",
+        address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8)),
+        upstream_uid: None,
+        requested_rps: &[],
+    };
+    let (scout, trial) = (&run.order[0], first_measured(&run));
+    let variant = |trial| run.variant(trial).unwrap();
+    let workload = run.workload(trial).unwrap();
+    vec![
+        scout_job(&run, variant(scout), scout, target, &config),
+        probe_job(&run, variant(trial), workload, trial, target, &config),
+    ]
 }
 
 /// The Jobs of scouts, and of probes of all workloads and points.
