@@ -35,6 +35,9 @@ pub enum Kind {
     /// `/limit?requests=1&said=true`: a connection ends after so many requests, with or without an
     /// announcement.
     Limit { requests: u64, is_announced: bool },
+    /// `/strict`: 422, with what differs, unless the request is [the only right one](crate::strict);
+    /// JSON, whose keys change places from one request of a connection to the next, if it is.
+    Strict,
     /// `/log`: a line on standard output for each request.
     Log,
     /// `/starting?seconds=20&until=503`: another status for so long after the start.
@@ -100,6 +103,7 @@ fn kind(path: &str, query: &mut Query<'_>) -> Result<Kind, String> {
             requests: query.take("requests", 1)?,
             is_announced: query.take("said", true)?,
         },
+        "/strict" => Kind::Strict,
         "/log" => Kind::Log,
         "/starting" => Kind::Starting {
             time: Duration::from_secs(query.take("seconds", 20)?),

@@ -7,8 +7,9 @@ use std::time::Duration;
 use rustix::net::sockopt::set_socket_linger;
 
 use crate::behaviour::Kind;
-use crate::script::{End, Script, Step, script};
+use crate::script::{End, Moment, Script, Step, script};
 use crate::server::Server;
+use crate::strict;
 
 /// How the requests of a probe that judges answers introduce themselves.
 const PROBE: &[u8] = b"wasmbench-probe/";
@@ -17,11 +18,22 @@ const MOST_HEADERS: usize = 64;
 /// What the head of a request contains.
 struct Head {
     target: String,
+    method: String,
+    headers: Vec<(String, Vec<u8>)>,
     is_of_load: bool,
     is_kept: bool,
     /// Bytes of the head itself, and of the body after it.
     bytes: usize,
     body_bytes: usize,
+}
+
+impl Head {
+    /// All values of a header.
+    fn values(&self, name: &str) -> Vec<&[u8]> {
+        let headers = self.headers.iter();
+        let named = headers.filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| value.as_slice()).collect()
+    }
 }
 
 /// A connection, and what was read from it.
@@ -74,13 +86,20 @@ impl Connection<'_> {
             Err(message) => return self.refuse(&message),
         };
         let is_early = behaviour.kind == Kind::Early;
-        if !is_early {
-            self.skip(head.body_bytes)?;
-        }
+        let body = if is_early {
+            vec![]
+        } else {
+            self.take(head.body_bytes)?
+        };
         self.server.prepare(behaviour.kind, &head.target)?;
         let moment = self
             .server
             .moment(head.is_of_load, of_connection, head.is_kept);
+        let difference = strict::difference(&head.method, |name| head.values(name), &body);
+        let moment = Moment {
+            difference,
+            ..moment
+        };
         let Script { steps, end } = script(&behaviour, &moment);
         for step in steps {
             match step {
@@ -89,7 +108,7 @@ impl Connection<'_> {
             }
         }
         if is_early {
-            self.skip(head.body_bytes)?;
+            self.take(head.body_bytes)?;
         }
         Ok(end)
     }
@@ -103,14 +122,14 @@ impl Connection<'_> {
         Ok(End::Closed)
     }
 
-    fn skip(&mut self, bytes: usize) -> io::Result<()> {
+    /// The next bytes.
+    fn take(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
         while self.unread.len() < bytes {
             if !self.read_more()? {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        self.unread.drain(..bytes);
-        Ok(())
+        Ok(self.unread.drain(..bytes).collect())
     }
 
     /// Returns false at the end of the connection.
@@ -139,6 +158,12 @@ fn parsed(bytes: &[u8]) -> io::Result<Option<Head>> {
     let length = str::from_utf8(header("content-length")).unwrap_or_default();
     Ok(Some(Head {
         target: request.path.unwrap_or_default().to_owned(),
+        method: request.method.unwrap_or_default().to_owned(),
+        headers: request
+            .headers
+            .iter()
+            .map(|header| (header.name.to_owned(), header.value.to_owned()))
+            .collect(),
         is_of_load: !header("user-agent").starts_with(PROBE),
         is_kept: if request.version == Some(0) {
             wish.eq_ignore_ascii_case(b"keep-alive")

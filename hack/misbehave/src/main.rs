@@ -10,6 +10,7 @@ mod connection;
 mod options;
 mod script;
 mod server;
+mod strict;
 
 use std::io::{self, Write as _};
 use std::net::TcpListener;

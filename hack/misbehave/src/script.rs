@@ -6,6 +6,7 @@ use std::iter::once;
 use std::time::Duration;
 
 use crate::behaviour::{Behaviour, Fault, Kind};
+use crate::strict;
 
 /// Between head and body of `/http10`.
 const BODY_PAUSE: Duration = Duration::from_millis(200);
@@ -23,6 +24,8 @@ pub struct Moment {
     pub is_kept: bool,
     /// Time since the start of the process.
     pub uptime: Duration,
+    /// How the request differs from the only one that `/strict` takes.
+    pub difference: Option<&'static str>,
 }
 
 /// The answer in steps.
@@ -91,6 +94,7 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
         | Kind::Limit { .. }
         | Kind::Log
         | Kind::Starting { .. }
+        | Kind::Strict
         | Kind::Work { .. } => one_write(answer.whole(end), end),
     }
 }
@@ -143,16 +147,21 @@ fn broken(fault: Fault, answer: Answer, end: End) -> Script {
 
 struct Answer {
     status: u16,
+    is_json: bool,
     body: Vec<u8>,
 }
 
 impl Answer {
     const SHED: Self = Self {
         status: 503,
+        is_json: false,
         body: vec![],
     };
 
     fn new(behaviour: &Behaviour, moment: &Moment) -> Self {
+        if behaviour.kind == Kind::Strict {
+            return Self::strict(behaviour.status, moment);
+        }
         let mut status = behaviour.status;
         let mut bytes = behaviour.body_bytes;
         if let Kind::Starting { time, until } = behaviour.kind
@@ -170,7 +179,26 @@ impl Answer {
         } else {
             bytes.map_or_else(|| b"hello".to_vec(), |bytes| vec![b'x'; bytes])
         };
-        Self { status, body }
+        Self {
+            status,
+            is_json: false,
+            body,
+        }
+    }
+
+    /// JSON to the right request, whose keys change places with every request of a connection.
+    fn strict(status: u16, moment: &Moment) -> Self {
+        let [odd, even] = strict::ANSWERS;
+        let json = if moment.of_connection % 2 == 1 {
+            odd
+        } else {
+            even
+        };
+        Self {
+            status: moment.difference.map_or(status, |_| 422),
+            is_json: moment.difference.is_none(),
+            body: moment.difference.unwrap_or(json).as_bytes().to_vec(),
+        }
     }
 
     fn whole(&self, end: End) -> Vec<u8> {
@@ -190,11 +218,16 @@ impl Answer {
             301..=303 | 307 | 308 => "Location: /\r\n",
             _ => "",
         };
+        let kind = if self.is_json {
+            "Content-Type: application/json\r\n"
+        } else {
+            ""
+        };
         let close = match end {
             End::Kept => "",
             End::Closed | End::Reset => "Connection: close\r\n",
         };
-        format!("HTTP/1.1 {status} As asked\r\n{length}{location}{close}\r\n").into_bytes()
+        format!("HTTP/1.1 {status} As asked\r\n{length}{location}{kind}{close}\r\n").into_bytes()
     }
 
     fn in_chunks(&self, each: usize) -> Vec<u8> {
@@ -229,6 +262,7 @@ mod tests {
             of_connection: 1,
             is_kept: true,
             uptime: Duration::ZERO,
+            difference: None,
         }
     }
 

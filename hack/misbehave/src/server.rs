@@ -50,6 +50,7 @@ impl Server {
             of_connection,
             is_kept,
             uptime: self.started.elapsed(),
+            difference: None,
         }
     }
 

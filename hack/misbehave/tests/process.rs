@@ -288,3 +288,38 @@ fn a_wrong_option_is_reported_in_one_sentence_with_code_two() {
         "wasmbench: misbehave: there is no option --colour=red; see --help\n"
     );
 }
+
+#[test]
+fn only_one_request_is_right_and_its_answer_is_json_in_two_orders() {
+    let server = Server::start(&[]);
+    let body = r#"{"items": [1, 2, 3], "name": "pen"}"#;
+    let head = |host: &str| {
+        format!(
+            "POST /strict HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: let me in\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let mut stream = server.connect();
+    for order in ["{\"total\":42,", "{\"currency\":\"EUR\","] {
+        stream
+            .write_all(head("shop.example.com").as_bytes())
+            .unwrap();
+        let mut answer = vec![0; 200];
+        let read = stream.read(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer[..read]);
+        assert!(
+            answer.contains("\r\nContent-Type: application/json\r\n"),
+            "{answer}"
+        );
+        assert!(answer.contains(order), "{answer}");
+    }
+    stream.write_all(head("10.0.0.1").as_bytes()).unwrap();
+    let mut answer = vec![0; 200];
+    let read = stream.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..read]);
+    assert!(
+        answer.starts_with("HTTP/1.1 422 ") && answer.ends_with("host"),
+        "{answer}"
+    );
+}

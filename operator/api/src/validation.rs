@@ -42,12 +42,15 @@ pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
     (has(v.container.args) ? v.container.args.map(a, size(a)).sum() : 0) + \
     (has(v.container.env) ? v.container.env.map(e, size(e.name) + \
     (has(e.value) ? size(e.value) : 0)).sum() : 0)).sum() + \
-    self.workloads.map(w, (has(w.body) ? size(w.body) : 0) + \
+    self.workloads.map(w, (has(w.body) ? size(w.body) : 0) + (!has(w.expect) ? 0 : \
+    (has(w.expect.body) ? size(w.expect.body) : 0) + \
+    (has(w.expect.bodyPrefix) ? size(w.expect.bodyPrefix) : 0) + \
+    (has(w.expect.bodySuffix) ? size(w.expect.bodySuffix) : 0)) + \
     (has(w.headers) ? w.headers.map(h, size(h.name) + \
     (has(h.value) ? size(h.value) : 0)).sum() : 0)).sum() <= 16384";
 /// Most characters of these texts together.
 pub const MAX_TEXT: usize = 16_384;
-pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers and bodies of all workloads, have more than \
+pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers, bodies and expected bodies of all workloads, have more than \
     16384 characters together: put what is long into the images, and a long body into a ConfigMap (bodyFrom)";
 
 /// The names of tokens, by RFC 9110.
@@ -74,7 +77,7 @@ pub const BODY_METHOD_RULE: &str = "!(has(self.body) || has(self.bodyBytes) || h
 /// Why a body is refused with a method, and what to do.
 pub const BODY_METHOD_MESSAGE: &str = "GET and HEAD send no body: set method to POST, PUT, PATCH, DELETE or OPTIONS, or remove the body";
 pub const HEAD_RULE: &str = "!has(self.method) || self.method != 'HEAD' || !has(self.expect) || \
-    (!has(self.expect.body) && !has(self.expect.bodyPrefix) && !has(self.expect.bodySuffix))";
+    (!has(self.expect.body) && !has(self.expect.bodyPrefix) && !has(self.expect.bodySuffix) && !has(self.expect.json))";
 /// Why a body is not expected of an answer, and what to do.
 pub const HEAD_MESSAGE: &str =
     "an answer to HEAD has no body: remove what is expected of the body, or set method to GET";
@@ -372,6 +375,13 @@ pub const GROUP_MESSAGE: &str = "runAsGroup 58213 is the group of wasmbench's pr
 pub const EXPECT_RULE: &str = "!has(self.body) || (!has(self.bodyPrefix) && !has(self.bodySuffix))";
 pub const EXPECT_MESSAGE: &str =
     "body is the whole answer: set either body, or bodyPrefix and bodySuffix";
+
+/// Without a pattern, whose cost the API server estimates for keys of any length.
+pub const POINTER_RULE: &str =
+    "!has(self.json) || self.json.all(p, size(p) <= 96 && (p == '' || p.startsWith('/')))";
+/// Why a place in JSON is refused, and what to do.
+pub const POINTER_MESSAGE: &str = "a place in JSON is a JSON Pointer of at most 96 characters: begin it with a slash, such as \
+    /items/0/price";
 
 pub const CPU_RULE: &str = "!has(self.requests) || !has(self.limits) || \
     !has(self.requests.cpu) || !has(self.limits.cpu) || \

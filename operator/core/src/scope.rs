@@ -39,6 +39,7 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::SubjectNotRemoved
         | R::NeverListened
         | R::AnswerTooSlow
+        | R::AnswerTooLarge
         | R::WrongAnswer
         | R::AnswerChanged
         | R::ResponseMismatch

@@ -232,7 +232,13 @@ pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
             .filter(|record| record.trial.cell.workload == *name)
             .filter_map(|record| record.load())
             .flat_map(|document| document.answer_before.iter().chain(&document.answer_after))
-            .map(|answer| answer.body_sha256.as_str())
+            .map(|answer| {
+                answer
+                    .json_sha256
+                    .as_ref()
+                    .unwrap_or(&answer.body_sha256)
+                    .as_str()
+            })
             .collect();
         assert_eq!(answers.len(), 1, "{name}: {records:#?}");
     }

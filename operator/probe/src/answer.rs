@@ -1,10 +1,12 @@
 //! Is it the right answer? A response and an expectation in, a judgement out. Pure.
 
-use wasmbench_api::run::Expectation;
+use serde_json::Value;
+use wasmbench_api::run::{Expectation, JsonValue};
 use wasmbench_model::digest::sha256;
 use wasmbench_model::wire::document::Answer;
 
 use crate::http::Response;
+use crate::json;
 
 /// Length of an excerpt, in characters.
 const EXCERPT: usize = 64;
@@ -26,6 +28,7 @@ pub fn judge(response: &Response, expect: &Expectation, variant_prefix: &str) ->
         status: response.status,
         body_bytes: response.body.len() as u64,
         body_sha256: sha256(body),
+        json_sha256: says_json(response, body).map(|value| json::digest(&value)),
         excerpt: excerpt(body),
     };
     let expected = if response.status != expect.status {
@@ -36,7 +39,8 @@ pub fn judge(response: &Response, expect: &Expectation, variant_prefix: &str) ->
             quoted(variant_prefix)
         ))
     } else {
-        wrong_body(body, expect)
+        let by_type = wrong_type(&response.content_type, expect);
+        by_type.or_else(|| wrong_body(body, expect))
     };
     let wrong = expected.map(|expected| {
         format!(
@@ -47,6 +51,26 @@ pub fn judge(response: &Response, expect: &Expectation, variant_prefix: &str) ->
         )
     });
     Judged { answer, wrong }
+}
+
+/// The body of an answer that says that it is JSON.
+fn says_json(response: &Response, body: &[u8]) -> Option<Value> {
+    json::is_json(&response.content_type)
+        .then(|| json::read(body))
+        .flatten()
+}
+
+/// What is expected of the type; `None` if the answer's meets it.
+fn wrong_type(found: &str, expect: &Expectation) -> Option<String> {
+    let expected = expect.content_type.as_deref()?;
+    let without_spaces = |text: &str| text.replace(' ', "").to_ascii_lowercase();
+    let is_met = if expected.contains(';') {
+        without_spaces(expected) == without_spaces(found)
+    } else {
+        json::essence(expected) == json::essence(found)
+    };
+    let found = if found.is_empty() { "none" } else { found };
+    (!is_met).then(|| format!("the type {} instead of {}", quoted(expected), quoted(found)))
 }
 
 /// What is expected of the body; `None` if the body meets it.
@@ -72,7 +96,29 @@ fn wrong_body(body: &[u8], expect: &Expectation) -> Option<String> {
     {
         return Some(format!("a body that ends with {}", quoted(suffix)));
     }
-    None
+    wrong_json(body, expect)
+}
+
+/// The first value that is expected in a body of JSON and is not there.
+fn wrong_json(body: &[u8], expect: &Expectation) -> Option<String> {
+    if expect.json.is_empty() {
+        return None;
+    }
+    let Some(read) = json::read(body) else {
+        return Some("JSON of at most 1 MiB".to_owned());
+    };
+    let mut values = expect.json.iter();
+    let (place, value) = values.find(|(place, value)| {
+        let found = read.pointer(place);
+        !found.is_some_and(|found| json::is(found, value))
+    })?;
+    let value = match value {
+        JsonValue::Number(number) => number.to_string(),
+        JsonValue::Text(text) => quoted(text),
+    };
+    let found = read.pointer(place).map(|found| quoted(&found.to_string()));
+    let found = found.unwrap_or_else(|| "nothing".to_owned());
+    Some(format!("{value} at {place} instead of {found}"))
 }
 
 /// The beginning of a text in quotes, with control characters replaced.
@@ -113,6 +159,14 @@ mod tests {
         Response {
             status,
             body: body.to_vec(),
+            content_type: String::new(),
+        }
+    }
+
+    fn typed(content_type: &str, body: &str) -> Response {
+        Response {
+            content_type: content_type.to_owned(),
+            ..response(200, body.as_bytes())
         }
     }
 
@@ -182,6 +236,69 @@ mod tests {
         let answer = judge(&response(200, b"abc"), &Expectation::default(), "").answer;
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(answer.body_sha256, expected);
+    }
+
+    #[test]
+    fn the_type_is_compared_without_parameters_unless_they_are_expected() {
+        let wrong = |found: &str, expected: &str| {
+            let expect = Expectation {
+                content_type: Some(expected.to_owned()),
+                ..Expectation::default()
+            };
+            judge(&typed(found, "{}"), &expect, "").wrong
+        };
+        assert_eq!(
+            wrong("Application/JSON;charset=utf-8", "application/json"),
+            None
+        );
+        assert_eq!(
+            wrong("text/html; charset=UTF-8", "text/html;charset=utf-8"),
+            None
+        );
+        assert!(wrong("text/html", "text/html;charset=utf-8").is_some());
+        let message = wrong("", "application/json").unwrap();
+        assert!(
+            message.contains("type 'application/json' instead of 'none'"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn values_are_looked_up_in_json_and_the_first_wrong_one_is_named() {
+        let expect: Expectation =
+            serde_json::from_str(r#"{"json": {"/total": 42, "/items/0": "pen", "/paid": "true"}}"#)
+                .unwrap();
+        let wrong = |body: &str| {
+            judge(&typed("", body), &expect, "")
+                .wrong
+                .unwrap_or_default()
+        };
+        assert_eq!(
+            wrong(r#"{"paid": true, "items": ["pen"], "total": 42.0}"#),
+            ""
+        );
+        let other = wrong(r#"{"paid": true, "items": ["ink"], "total": 42}"#);
+        assert!(
+            other.contains("expected 'pen' at /items/0 instead of '\"ink\"'"),
+            "{other}"
+        );
+        let none = wrong(r#"{"items": ["pen"], "total": 42}"#);
+        assert!(none.contains("at /paid instead of nothing"), "{none}");
+        assert!(wrong("hello").contains("JSON"));
+    }
+
+    #[test]
+    fn answers_are_the_same_by_value_only_if_both_say_that_they_are_json() {
+        let answer = |content_type: &str, body: &str| {
+            let expect = Expectation::default();
+            judge(&typed(content_type, body), &expect, "").answer
+        };
+        let (one, other) = (r#"{"a":1,"b":2}"#, r#"{"b": 2, "a": 1}"#);
+        let json = answer("application/json", one);
+        assert!(json.is_same(&answer("application/json", other)));
+        assert!(!json.is_same(&answer("text/plain", other)));
+        assert!(json.is_same(&answer("text/plain", one)), "to the last byte");
+        assert!(!json.is_same(&answer("application/json", "{}")));
     }
 
     proptest! {

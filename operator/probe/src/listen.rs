@@ -56,6 +56,7 @@ mod tests {
         let target = Target::new(address.ip(), address.port(), "/").unwrap();
         let expect: Expectation = serde_json::from_str("{}").unwrap();
         let question = Question {
+            ready: None,
             target: &target,
             expect: &expect,
             variant_prefix: "",

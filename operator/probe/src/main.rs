@@ -19,6 +19,7 @@ mod engine;
 mod environment;
 mod generator;
 mod http;
+mod json;
 mod listen;
 mod load;
 mod meter;

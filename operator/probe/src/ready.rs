@@ -2,16 +2,18 @@
 //! answer is itself a result.
 
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use wasmbench_api::run::Expectation;
+use wasmbench_api::run::{Expectation, Ready};
 use wasmbench_model::wire::document::{Answer, Readiness};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;
-use crate::http::{self, Error, Response};
-use crate::target::Target;
+use crate::http::{self, Error, Malformed, Response};
+use crate::request;
+use crate::target::{self, Target};
 
 /// Time between the starts of two attempts, so that waiting leaves the CPU to the subject. It is
 /// also the uncertainty of the moment of the first correct answer, which must stay below 1 ms: that
@@ -50,9 +52,38 @@ impl Patience {
     }
 }
 
+/// The request that shows that a service is ready, where the workload's own does not.
+#[derive(Clone, Debug)]
+pub struct Readying {
+    target: Target,
+    expect: Expectation,
+}
+
+impl Readying {
+    /// That of a service at this address and port.
+    fn of((address, port): (IpAddr, u16), ready: &Ready) -> Result<Self, target::Error> {
+        Ok(Self {
+            target: Target::new(address, port, &ready.path)?,
+            expect: Expectation {
+                status: ready.status,
+                ..Expectation::default()
+            },
+        })
+    }
+}
+
+/// Returns what shows that the service at this address and port is ready, if that is not the
+/// workload's own request.
+pub fn readying(place: (IpAddr, u16), ready: Option<&Ready>) -> Result<Option<Readying>, Failure> {
+    let made = ready.map(|ready| Readying::of(place, ready)).transpose();
+    made.map_err(|error| request::bad(error.to_string()))
+}
+
 /// A request, and what its answer must be.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
+    /// What shows that the service is ready; `None`: the request itself does.
+    pub ready: Option<&'a Readying>,
     /// Where the request goes.
     pub target: &'a Target,
     /// What the answer must be.
@@ -84,6 +115,7 @@ enum Attempt {
     Correct(Answer),
     Wrong(Option<Answer>, String),
     Refused(String),
+    TooLarge,
     Slow,
     Nothing(String),
 }
@@ -108,6 +140,7 @@ impl Question<'_> {
             Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {
                 Attempt::Refused(Error::Connect(error).to_string())
             }
+            Err(Error::Malformed(Malformed::TooLarge)) => Attempt::TooLarge,
             // Something answers there, but not what is expected.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
             Err(Error::Slow(_)) => Attempt::Slow,
@@ -115,9 +148,46 @@ impl Question<'_> {
         }
     }
 
-    /// Waits until the answer is correct, or patience is over. Answers that are not correct are no
-    /// reason to give up: a service that starts may give them for as long as the run allows.
+    /// Waits until the answer is correct, or patience is over. Where something else shows that the
+    /// service is ready, the request itself is sent once, after that: it may change something.
     pub fn wait(&self, patience: Patience) -> Waited {
+        let Some(ready) = self.ready else {
+            return self.poll(patience);
+        };
+        let question = Question {
+            ready: None,
+            target: &ready.target,
+            expect: &ready.expect,
+            variant_prefix: "",
+        };
+        let waited = question.poll(patience);
+        if waited.outcome.is_err() {
+            return waited;
+        }
+        self.ask_once(waited)
+    }
+
+    /// Sends the request to a service that was `waited` for.
+    fn ask_once(&self, waited: Waited) -> Waited {
+        let mut observed = Observed::default();
+        let began = (Instant::now(), unix_nanoseconds());
+        let correct = observed.note(self.ask(), began);
+        let readiness = Readiness {
+            attempts: waited.readiness.attempts.saturating_add(1),
+            ..waited.readiness
+        };
+        Waited {
+            readiness,
+            answer_time: began.0.elapsed(),
+            wrong_answer: observed.wrong_answer.take().filter(|_| correct.is_none()),
+            outcome: correct.ok_or_else(|| observed.failure_when_ready()),
+            ..waited
+        }
+    }
+
+    /// Asks until the answer is correct, or patience is over. Answers that are not correct are no
+    /// reason to give up: a service that starts may give them for as long as the run allows.
+    fn poll(&self, patience: Patience) -> Waited {
         let began = Instant::now();
         let mut observed = Observed::default();
         let mut attempts = 0u32;
@@ -160,6 +230,7 @@ struct Observed {
 #[derive(Debug)]
 enum Last {
     Wrong(String),
+    TooLarge,
     Slow,
     Nothing(String),
 }
@@ -185,6 +256,10 @@ impl Observed {
                 Last::Nothing(why)
             }
             Attempt::Nothing(why) => Last::Nothing(why),
+            Attempt::TooLarge => {
+                self.first_wrong.get_or_insert(sent);
+                Last::TooLarge
+            }
             Attempt::Slow => Last::Slow,
         };
         None
@@ -200,10 +275,26 @@ impl Observed {
         }
     }
 
+    /// Why a service that was ready gave no correct answer.
+    fn failure_when_ready(&self) -> Failure {
+        let (reason, why) = match &self.last {
+            Last::TooLarge => return too_large(),
+            Last::Slow => return slow(),
+            Last::Wrong(why) => (FailureReason::WrongAnswer, why),
+            Last::Nothing(why) => (FailureReason::NeverListened, why),
+        };
+        let message = format!(
+            "the service was ready, but {why}: correct expect, the request or the service, or what \
+             container.ready waits for"
+        );
+        Failure { reason, message }
+    }
+
     /// Why no correct answer came within `limit`.
     fn failure(&self, limit: Duration) -> Failure {
         match &self.last {
             Last::Wrong(why) => wrong(limit, why),
+            Last::TooLarge => too_large(),
             Last::Slow => slow(),
             Last::Nothing(why) => given_up(limit, why),
         }
@@ -255,6 +346,17 @@ fn wrong(limit: Duration, last: &str) -> Failure {
     }
 }
 
+fn too_large() -> Failure {
+    let message = format!(
+        "the answer has more than {} MiB, and is not read to its end: ask for less in the workload's path",
+        http::MAX_BODY >> 20
+    );
+    Failure {
+        reason: FailureReason::AnswerTooLarge,
+        message,
+    }
+}
+
 fn slow() -> Failure {
     let message = format!(
         "connections are accepted, but one answer takes longer than {} s: ask for less work in the \
@@ -292,6 +394,7 @@ mod tests {
         let target = Target::new(address.ip(), address.port(), "/").unwrap();
         let expect: Expectation = serde_json::from_str("{}").unwrap();
         let question = Question {
+            ready: None,
             target: &target,
             expect: &expect,
             variant_prefix: "",
@@ -303,6 +406,53 @@ mod tests {
         let mut stream = listener.accept().unwrap().0;
         let _ = stream.read(&mut [0; 1024]);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    }
+
+    /// A service with a health check, which counts the orders that it gets.
+    #[test]
+    fn where_something_else_shows_that_it_is_ready_the_request_is_sent_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = std::thread::spawn(move || {
+            let mut paths = vec![];
+            while !paths.contains(&"/order".to_owned()) {
+                let mut stream = listener.accept().unwrap().0;
+                let mut buffer = [0; 1024];
+                let read = stream.read(&mut buffer).unwrap();
+                let text = String::from_utf8_lossy(&buffer[..read]).into_owned();
+                let path = text.split(' ').nth(1).unwrap().to_owned();
+                let status = if paths.len() < 3 { 503 } else { 204 };
+                let answer = match path.as_str() {
+                    "/health" => format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n"),
+                    _ => "HTTP/1.1 409 X\r\nContent-Length: 0\r\n\r\n".to_owned(),
+                };
+                let _ = stream.write_all(answer.as_bytes());
+                paths.push(path);
+            }
+            paths
+        });
+        let place = (address.ip(), address.port());
+        let ready = Ready {
+            path: "/health".into(),
+            status: 204,
+        };
+        let ready = Readying::of(place, &ready).unwrap();
+        let target = Target::new(place.0, place.1, "/order").unwrap();
+        let question = Question {
+            ready: Some(&ready),
+            target: &target,
+            expect: &Expectation::default(),
+            variant_prefix: "",
+        };
+        let waited = question.wait(Patience::start(Duration::from_secs(60)));
+        let failure = waited.outcome.unwrap_err();
+        assert_eq!(failure.reason, FailureReason::WrongAnswer);
+        assert!(failure.message.contains("was ready"), "{failure:?}");
+        assert_eq!(
+            service.join().unwrap(),
+            ["/health", "/health", "/health", "/health", "/order"]
+        );
+        assert_eq!(waited.readiness.attempts, 5);
     }
 
     #[test]
@@ -363,6 +513,10 @@ mod tests {
             (vec![wrong(), refused()], FailureReason::NeverListened),
             (vec![refused(), wrong()], FailureReason::WrongAnswer),
             (vec![wrong(), Attempt::Slow], FailureReason::AnswerTooSlow),
+            (
+                vec![wrong(), Attempt::TooLarge],
+                FailureReason::AnswerTooLarge,
+            ),
         ] {
             assert_eq!(after(attempts), reason);
         }

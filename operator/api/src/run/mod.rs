@@ -5,6 +5,7 @@
     reason = "the columns of #[kube(printcolumn)] share keys"
 )]
 
+mod answer;
 mod derived;
 mod engine;
 mod expectation;
@@ -24,9 +25,10 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
 pub use crate::validation::{
-    BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT, PROBE_USER,
-    TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+    BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT, POINTER_MESSAGE,
+    PROBE_USER, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
+pub use answer::{Expectation, JsonValue};
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
@@ -37,8 +39,8 @@ pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{EnvVar, OwnContainer, Preset, Variant};
-pub use workload::{Action, ActionCode, ActionParameter, Expectation, MAX_BODY_BYTES, Workload};
+pub use variant::{EnvVar, OwnContainer, Preset, Ready, Variant};
+pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, Workload};
 
 use crate::conditions;
 use crate::status::BenchmarkRunStatus;

@@ -193,6 +193,25 @@ pub struct OwnContainer {
     /// the log.
     #[schemars(length(min = 1, max = 256))]
     pub listening_line: Option<String>,
+
+    /// A request that shows that the service is ready, instead of the workload's own. For a service
+    /// that takes a workload's request badly before it is ready, or whose requests change something:
+    /// until then, no workload is sent.
+    pub ready: Option<Ready>,
+}
+
+/// A `GET` that changes nothing, and the status of its answer once the service is ready.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Ready {
+    /// Its path and query, such as `/healthz`.
+    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
+    pub path: String,
+
+    /// The status, whatever the body is.
+    #[serde(default = "default_status")]
+    #[schemars(range(min = 100, max = 599))]
+    pub status: u16,
 }
 
 /// An environment variable with a literal value.
@@ -211,6 +230,10 @@ pub struct EnvVar {
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub value: String,
+}
+
+fn default_status() -> u16 {
+    200
 }
 
 fn default_port() -> u16 {

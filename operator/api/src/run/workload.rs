@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::payload::MAX_BODY_BYTES;
+use crate::run::answer::Expectation;
 use crate::run::request::{BodyFrom, Header, Method};
 use crate::share::share_of;
 use crate::validation;
@@ -150,64 +151,6 @@ impl Workload {
     }
 }
 
-impl Expectation {
-    /// Whether a single answer is right or wrong by its body.
-    pub fn looks_at_body(&self) -> bool {
-        let texts = [&self.body, &self.body_prefix, &self.body_suffix];
-        texts.iter().any(|text| text.is_some())
-    }
-
-    /// Whether any answer with the right status is right, whatever its body.
-    pub fn takes_any_body(&self) -> bool {
-        !self.looks_at_body() && !self.same_across_variants
-    }
-}
-
-/// The expected answer. A prefix that belongs to the variant by definition (such as `wasm:` of
-/// `wasmtime-embedded`) is removed before the body is compared.
-#[serde_with::skip_serializing_none]
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new(validation::EXPECT_RULE).message(validation::EXPECT_MESSAGE).field_path(".body"))]
-pub struct Expectation {
-    /// HTTP status code.
-    #[serde(default = "default_status")]
-    #[schemars(range(min = 100, max = 599))]
-    pub status: u16,
-
-    /// The whole body.
-    #[schemars(length(max = 4096))]
-    pub body: Option<String>,
-
-    /// What the body begins with.
-    #[schemars(length(min = 1, max = 1024))]
-    pub body_prefix: Option<String>,
-
-    /// What the body ends with.
-    #[schemars(length(min = 1, max = 1024))]
-    pub body_suffix: Option<String>,
-
-    /// All variants must answer with the same body, whatever it is.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub same_across_variants: bool,
-}
-
-impl Default for Expectation {
-    fn default() -> Self {
-        Self {
-            status: default_status(),
-            body: None,
-            body_prefix: None,
-            body_suffix: None,
-            same_across_variants: false,
-        }
-    }
-}
-
 fn default_path() -> String {
     "/".to_owned()
-}
-
-fn default_status() -> u16 {
-    200
 }

@@ -138,6 +138,7 @@ fn request(
         port: variant.subject.port,
         sent: Sent::of(workload, run.seed),
         action: action_call(&variant.subject, workload),
+        ready: variant.subject.ready.clone(),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),
         body_prefix: variant.subject.body_prefix.to_owned(),

@@ -69,6 +69,7 @@ fn request(
         address: target.address,
         port: subject.port,
         body_prefix: subject.body_prefix.to_owned(),
+        ready: subject.ready.clone(),
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,

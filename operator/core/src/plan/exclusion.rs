@@ -195,11 +195,14 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     None
 }
 
-/// How many strikes a failed trial counts as. An answer that stays wrong for the whole ready timeout
-/// is no chance, and would cost that timeout again. Cold starts and density have timeouts of their
+/// How many strikes a failed trial counts as. An answer that stays wrong or too large for the whole ready
+/// timeout is no chance, and would cost that timeout again. Cold starts and density have timeouts of their
 /// own, which may be too short for a service that the loads wait for.
 fn weight(trial: &TrialId, reason: &FailureReason) -> usize {
-    let waited_out = *reason == FailureReason::WrongAnswer;
+    let waited_out = matches!(
+        reason,
+        FailureReason::WrongAnswer | FailureReason::AnswerTooLarge
+    );
     if waited_out && !trial.cell.point.probe_creates_pods() {
         STRIKES
     } else {

@@ -70,7 +70,7 @@ fn why_incomparable(
     let baseline = scouted_by(&run.baseline).filter(|found| found.failure.is_none())?;
     let status = workload.expect.status;
     let (answer, expected) = (answer(scouted, status)?, answer(baseline, status)?);
-    (answer.body_sha256 != expected.body_sha256).then(|| {
+    (!answer.is_same(expected)).then(|| {
         let message = format!(
             "before the first block, {variant} answered {}, but {} answered {}, and \
              expect.sameAcrossVariants asks for one answer",
@@ -86,7 +86,7 @@ fn why_incomparable(
 fn recurs_in_every_trial(reason: &FailureReason) -> bool {
     matches!(
         reason,
-        FailureReason::WrongAnswer | FailureReason::AnswerChanged
+        FailureReason::WrongAnswer | FailureReason::AnswerChanged | FailureReason::AnswerTooLarge
     )
 }
 

@@ -40,6 +40,7 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
         not_allowed: None,
         body_prefix: "",
         listening_line: own.listening_line.clone(),
+        ready: own.ready.clone(),
         engine_path: None,
         counts_instances: false,
         actions: None,

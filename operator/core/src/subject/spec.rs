@@ -1,6 +1,6 @@
 //! What the pod of a subject runs.
 
-use wasmbench_api::run::EnvVar;
+use wasmbench_api::run::{EnvVar, Ready};
 use wasmbench_model::images::Images;
 use wasmbench_model::variants::presets::{GATEWAY_LINE, GATEWAY_PORT};
 use wasmbench_model::wire::action::Instances;
@@ -37,6 +37,8 @@ pub struct SubjectSpec {
     pub body_prefix: &'static str,
     /// Part of the log line that announces that the service listens; `None`: the first line does.
     pub listening_line: Option<String>,
+    /// The request that shows that it is ready; `None`: the workload's own does.
+    pub ready: Option<Ready>,
     /// Path at which it describes its engine; `None` for a service that claims none.
     pub engine_path: Option<&'static str>,
     /// Whether it adds up there what its Wasm instances cost.
@@ -61,6 +63,7 @@ pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
         not_allowed: None,
         body_prefix: "",
         listening_line: Some(GATEWAY_LINE.into()),
+        ready: None,
         engine_path: Some(ENGINE_PATH),
         counts_instances: false,
         actions: None,

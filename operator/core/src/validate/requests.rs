@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::run::{
     BODY_MESSAGE, BODY_METHOD_MESSAGE, BenchmarkRunSpec, HEAD_MESSAGE, MAX_BODY_BYTES, MAX_TEXT,
-    Method, OwnContainer, TEXT_MESSAGE, TWIN, Workload,
+    Method, OwnContainer, POINTER_MESSAGE, TEXT_MESSAGE, TWIN, Workload,
 };
 
 use crate::validate::{Invalid, invalid};
+
+/// Longest JSON Pointer, in characters, so that a run with as many as it may have stays below 64 KiB.
+const MAX_POINTER: usize = 96;
 
 /// Checks what each workload sends, and that the texts of all of them are short enough.
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
@@ -44,10 +47,19 @@ fn check_workload(workload: &Workload) -> Result<(), Invalid> {
         let message = format!("a body has from 1 to {MAX_BODY_BYTES} bytes: choose another number");
         return Err(invalid(field("bodyBytes"), message));
     }
+    let mut places = workload.expect.json.keys();
+    if places.any(|place| !is_pointer(place)) {
+        return Err(invalid(field("expect.json"), POINTER_MESSAGE));
+    }
     if workload.method == Method::Head && workload.expect.looks_at_body() {
         return Err(invalid(field("expect"), HEAD_MESSAGE));
     }
     Ok(())
+}
+
+/// Whether a text is a JSON Pointer that is short enough.
+fn is_pointer(text: &str) -> bool {
+    (text.is_empty() || text.starts_with('/')) && text.chars().count() <= MAX_POINTER
 }
 
 fn check_headers(field: &str, workload: &Workload) -> Result<(), Invalid> {
@@ -81,6 +93,9 @@ fn of_container(own: &OwnContainer) -> usize {
 fn of_workload(workload: &Workload) -> usize {
     let headers = workload.headers.iter();
     let headers = headers.flat_map(|one| [&one.name, &one.value]);
+    let expect = &workload.expect;
+    let expected = [&expect.body, &expect.body_prefix, &expect.body_suffix];
     let texts = headers.chain(&workload.body);
+    let texts = texts.chain(expected.into_iter().flatten());
     texts.map(|text| text.chars().count()).sum()
 }

@@ -252,7 +252,7 @@ fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
     let mut run = common::validated();
     let workload = &mut run.spec.workloads[0];
     workload.method = Method::Post;
-    workload.body = Some("\u{1}".repeat(16_384));
+    workload.body = Some("\u{1}".repeat(12_288));
     workload.path = format!("/{}", "$".repeat(1023));
     workload.expect.body = Some("\u{1}".repeat(4096));
     let warm = trial("hare", "greet", Point::WarmLatency);

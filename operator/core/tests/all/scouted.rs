@@ -19,6 +19,7 @@ pub fn answer(body: &str) -> ScoutedAnswer {
             status: 200,
             body_bytes: body.len() as u64,
             body_sha256: format!("{body:0>64}"),
+            json_sha256: None,
             excerpt: body.to_owned(),
         },
         framing: BodyFraming::Length,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_api::run::Expectation;
+use wasmbench_api::run::{Expectation, Ready};
 
 use crate::wire::action::ActionCall;
 use crate::wire::addition::Addition;
@@ -60,6 +60,8 @@ pub struct ColdStartRequest {
     pub sent: Sent,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
+    /// The request that shows that the subject is ready; absent: what is sent does.
+    pub ready: Option<Ready>,
     /// What the answer must be.
     pub expect: Expectation,
     /// Prefix that the variant by definition puts before every body.

@@ -66,6 +66,7 @@ pub struct Readiness {
 }
 
 /// One answer of the subject.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
@@ -75,8 +76,19 @@ pub struct Answer {
     pub body_bytes: u64,
     /// SHA-256 in hex of the body without the variant's prefix.
     pub body_sha256: String,
+    /// SHA-256 in hex of the same JSON, with its keys in order and without spaces; absent where the
+    /// answer does not say that it is JSON, is none, or has more than 1 MiB.
+    pub json_sha256: Option<String>,
     /// The first 64 characters of that body, control characters replaced.
     pub excerpt: String,
+}
+
+impl Answer {
+    /// Whether two answers are the same: byte by byte or, if both say that they are JSON, by value.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let json = self.json_sha256.is_some() && self.json_sha256 == other.json_sha256;
+        json || self.body_sha256 == other.body_sha256
+    }
 }
 
 /// The discarded load.

@@ -64,6 +64,8 @@ pub enum FailureReason {
     NeverListened,
     /// Connections are accepted, but no answer was complete in the time allowed for a single one.
     AnswerTooSlow,
+    /// The answer is larger than what the probe reads.
+    AnswerTooLarge,
     /// The subject answers, but not what is expected.
     WrongAnswer,
     /// The answer after the load is wrong, or differs from the one before it although all must be

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{ConnectionReuse, Expectation};
+use wasmbench_api::run::{ConnectionReuse, Expectation, Ready};
 
 use crate::wire::action::ActionCall;
 use crate::wire::sent::Sent;
@@ -27,6 +27,8 @@ pub struct LoadRequest {
     pub sent: Sent,
     /// The function that is called instead of `path`; absent for a service.
     pub action: Option<ActionCall>,
+    /// The request that shows that the subject is ready; absent: what is sent does.
+    pub ready: Option<Ready>,
     /// What the answer must be.
     pub expect: Expectation,
     /// Whether some requests may fail: if so, a failed request after the load means nothing.

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::Expectation;
+use wasmbench_api::run::{Expectation, Ready};
 
 use crate::wire::action::ActionCall;
 use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
@@ -35,6 +35,8 @@ pub struct ScoutRequest {
     /// Prefix that the variant by definition puts before every body; empty for most.
     #[serde(default)]
     pub body_prefix: String,
+    /// The request that shows that the subject is ready; absent: any workload does.
+    pub ready: Option<Ready>,
     /// Uid of the subject's pod, by which its cgroups are found.
     pub pod_uid: String,
     /// Uid of the echo server's pod, if a workload has one.

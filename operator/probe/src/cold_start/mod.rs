@@ -38,6 +38,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::environment;
 use crate::output::progress;
+use crate::ready::readying;
 use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
@@ -171,7 +172,9 @@ pub async fn connect() -> Result<Client, Failure> {
 
 /// Checks what is sent once, before the first pod.
 pub fn check_sent(request: &ColdStartRequest) -> Result<(), Failure> {
-    Target::of(([0, 0, 0, 0].into(), request.port), &request.sent, None)
+    let place = ([0, 0, 0, 0].into(), request.port);
+    readying(place, request.ready.as_ref())?;
+    Target::of(place, &request.sent, None)
         .map(drop)
         .map_err(|error| request::bad(error.to_string()))
 }
@@ -182,7 +185,7 @@ pub fn same(
     before: Option<&Answer>,
     answer: &Answer,
 ) -> Result<(), Failure> {
-    let differs = before.is_some_and(|before| before.body_sha256 != answer.body_sha256);
+    let differs = before.is_some_and(|before| !before.is_same(answer));
     if !request.expect.same_across_variants || !differs {
         return Ok(());
     }

@@ -29,7 +29,7 @@ use crate::action::{Action, Endpoint, Initialised};
 use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
-use crate::ready::{Patience, Question, Waited};
+use crate::ready::{Patience, Question, Waited, readying};
 
 /// Removed pods may count towards a quota a moment longer.
 pub(super) const QUOTA_PAUSE: Duration = Duration::from_millis(250);
@@ -361,8 +361,13 @@ impl<'a> Course<'a> {
         let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
             return;
         };
+        let place = (address, self.request.port);
+        let Ok(ready) = readying(place, self.request.ready.as_ref()) else {
+            return;
+        };
         std::thread::spawn(move || {
             let question = Question {
+                ready: ready.as_ref(),
                 target: &endpoint.target,
                 expect: &expect,
                 variant_prefix: &prefix,

@@ -63,6 +63,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
             DensityStopReason::InstanceEnded
         }
         FailureReason::AnswerChanged
+        | FailureReason::AnswerTooLarge
         | FailureReason::LoadFailed
         | FailureReason::NoSuccessfulRequest
         | FailureReason::BadRequest

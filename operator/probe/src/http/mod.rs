@@ -1,5 +1,5 @@
 //! A blocking HTTP/1.1 client that reports exactly what happened: one request over a connection of
-//! its own, or several over one that is kept. An answer is read to its end, up to 1 MiB, within one
+//! its own, or several over one that is kept. An answer is read to its end, up to 16 MiB, within one
 //! deadline.
 
 mod response;
@@ -9,8 +9,8 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use response::Response;
-use response::{Framing, Malformed, Progress};
+use response::{Framing, Progress};
+pub use response::{MAX_BODY, Malformed, Response};
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
 

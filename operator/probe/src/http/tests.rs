@@ -139,7 +139,7 @@ fn an_answer_to_head_ends_with_its_head_whatever_length_it_names() {
 /// It sends back what it reads as it reads it, so that both directions fill up.
 #[test]
 fn a_large_body_is_sent_to_a_service_that_answers_while_it_reads() {
-    const BYTES: usize = 1024 * 1024;
+    const BYTES: usize = 8 * 1024 * 1024;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let service = std::thread::spawn(move || {

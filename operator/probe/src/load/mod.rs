@@ -29,7 +29,7 @@ use crate::answer::Judged;
 use crate::generator::task::Load;
 use crate::meter::{NO_METER, PodMeter};
 use crate::output::progress;
-use crate::ready::{Patience, Question};
+use crate::ready::{Patience, Question, readying};
 use crate::request;
 use crate::settings::Settings;
 use crate::target::Target;
@@ -94,7 +94,9 @@ fn measure(
     let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
     endpoint.initialise(patience)?;
     let target = endpoint.target;
+    let ready = readying((request.address, request.port), request.ready.as_ref())?;
     let question = Question {
+        ready: ready.as_ref(),
         target: &target,
         expect: &request.expect,
         variant_prefix: &request.body_prefix,
@@ -297,7 +299,7 @@ fn unchanged(
             "the answer after the load is wrong: {why}"
         )));
     }
-    if !expect.same_across_variants || before.body_sha256 == after.answer.body_sha256 {
+    if !expect.same_across_variants || before.is_same(&after.answer) {
         return Ok(());
     }
     Err(changed(format!(

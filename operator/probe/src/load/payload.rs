@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use wasmbench_api::run::Method;
+use wasmbench_api::run::{Expectation, Method};
 use wasmbench_model::wire::document::{Answer, LoadDocument, PayloadSize, TimedWindow};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request::{Load, LoadRequest, Payload};
@@ -15,7 +15,7 @@ use super::{Amounts, absent, bench, failure};
 use crate::output::progress;
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::{body, http, request};
+use crate::{answer, body, http, request};
 
 /// The status of a body that is sent back.
 const ECHOED: u16 = 200;
@@ -114,12 +114,8 @@ impl<'a> Echo<'a> {
     fn first_answer(&self) -> Result<Answer, Failure> {
         let response = http::ask(&self.target).map_err(|error| self.wrong(&error.to_string()))?;
         if response.status == ECHOED && response.body == self.expected {
-            return Ok(Answer {
-                status: response.status,
-                body_bytes: response.body.len() as u64,
-                body_sha256: String::new(),
-                excerpt: String::new(),
-            });
+            let prefix = &self.request.body_prefix;
+            return Ok(answer::judge(&response, &Expectation::default(), prefix).answer);
         }
         let (status, bytes) = (response.status, response.body.len());
         Err(self.wrong(&format!(

@@ -6,7 +6,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, ScoutWorkload, Scouted, ScoutedAnswer};
 
 use crate::answer::Judged;
-use crate::http::{Answered, Error, KeptConnection};
+use crate::http::{Answered, Error, KeptConnection, Malformed};
 use crate::ready::{Patience, Question};
 
 /// What was observed of a workload.
@@ -118,7 +118,7 @@ impl Observed {
             return None;
         };
         let (first, second) = (&first.answer, &second.answer);
-        let changed = right && first.body_sha256 != second.body_sha256;
+        let changed = right && !first.is_same(second);
         (expect.same_across_variants && changed).then(|| {
             let message = format!(
                 "the answer changes by itself: '{}', then '{}', and expect.sameAcrossVariants asks \
@@ -134,6 +134,7 @@ impl Observed {
 fn no_answer(error: &Error) -> Failure {
     let reason = match error {
         Error::Slow(_) => FailureReason::AnswerTooSlow,
+        Error::Malformed(Malformed::TooLarge) => FailureReason::AnswerTooLarge,
         Error::Connect(_) | Error::Broken(_) | Error::Malformed(_) => FailureReason::NeverListened,
     };
     failure(

@@ -18,7 +18,7 @@ use crate::action::{Action, Endpoint};
 use crate::body;
 use crate::environment;
 use crate::output::progress;
-use crate::ready::{Patience, Question};
+use crate::ready::{Patience, Question, readying};
 use crate::request;
 use crate::settings::Settings;
 use look::Looked;
@@ -51,6 +51,7 @@ fn look(
     document: &mut ScoutDocument,
 ) -> Result<(), Failure> {
     let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
+    let ready = readying((request.address, request.port), request.ready.as_ref())?;
     let mut code: Option<&str> = None;
     let mut was_ready = false;
     for workload in &request.workloads {
@@ -68,6 +69,7 @@ fn look(
         }
         code = code.or(call.map(|call| call.code.as_str()));
         let question = Question {
+            ready: ready.as_ref(),
             target: &endpoint.target,
             expect: &workload.expect,
             variant_prefix: &request.body_prefix,

@@ -62,6 +62,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
         port: request.port,
         sent: workload.sent.clone(),
         action: workload.action.clone(),
+        ready: request.ready.clone(),
         expect: workload.expect.clone(),
         may_fail: workload.may_fail,
         body_prefix: request.body_prefix.clone(),

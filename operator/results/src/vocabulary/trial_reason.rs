@@ -45,6 +45,7 @@ impl TrialReason {
             | R::SubjectNotRemoved
             | R::NeverListened
             | R::AnswerTooSlow
+            | R::AnswerTooLarge
             | R::LoadFailed
             | R::UpstreamUnavailable
             | R::UpstreamLost

@@ -15,7 +15,11 @@ fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
     if value.is_null() && schema["nullable"] == true {
         return;
     }
-    let wanted = schema["type"].as_str().unwrap_or_default();
+    let is_either = schema["x-kubernetes-int-or-string"] == true;
+    let wanted = match type_of(value) {
+        either @ ("integer" | "string") if is_either => either,
+        _ => schema["type"].as_str().unwrap_or_default(),
+    };
     if type_of(value) != wanted && (wanted, type_of(value)) != ("number", "integer") {
         found.push(format!(
             "{path} in body must be of type {wanted}: \"{}\"",

@@ -101,6 +101,30 @@ fn a_body_needs_a_method_that_sends_one() {
 }
 
 #[test]
+fn a_place_in_json_is_a_pointer_and_an_answer_to_head_has_none() {
+    let json = |place: &str| serde_json::json!({ "json": { place: 42 } });
+    for place in ["total", ".total", &format!("/{}", "a".repeat(96))] {
+        let invalid = refused(|run| {
+            run.spec.workloads[0].expect = serde_json::from_value(json(place)).unwrap();
+        });
+        assert_eq!(
+            invalid.field, "spec.workloads[greet].expect.json",
+            "{place}"
+        );
+    }
+    for place in ["", "/", "/items/0/a~1b"] {
+        let mut run = common::parse(common::RUN);
+        run.spec.workloads[0].expect = serde_json::from_value(json(place)).unwrap();
+        validate(&run, &common::config()).unwrap();
+    }
+    let head = refused(|run| {
+        run.spec.workloads[0].method = Method::Head;
+        run.spec.workloads[0].expect = serde_json::from_value(json("/a")).unwrap();
+    });
+    assert!(head.message.contains("HEAD has no body"), "{head}");
+}
+
+#[test]
 fn texts_of_containers_and_requests_are_bounded_together() {
     let with = |characters: usize| {
         let mut run = common::parse(common::RUN);
@@ -113,8 +137,9 @@ fn texts_of_containers_and_requests_are_bounded_together() {
         (own.command, own.args, own.env) = (vec![], vec!["\u{e4}".repeat(1000)], vec![]);
         let workload = &mut run.spec.workloads[0];
         workload.method = Method::Post;
+        workload.expect.body = Some("hello".into());
         workload.headers = vec![header("X", &"v".repeat(999))];
-        workload.body = Some("\u{e4}".repeat(characters - 2000));
+        workload.body = Some("\u{e4}".repeat(characters - 2005));
         validate(&run, &common::config())
     };
     with(16_384).unwrap();

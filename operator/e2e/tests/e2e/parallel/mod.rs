@@ -22,6 +22,7 @@ mod node_cold;
 mod open_loop;
 mod payload;
 mod presets;
+mod requests;
 mod schedule;
 mod shim_faults;
 mod shims;

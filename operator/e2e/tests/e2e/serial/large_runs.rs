@@ -15,14 +15,24 @@ const COUNT: usize = 120;
 const MOST_MEBIBYTES: f64 = 64.0;
 
 /// A suspended run with this many characters of text, annotations, and labels. An eighth of the text
-/// is arguments, as much a header, and the rest a body.
+/// is arguments, as much a header, and the rest a body. All workloads have the longest path, and as
+/// many values in JSON as they may have.
 fn run(name: &str, text: usize, annotations: usize, labels: usize) -> BenchmarkRun {
     let part = text / 8;
     let arguments = vec!["a".repeat(part / 4); 4].join("', '");
     let (header, body) = ("v".repeat(part), "b".repeat(text - 2 * part));
+    let path = "p".repeat(1023);
+    let json: Vec<String> = (0..8)
+        .map(|place| format!("'/{place:0>95}': '{}'", "j".repeat(128)))
+        .collect();
+    let json = json.join(", ");
+    let others: Vec<String> = (0..15)
+        .map(|number| format!("{{name: w{number}, path: '/{path}', expect: {{json: {{{json}}}}}}}"))
+        .collect();
+    let others = others.join(", ");
     let spec = format!(
         "suspend: true\nvariants: [{{name: own, container: {{image: 'x', port: 80, args: ['{arguments}']}}}}]\n\
-         workloads: [{{name: hello, method: POST, headers: [{{name: X, value: '{header}'}}], body: '{body}'}}]\n\
+         workloads: [{{name: hello, method: POST, headers: [{{name: X, value: '{header}'}}], body: '{body}'}}, {others}]\n\
          sweeps: {{warmLatency: {{requests: 50}}}}\n"
     );
     let spec = serde_yaml::from_str(&spec).expect("the spec is YAML");

@@ -6,7 +6,7 @@ use wasmbench_api::run::Method;
 use wasmbench_model::wire::scout::BodyFraming;
 
 /// Largest body that is read: answers are compared here, not downloads.
-pub const MAX_BODY: usize = 1024 * 1024;
+pub const MAX_BODY: usize = 16 * 1024 * 1024;
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
 
@@ -17,6 +17,8 @@ pub struct Response {
     pub status: u16,
     /// Body, decoded from chunks.
     pub body: Vec<u8>,
+    /// What the answer says about its type; empty if it says nothing.
+    pub content_type: String,
 }
 
 /// What came is not an answer that can be judged.
@@ -29,7 +31,7 @@ pub enum Malformed {
     #[error("the answer's chunks have no readable length")]
     Chunk,
     /// Above the limit.
-    #[error("the answer is larger than 1 MiB")]
+    #[error("the answer is larger than 16 MiB")]
     TooLarge,
     /// The connection ended first.
     #[error("the connection was closed before the answer was complete")]
@@ -70,6 +72,7 @@ pub struct Framing {
     /// answer is complete what came after it.
     pending: Vec<u8>,
     body: Vec<u8>,
+    content_type: String,
 }
 
 impl Framing {
@@ -125,6 +128,7 @@ impl Framing {
         Progress::Complete(Response {
             status,
             body: std::mem::take(&mut self.body),
+            content_type: std::mem::take(&mut self.content_type),
         })
     }
 
@@ -238,8 +242,10 @@ impl Framing {
                 length(status, response.headers)?
             };
             let closes = closes(response.version, response.headers);
+            let content_type = content_type(response.headers);
             self.pending.drain(..size);
             if !(100..200).contains(&status) {
+                self.content_type = content_type;
                 return Ok(Some(Head {
                     status,
                     length,
@@ -248,6 +254,15 @@ impl Framing {
             }
         }
     }
+}
+
+/// What the headers say about the type of the body.
+fn content_type(headers: &[httparse::Header<'_>]) -> String {
+    let mut headers = headers.iter();
+    let found = headers.find(|header| header.name.eq_ignore_ascii_case("content-type"));
+    found.map_or_else(String::new, |header| {
+        String::from_utf8_lossy(header.value).trim().to_owned()
+    })
 }
 
 /// Whether a status has no body, whatever its headers are.

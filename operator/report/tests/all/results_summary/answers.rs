@@ -137,6 +137,36 @@ fn variants_that_answer_differently_are_not_compared() {
     assert_eq!(compared_on(&summary), ["hello"; 4]);
 }
 
+/// The variant puts its keys in another order.
+#[test]
+fn answers_that_are_json_are_compared_by_value_if_both_say_so() {
+    let compared = |of_embedded: Option<&str>| {
+        let run = run();
+        let mut records = all_measured(&run);
+        for record in &mut records {
+            let is_its = record.trial.cell.variant == "embedded";
+            let Some(document) = record.load_mut() else {
+                continue;
+            };
+            for answer in [&mut document.answer_before, &mut document.answer_after] {
+                let answer = answer.as_mut().unwrap();
+                answer.json_sha256 = Some("11".repeat(32));
+                if is_its {
+                    answer.body_sha256 = "ef".repeat(32);
+                    answer.json_sha256 = of_embedded.map(|one| one.repeat(32));
+                }
+            }
+        }
+        let summary = summarize(&run, &records);
+        compared_on(&summary).len()
+    };
+    let run = run();
+    let all = compared_on(&summarize(&run, &all_measured(&run))).len();
+    assert_eq!(compared(Some("11")), all, "the same value");
+    assert!(compared(Some("22")) < all, "another value");
+    assert!(compared(None) < all, "it does not say that it is JSON");
+}
+
 #[test]
 fn a_baseline_that_contradicts_itself_is_the_one_that_is_wrong() {
     let run = run();

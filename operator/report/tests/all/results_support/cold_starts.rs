@@ -133,6 +133,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
             status: 200,
             body_bytes: 5,
             body_sha256: "aa".repeat(32),
+            json_sha256: None,
             excerpt: "hello".into(),
         }),
         added: vec![],

@@ -21,6 +21,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             "{:0<64}",
             if cell.workload == "hello" { "ab" } else { "cd" }
         ),
+        json_sha256: None,
         excerpt: cell.workload.clone(),
     };
     let memory = if ["native", "baseline-twin"].contains(&cell.variant.as_str()) {

@@ -60,9 +60,16 @@ pub fn cell(
     let mut workloads = spec.workloads.iter();
     let workload_spec = workloads.find(|one| one.name == *workload);
     let max_error_share = workload_spec.and_then(Workload::max_error_share);
-    // One answer is the right one, so none may have another size.
-    let is_fixed = workload_spec
-        .is_some_and(|one| one.expect.same_across_variants || one.expect.body.is_some());
+    // One answer is the right one, so none may have another size, unless it is JSON, whose value
+    // counts.
+    let is_fixed = |observed: &Observation| {
+        let is_json = observed
+            .bodies
+            .values()
+            .any(|body| body.json_sha256.is_some());
+        let expect = workload_spec.map(|one| &one.expect);
+        expect.is_some_and(|one| one.body.is_some() || one.same_across_variants && !is_json)
+    };
     let trials: Vec<Trial> = recorded
         .trials
         .iter()
@@ -76,7 +83,9 @@ pub fn cell(
             if reuse == ConnectionReuse::PerRequest {
                 metrics.traffic.requests_per_connection = None;
             }
-            if is_fixed && metrics.other_bytes_before.is_some() && trial.state == TrialState::Valid
+            if is_fixed(observed)
+                && metrics.other_bytes_before.is_some()
+                && trial.state == TrialState::Valid
             {
                 (trial.state, trial.reason) = invalid(Reason::ResponseMismatch);
             }

@@ -3,7 +3,9 @@
 mod sweeps;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Compile, Engine, Expectation, Preset, TWIN, Variant, Workload, share_of};
+use wasmbench_api::run::{
+    Compile, Engine, Expectation, JsonValue, Preset, TWIN, Variant, Workload, share_of,
+};
 use wasmbench_model::units::truncate;
 use wasmbench_model::variants::catalogue::definition_of;
 
@@ -109,6 +111,8 @@ fn workload_words(workload: &Workload) -> String {
         body,
         body_prefix,
         body_suffix,
+        content_type,
+        json,
         same_across_variants,
     } = &workload.expect;
     let status = Some(format!("{} must answer {status}", workload.request()));
@@ -121,7 +125,13 @@ fn workload_words(workload: &Workload) -> String {
         body_suffix
             .as_ref()
             .map(|suffix| format!("body ends with '{suffix}'")),
-        same_across_variants.then(|| "the same body from all variants".to_owned()),
+        content_type.as_ref().map(|kind| format!("type {kind}")),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let json = json.iter().map(|(place, value)| match value {
+        JsonValue::Number(number) => format!("{place} is {number}"),
+        JsonValue::Text(text) => format!("{place} is '{text}'"),
+    });
+    let same = same_across_variants.then(|| "the same body from all variants".to_owned());
+    let all = parts.into_iter().flatten().chain(json).chain(same);
+    all.collect::<Vec<_>>().join(", ")
 }
