@@ -40,8 +40,8 @@ lint-workflows: ## The workflows of .github, with actionlint
 unit: ## All tests that need no cluster; FILTER=name runs some of the Rust tests
 	@hack/test/unit $(FILTER)
 
-test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
-	@hack/test/adding-a-variant
+test-page: ## The steps of docs/adding-a-variant.md and docs/adding-a-sweep.md, on copies of the checkout
+	@hack/test/pages
 
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)

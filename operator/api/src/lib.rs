@@ -1,7 +1,7 @@
 //! The wasmbench API, `wasmbench.dev/v1alpha1`: what a user writes and what they read back.
 //!
-//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`], [`open_loop`] and
-//! [`density`] (three of its sweeps), [`status`] (what the operator reports), [`schedule`] (the
+//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`], [`open_loop`],
+//! [`payload`] and [`density`] (four of its sweeps), [`status`] (what the operator reports), [`schedule`] (the
 //! `BenchmarkSchedule`, which starts runs), [`conditions`] (the conditions of both), [`labels`]
 //! (how to find the operator's objects), [`owner`] (whose an object is), [`quantity`] (amounts of CPU and memory), [`absent`] (what JSON leaves out). The doc comments of the
 //! types are the text of `kubectl explain`. This crate contains no client, no clock and no async
@@ -14,6 +14,7 @@ pub mod density;
 pub mod labels;
 pub mod open_loop;
 pub mod owner;
+pub mod payload;
 pub mod quantity;
 pub mod run;
 pub mod schedule;

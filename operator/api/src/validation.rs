@@ -6,6 +6,7 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
     self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
      (has(self.sweeps.warmLatency) ? 1 : 0) + (has(self.sweeps.density) ? 1 : 0) + \
+     (has(self.sweeps.payload) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0) + \
      (!has(self.sweeps.openLoop) ? 0 : has(self.sweeps.openLoop.target) ? 1 : \
       has(self.sweeps.openLoop.rates) ? self.sweeps.openLoop.rates.size() : \
@@ -225,6 +226,10 @@ fn is_measured(metric: &str) -> String {
             vec!["(has(self.sweeps.openLoop) && has(self.sweeps.openLoop.target))"],
         ),
         (
+            format!("{metric}.startsWith('payload')"),
+            vec!["has(self.sweeps.payload)"],
+        ),
+        (
             format!("{metric} == 'memoryPerInstance'"),
             vec!["has(self.sweeps.density)"],
         ),
@@ -246,8 +251,8 @@ macro_rules! sweeps_of_measures {
             " has to be measured: throughputRps and cpuUse need sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, \
              memory, succeeded, contextSwitchesPerCpuSecond, pageFaultsPerRequest, systemCpuPerRequest and \
              instanceTimePerRequest either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
-             openLoopP99 sweeps.openLoop without a target, capacity the same with a target, and memoryPerInstance \
-             sweeps.density: add the sweep or remove the ",
+             openLoopP99 sweeps.openLoop without a target, capacity the same with a target, payloadCpuPerMegabyte and \
+             payloadFixedCpu sweeps.payload, and memoryPerInstance sweeps.density: add the sweep or remove the ",
             $what
         )
     };
@@ -292,9 +297,9 @@ pub const BOUND_UNIT_MESSAGE: &str = "bounds on coldStartListening and coldStart
     others are ratios without a unit, such as 0.8: correct atLeast and atMost";
 
 pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.openLoop) || \
+     has(self.payload) || \
      has(self.density)";
-pub const SWEEPS_MESSAGE: &str =
-    "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop and density";
+pub const SWEEPS_MESSAGE: &str = "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop, payload and density";
 
 pub const RATES_RULE: &str = "!has(self.rates) || !has(self.ratesPercentOfPeak)";
 /// Why both lists of rates are refused, and what to do.
@@ -334,6 +339,11 @@ pub const HOST_DENSITY_RULE: &str = "!has(self.placement) || !has(self.placement
     self.placement.network != 'Host' || !has(self.sweeps.density)";
 pub const HOST_DENSITY_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
     that a second instance cannot listen: remove sweeps.density, or set network to Pod";
+
+pub const PAYLOAD_RULE: &str = "!has(self.sweeps.payload) || self.workloads.size() == 1";
+/// Why a payload sweep is refused, and what to do.
+pub const PAYLOAD_MESSAGE: &str = "sweeps.payload sends requests of its own, the same under every workload: \
+    set one workload, or measure the others in another run";
 
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \

@@ -31,7 +31,8 @@ pub fn read(
         Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
-        | Point::Capacity => read_load(log, subject),
+        | Point::Capacity
+        | Point::Payload => read_load(log, subject),
     };
     match read {
         Some((evidence, outcome)) => (Some(evidence), outcome),
@@ -111,7 +112,9 @@ pub fn failed(failure: Failure) -> Outcome {
 
 fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
     let Some(failure) = &document.failure else {
-        return if document.timed.is_some() || !document.rungs.is_empty() {
+        let is_measured =
+            document.timed.is_some() || !document.rungs.is_empty() || !document.sizes.is_empty();
+        return if is_measured {
             Outcome::Measured
         } else {
             failed(no_result())
@@ -207,6 +210,7 @@ mod tests {
             warmup: None,
             timed: None,
             rungs: vec![],
+            sizes: vec![],
             cpus: None,
             generator_ceiling: None,
             engine: None,

@@ -147,8 +147,9 @@ fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
         let cold = row.cold_start.iter().map(|point| &point.invalid);
         let open = row.open_loop.iter().map(|point| &point.invalid);
         let capacity = row.capacity.iter().map(|capacity| &capacity.invalid);
+        let payload = row.payload.iter().map(|payload| &payload.invalid);
         let density = row.density.iter().map(|density| &density.invalid);
-        let open = open.chain(capacity);
+        let open = open.chain(capacity).chain(payload);
         loads.chain(cold).chain(open).chain(density)
     });
     points.filter_map(|invalid| invalid.as_deref())

@@ -26,6 +26,7 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
     cold.chain(warm)
         .chain(connections.map(|&connections| Point::Throughput { connections }))
         .chain(open)
+        .chain(spec.sweeps.payload.iter().map(|_| Point::Payload))
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
 }
@@ -59,6 +60,10 @@ pub fn connections_of(sweeps: &Sweeps, point: Point) -> Option<(u32, ConnectionR
         }
         Point::OpenLoop { .. } | Point::Capacity => (
             sweeps.open_loop.as_ref()?.connections,
+            ConnectionReuse::KeepAlive,
+        ),
+        Point::Payload => (
+            sweeps.payload.as_ref()?.connections,
             ConnectionReuse::KeepAlive,
         ),
         Point::ColdStart { .. } | Point::Density | Point::Scout => return None,
@@ -97,6 +102,7 @@ pub const fn measured_at(point: Point) -> &'static [Metric] {
         ],
         Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
         Point::Capacity => &[Metric::Capacity],
+        Point::Payload => &[Metric::PayloadCpuPerMegabyte, Metric::PayloadFixedCpu],
         Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],
         Point::Density => &[Metric::MemoryPerInstance],
         Point::Scout => &[],

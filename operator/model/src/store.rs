@@ -338,6 +338,7 @@ mod tests {
             Just(Point::WarmLatency),
             Just(Point::Density),
             Just(Point::Capacity),
+            Just(Point::Payload),
             Just(Point::Scout),
             (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
             (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),

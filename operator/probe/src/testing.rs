@@ -33,6 +33,7 @@ pub fn document() -> LoadDocument {
         warmup: None,
         timed: None,
         rungs: vec![],
+        sizes: vec![],
         cpus: None,
         generator_ceiling: None,
         engine: None,

@@ -12,6 +12,7 @@ use wasmbench_results::cells::coldstart::ColdStartDetail;
 use wasmbench_results::cells::density::DensityDetail;
 use wasmbench_results::cells::load::{LoadDetail, extremes};
 use wasmbench_results::cells::open_loop::OpenLoopSummary;
+use wasmbench_results::cells::payload::PayloadDetail;
 use wasmbench_results::read::trial::Metrics;
 use wasmbench_results::statistics::{BoundedSpread, OneSided, Spread};
 use wasmbench_results::summary::Summary;
@@ -39,6 +40,11 @@ pub fn summary_csv(summary: &Summary) -> String {
         sheet
     } else {
         of_capacity(sheet)
+    };
+    let sheet = if summary.payload.is_empty() {
+        sheet
+    } else {
+        of_payload(sheet)
     };
     let limits = move |row: &AnyCell<'_>| {
         let is_twin = row.variant == TWIN;
@@ -129,21 +135,28 @@ fn load<'a>(row: &AnyCell<'a>) -> Option<&'a LoadDetail> {
 fn cold_start<'a>(row: &AnyCell<'a>) -> Option<&'a ColdStartDetail> {
     match row.detail {
         Detail::ColdStart(starts) => Some(starts),
-        Detail::Load(_) | Detail::Capacity(_) | Detail::Density(_) => None,
+        Detail::Load(_) | Detail::Capacity(_) | Detail::Payload(_) | Detail::Density(_) => None,
     }
 }
 
 fn density<'a>(row: &AnyCell<'a>) -> Option<&'a DensityDetail> {
     match row.detail {
         Detail::Density(climbs) => Some(climbs),
-        Detail::Load(_) | Detail::Capacity(_) | Detail::ColdStart(_) => None,
+        Detail::Load(_) | Detail::Capacity(_) | Detail::Payload(_) | Detail::ColdStart(_) => None,
     }
 }
 
 fn capacity<'a>(row: &AnyCell<'a>) -> Option<&'a CapacityDetail> {
     match row.detail {
         Detail::Capacity(climbs) => Some(climbs),
-        Detail::Load(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
+        Detail::Load(_) | Detail::Payload(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
+    }
+}
+
+fn payload<'a>(row: &AnyCell<'a>) -> Option<&'a PayloadDetail> {
+    match row.detail {
+        Detail::Payload(bodies) => Some(bodies),
+        Detail::Load(_) | Detail::Capacity(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
     }
 }
 
@@ -259,6 +272,17 @@ fn of_capacity(sheet: Cells<'_>) -> Cells<'_> {
         .right("oom_kills", |row| {
             capacity(row).map(|cell| cell.limits.oom_kills)
         })
+}
+
+/// The columns that only runs with payload have; summary.json has the sizes.
+fn of_payload(sheet: Cells<'_>) -> Cells<'_> {
+    let sheet = spread(sheet, "fixed_cpu_microseconds_per_request", |row| {
+        payload(row)?.fixed_cpu_microseconds
+    });
+    spread(sheet, "cpu_microseconds_per_megabyte", |row| {
+        payload(row)?.cpu_microseconds_per_megabyte
+    })
+    .right("off_line_share", |row| payload(row)?.off_line_share)
 }
 
 /// A part of a median with its interval, where it is known.

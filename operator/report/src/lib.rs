@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
 //! `comparisons` (the ratios of all sweeps), [`tables`] (tables of loads), [`coldstart`],
-//! [`density`], [`open_loop`] and [`capacity`] (what these add), [`terminal`]
+//! [`density`], [`open_loop`], [`capacity`] and [`payload`] (what these add), [`terminal`]
 //! (`kubectl wasmbench get`), [`section`] and `sections` (the content of a report, before it is written), [`files`] (the report:
 //! [`markdown`], [`html`], [`csv`], [`json`]),
 //! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
@@ -25,6 +25,7 @@ mod left_out;
 pub mod markdown;
 mod markup;
 pub mod open_loop;
+pub mod payload;
 mod section;
 mod sections;
 mod sentences;

@@ -49,6 +49,12 @@ pub enum Metric {
     /// Highest rate that meets the latency target, with failures below `maxErrorShare`; needs the
     /// open-loop sweep with a `target`.
     Capacity,
+    /// CPU time of the subject's pod per megabyte of a body that it gets and sends back; needs the
+    /// payload sweep.
+    PayloadCpuPerMegabyte,
+    /// CPU time of the subject's pod per request, without that for the bytes of its body; needs the
+    /// payload sweep.
+    PayloadFixedCpu,
     /// Memory of one more instance; needs the density sweep.
     MemoryPerInstance,
     /// Context switches of the subject's threads per second of its CPU time; compared only if
@@ -93,6 +99,8 @@ impl Metric {
             | Self::OpenLoopP50
             | Self::OpenLoopP99
             | Self::Capacity
+            | Self::PayloadCpuPerMegabyte
+            | Self::PayloadFixedCpu
             | Self::MemoryPerInstance
             | Self::ContextSwitchesPerCpuSecond
             | Self::PageFaultsPerRequest
@@ -120,6 +128,8 @@ impl Metric {
             | Self::OpenLoopP50
             | Self::OpenLoopP99
             | Self::Capacity
+            | Self::PayloadCpuPerMegabyte
+            | Self::PayloadFixedCpu
             | Self::MemoryPerInstance => false,
         }
     }

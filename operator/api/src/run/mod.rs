@@ -151,6 +151,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::EXPECTED_BLOCKS_RULE).message(validation::EXPECTED_BLOCKS_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::HOST_PORTS_RULE).message(validation::HOST_PORTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::HOST_DENSITY_RULE).message(validation::HOST_DENSITY_MESSAGE).field_path(".sweeps"),
+    validation = Rule::new(validation::PAYLOAD_RULE).message(validation::PAYLOAD_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::COLD_IMAGES_RULE).message(validation::COLD_IMAGES_MESSAGE).field_path(".variants"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]

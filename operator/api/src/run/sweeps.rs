@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cold_start::ColdStart;
 use crate::density::Density;
 use crate::open_loop::OpenLoop;
+use crate::payload::Payload;
 use crate::validation;
 
 /// What is measured: at least one sweep.
@@ -28,6 +29,10 @@ pub struct Sweeps {
     /// Latency at fixed rates, counted from when each request was due, one point per rate; or, with
     /// a target, the highest rate that meets it.
     pub open_loop: Option<OpenLoop>,
+
+    /// What the bytes of bodies cost: CPU time per request by the size of a body that is sent back.
+    /// One point, whose trials measure all sizes.
+    pub payload: Option<Payload>,
 
     /// Memory of one more instance, and how idle instances affect a busy one. One point, whose
     /// trials climb the whole ladder.

@@ -6,6 +6,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::payload::MAX_BODY_BYTES;
 use crate::run::answer::Expectation;
 use crate::run::request::{BodyFrom, Header, Method};
 use crate::share::share_of;
@@ -145,9 +146,6 @@ pub struct MixedRequest {
     #[serde(default)]
     pub expect: Expectation,
 }
-
-/// The largest body of a request, in bytes: what the presets take.
-pub const MAX_BODY_BYTES: u32 = 1024 * 1024;
 
 /// A function and the parameters of its calls.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]

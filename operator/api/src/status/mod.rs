@@ -5,6 +5,7 @@ mod cold_start;
 mod density;
 mod judged_ratio;
 mod open_loop;
+mod payload;
 mod rows;
 
 use crate::absent::is_zero;
@@ -20,6 +21,7 @@ pub use cold_start::{
 pub use density::DensityStatus;
 pub use judged_ratio::JudgedRatio;
 pub use open_loop::OpenLoopPoint;
+pub use payload::{PayloadSizeStatus, PayloadStatus};
 pub use rows::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 
 /// How far the run has progressed and what it found.

@@ -9,6 +9,7 @@ use super::cold_start::ColdStartPoint;
 use super::density::DensityStatus;
 use super::judged_ratio::JudgedRatio;
 use super::open_loop::OpenLoopPoint;
+use super::payload::PayloadStatus;
 use crate::absent::is_zero;
 
 /// The results of one variant under one workload. Numbers of points are medians over the run's
@@ -44,6 +45,9 @@ pub struct SummaryRow {
 
     /// The highest rate that meets the target of the open loop.
     pub capacity: Option<CapacityStatus>,
+
+    /// What the bytes of bodies cost.
+    pub payload: Option<PayloadStatus>,
 
     /// Memory of one more instance, from more and more instances at once.
     pub density: Option<DensityStatus>,

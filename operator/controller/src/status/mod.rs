@@ -9,6 +9,7 @@ mod density;
 mod drafts;
 mod judged;
 mod open_loop;
+mod payload;
 mod power;
 mod progress;
 pub mod rows;

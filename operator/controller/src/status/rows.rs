@@ -15,7 +15,7 @@ use wasmbench_results::vocabulary::counts::TrialCounts;
 use wasmbench_results::vocabulary::measure::Sweep;
 
 use crate::status::judged::judged;
-use crate::status::{capacity, cold_start, density, open_loop};
+use crate::status::{capacity, cold_start, density, open_loop, payload};
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
@@ -48,16 +48,22 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     let density = climbs.find_map(|cell| density::status(summary, cell));
     let mut ladders = summary.capacity.iter().filter(|cell| is_tried(cell.any()));
     let capacity = ladders.find_map(|cell| capacity::status(summary, cell));
-    if loads.is_empty() && starts.is_empty() && density.is_none() && capacity.is_none() {
+    let mut bodies = summary.payload.iter().filter(|cell| is_tried(cell.any()));
+    let payload = bodies.find_map(payload::status);
+    let is_alone = density.is_none() && capacity.is_none() && payload.is_none();
+    if loads.is_empty() && starts.is_empty() && is_alone {
         return None;
     }
     let mut warm = loads
         .iter()
         .filter(|cell| cell.detail.sweep == Sweep::WarmLatency);
-    // Ratios of other sweeps belong to their points.
+    // Ratios of other sweeps stand at their points.
     let ratios = summary.comparisons.iter().filter(|one| {
-        let is_of_load = matches!(one.point, Point::WarmLatency | Point::Throughput { .. });
-        is_of_load && one.variant == variant && one.workload == workload
+        let is_of_row = matches!(
+            one.point,
+            Point::WarmLatency | Point::Throughput { .. } | Point::Payload
+        );
+        is_of_row && one.variant == variant && one.workload == workload
     });
     Some(SummaryRow {
         variant: variant.to_owned(),
@@ -65,6 +71,7 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
         cold_start: cold_start::points(summary, &starts),
         open_loop: open_loop::points_of_row(summary, &loads),
         capacity,
+        payload,
         density,
         warm_latency: warm.next().and_then(|cell| point(cell)),
         throughput: throughput(summary, &loads),

@@ -7,6 +7,7 @@ pub mod config_map;
 pub mod density_job;
 pub mod lease;
 pub mod names;
+pub mod payload;
 mod pod;
 pub mod probe_job;
 pub mod scout_job;

@@ -22,7 +22,7 @@ use wasmbench_model::wire::request::{
 };
 use wasmbench_model::wire::sent::{MixPart, Sent};
 
-use crate::build::{bodies, foreign_meta, names, pod, with_trial};
+use crate::build::{bodies, foreign_meta, names, payload, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -149,6 +149,7 @@ fn request(
         connection_reuse,
         load: load(sweeps, trial.cell.point, target.requested_rps),
         ladder: ladder(sweeps, workload, trial.cell.point, target.requested_rps),
+        payload: payload::request(run, trial.cell.point),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         noise: config.noise,
@@ -206,6 +207,7 @@ fn load(sweeps: &Sweeps, point: Point, requested_rps: &[f64]) -> Load {
                 warmup_seconds: sweep.map_or(0, |sweep| sweep.warmup_seconds),
             }
         }
+        Point::Payload => payload::load(sweeps),
     }
 }
 

@@ -15,6 +15,7 @@ use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 use wasmbench_model::wire::scout::IDLE_SECONDS;
 
 use crate::build::cold_start_job::{FLOOR_SAMPLES, has_floor};
+use crate::build::payload;
 use crate::build::probe_job::{calibrates, ladder_seconds};
 use crate::build::scout_job::finds_peaks;
 use crate::observed::Observed;
@@ -93,6 +94,9 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
         Point::Capacity => sweeps.open_loop.as_ref().map_or(0, |sweep| {
             let rungs = stated_rungs(run).unwrap_or_else(|| ladder::around(ASSUMED_PEAK_RPS));
             u64::from(ladder_seconds(sweep, &rungs) + sweep.warmup_seconds)
+        }),
+        Point::Payload => sweeps.payload.as_ref().map_or(0, |sweep| {
+            payload::seconds(sweep).into_iter().map(u64::from).sum()
         }),
     };
     load + OVERHEAD_SECONDS
@@ -212,6 +216,14 @@ mod tests {
             "rates": [50], "durationSeconds": 10, "warmupSeconds": 3,
         }});
         assert_eq!(seconds(&open), [10 + 3 + 2, 10 + 3 + 2]);
+    }
+
+    #[test]
+    fn a_payload_trial_warms_up_and_loads_with_every_size() {
+        let sweeps = serde_json::json!({"payload": {
+            "bytes": [0, 1024, 65_536], "durationSeconds": 3, "warmupSeconds": 1,
+        }});
+        assert_eq!(seconds(&sweeps), [9 + 3 + 2, 9 + 3 + 2]);
     }
 
     #[test]

@@ -80,6 +80,7 @@ fn sweeps_of(metric: Metric) -> &'static str {
         Metric::ColdStartListening | Metric::ColdStartAnswer => "spec.sweeps.coldStart",
         Metric::OpenLoopP50 | Metric::OpenLoopP99 => "spec.sweeps.openLoop without a target",
         Metric::Capacity => "spec.sweeps.openLoop with a target",
+        Metric::PayloadCpuPerMegabyte | Metric::PayloadFixedCpu => "spec.sweeps.payload",
         Metric::MemoryPerInstance => "spec.sweeps.density",
     }
 }
@@ -89,6 +90,8 @@ fn is_metered(metric: Metric) -> bool {
     match metric {
         Metric::CpuPerRequest
         | Metric::Memory
+        | Metric::PayloadCpuPerMegabyte
+        | Metric::PayloadFixedCpu
         | Metric::MemoryPerInstance
         | Metric::ContextSwitchesPerCpuSecond
         | Metric::PageFaultsPerRequest

@@ -10,6 +10,7 @@ mod names;
 mod objects;
 mod open_loop;
 mod order;
+mod payload;
 mod requests;
 mod shares;
 mod variants;
@@ -174,12 +175,14 @@ fn invalid(field: impl Into<String>, message: impl Into<String>) -> Invalid {
 
 fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
     let sweeps = &spec.sweeps;
-    let loads =
-        sweeps.warm_latency.is_some() || sweeps.throughput.is_some() || sweeps.open_loop.is_some();
+    let loads = sweeps.warm_latency.is_some()
+        || sweeps.throughput.is_some()
+        || sweeps.open_loop.is_some()
+        || sweeps.payload.is_some();
     if !loads && sweeps.cold_start.is_none() && sweeps.density.is_none() {
         return Err(invalid(
             "spec.sweeps",
-            "set at least one of coldStart, warmLatency, throughput, openLoop and density",
+            "set at least one of coldStart, warmLatency, throughput, openLoop, payload and density",
         ));
     }
     if let Some(sweep) = &sweeps.cold_start {
@@ -190,6 +193,9 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
     }
     if let Some(sweep) = &sweeps.open_loop {
         open_loop::check(sweep, config)?;
+    }
+    if let Some(sweep) = &sweeps.payload {
+        payload::check(spec, sweep, config)?;
     }
     match &sweeps.throughput {
         Some(sweep) => check_throughput(sweep, config),

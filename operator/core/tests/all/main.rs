@@ -18,6 +18,7 @@ mod kernels;
 mod nodes;
 mod objects;
 mod own_resources;
+mod payload;
 mod presets;
 mod queue;
 mod retention;

@@ -10,7 +10,7 @@ use wasmbench_api::status::NotApplicable;
 use crate::points::points_of;
 use crate::units::truncate;
 use crate::variants::catalogue::definition_of;
-use crate::variants::presets::{Cannot, Serves};
+use crate::variants::presets::{Cannot, Definition, Serves};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
@@ -89,13 +89,18 @@ fn service_obstacle(cannot: Cannot, workload: &Workload) -> Option<&'static str>
     }
 }
 
-/// All pods of one trial on the node's network would listen on the same port.
+/// What a preset cannot do at a point: one without an echo has no payload, and all pods of one trial on
+/// the node's network would listen on the same port.
 fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
+    if point == Point::Payload {
+        return echo_obstacle(definition_of(variant)?);
+    }
     let has_many_pods = match point {
         Point::WarmLatency
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
         | Point::Capacity
+        | Point::Payload
         | Point::Scout
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,
@@ -103,6 +108,15 @@ fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
     (has_many_pods && definition_of(variant)?.host_network).then_some(
         "pods on the node's network share its ports, so that only one of them can listen at a time",
     )
+}
+
+/// Why a preset does not send a body back.
+fn echo_obstacle(preset: &Definition) -> Option<&'static str> {
+    if preset.serves == Serves::Kernels {
+        return Some("it answers kernels only, which take no body");
+    }
+    let is_called = preset.actions.is_some();
+    is_called.then_some("it is called by the action protocol only, which has no echo")
 }
 
 /// Everything that the run's variants cannot do, by variant and reason, in the order of the spec.
@@ -140,6 +154,7 @@ mod tests {
     use wasmbench_api::run::Preset;
 
     use super::*;
+    use crate::variants::catalogue::catalogue;
 
     fn spec() -> BenchmarkRunSpec {
         serde_json::from_value(json!({
@@ -210,6 +225,17 @@ mod tests {
         assert_eq!(reason_of(1, 1), None);
         assert!(reason_of(0, 1).unwrap().contains("no kernels"));
         assert!(reason_of(1, 0).unwrap().contains("/kernel?name="));
+    }
+
+    #[test]
+    fn every_preset_echoes_unless_it_serves_kernels_or_actions() {
+        for definition in &catalogue().unwrap().presets {
+            let mut spec = spec();
+            spec.variants[0].preset = Some(definition.name);
+            let found = point_obstacle(&spec.variants[0], Point::Payload);
+            let is_other = definition.actions.is_some() || definition.serves == Serves::Kernels;
+            assert_eq!(found.is_some(), is_other, "{:?}", definition.name);
+        }
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct LoadDocument {
     /// The rungs that were tried, in ascending order; empty for a load of one window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rungs: Vec<Rung>,
+    /// What was measured with bodies of each size, in ascending order; empty for other loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<PayloadSize>,
     /// Which CPUs the subject and the load generator could use; absent if this cannot be read.
     pub cpus: Option<CpuLists>,
     /// The most that the load generator reaches on this node; only in trials that have to
@@ -192,6 +195,22 @@ impl Rung {
     pub fn open_loop(&self) -> Option<&OpenLoopWindow> {
         self.window.as_ref()?.open_loop.as_ref()
     }
+}
+
+/// What was measured with bodies of one size. The subject's first answer had the body that was sent.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct PayloadSize {
+    /// Size of the body that was sent, in bytes.
+    pub bytes: u32,
+    /// Size of the body that came back, in bytes: with the variant's prefix.
+    pub answer_bytes: u64,
+    /// Requests that were answered with the expected status.
+    pub requests: u64,
+    /// All other requests.
+    pub failed: u64,
+    /// The timed window, without the load generator's own output.
+    pub window: TimedWindow,
 }
 
 /// A window that was thrown away because the node was noisier in it than in the one that is kept.

@@ -70,7 +70,8 @@ impl Evidence {
                     .rungs
                     .iter()
                     .filter_map(|rung| rung.window.as_ref());
-                let windows = document.timed.iter().chain(rungs);
+                let sizes = document.sizes.iter().map(|size| &size.window);
+                let windows = document.timed.iter().chain(rungs).chain(sizes);
                 windows
                     .map(|window| window.start_unix_nanoseconds)
                     .collect()

@@ -66,6 +66,9 @@ pub enum Point {
     /// The open-loop sweep with a target has one point, whose trials climb a ladder of rates.
     #[serde(rename_all = "camelCase")]
     Capacity,
+    /// The payload sweep has one point, whose trials measure all sizes.
+    #[serde(rename_all = "camelCase")]
+    Payload,
     /// The density sweep has one point, whose trials climb the whole ladder.
     #[serde(rename_all = "camelCase")]
     Density,
@@ -86,7 +89,9 @@ impl Point {
             Self::ColdStart { concurrency } => Some(concurrency),
             Self::Throughput { connections } => Some(connections),
             Self::OpenLoop { rate } => Some(rate.number()),
-            Self::WarmLatency | Self::Capacity | Self::Density | Self::Scout => None,
+            Self::WarmLatency | Self::Capacity | Self::Payload | Self::Density | Self::Scout => {
+                None
+            }
         }
     }
 
@@ -98,6 +103,7 @@ impl Point {
             | Self::WarmLatency
             | Self::Throughput { .. }
             | Self::Capacity
+            | Self::Payload
             | Self::Density
             | Self::Scout => None,
         }
@@ -111,6 +117,7 @@ impl Point {
             | Self::Throughput { .. }
             | Self::OpenLoop { .. }
             | Self::Capacity
+            | Self::Payload
             | Self::Scout => false,
         }
     }
@@ -118,7 +125,7 @@ impl Point {
 
 impl fmt::Display for Point {
     /// `cold-c1`, `warm`, `throughput-c100`, `open-r200` (requests per second), `open-p70` (percent
-    /// of the peak), `capacity`, `density` or `scout`: fits a label value and a part of an object's name.
+    /// of the peak), `capacity`, `payload`, `density` or `scout`: fits a label value and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
@@ -129,6 +136,7 @@ impl fmt::Display for Point {
                 Rate::PercentOfPeak(percent) => write!(f, "open-p{percent}"),
             },
             Self::Capacity => f.write_str("capacity"),
+            Self::Payload => f.write_str("payload"),
             Self::Density => f.write_str("density"),
             Self::Scout => f.write_str("scout"),
         }
@@ -219,6 +227,9 @@ fn parse_point(text: &str) -> Option<Point> {
     }
     if text == "capacity" {
         return Some(Point::Capacity);
+    }
+    if text == "payload" {
+        return Some(Point::Payload);
     }
     if text == "density" {
         return Some(Point::Density);
@@ -409,7 +420,8 @@ impl TryFrom<StoredRecord> for Record {
             Point::WarmLatency
             | Point::Throughput { .. }
             | Point::OpenLoop { .. }
-            | Point::Capacity => stored.document.map(Evidence::from),
+            | Point::Capacity
+            | Point::Payload => stored.document.map(Evidence::from),
         };
         Ok(Self {
             schema: stored.schema,

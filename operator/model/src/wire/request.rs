@@ -53,6 +53,9 @@ pub struct LoadRequest {
     pub load: Load,
     /// The ladder of rates to climb; absent for a load of one window.
     pub ladder: Option<Ladder>,
+    /// The bodies to send instead of the workload's request; absent for a load of one window. `load` is then
+    /// that of all sizes together.
+    pub payload: Option<Payload>,
     /// Seconds to wait for the first correct answer.
     pub ready_timeout_seconds: u32,
     /// Where the subject's resources are read.
@@ -127,6 +130,22 @@ pub struct Ladder {
     pub seconds: u32,
     /// What a rung has to meet.
     pub target: Target,
+}
+
+/// Bodies of several sizes that the subject sends back: the payload sweep.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Payload {
+    /// Path and query to which bodies are sent.
+    pub path: String,
+    /// Sizes of the body in bytes, in ascending order.
+    pub bytes: Vec<u32>,
+    /// The seed from which bodies are generated: that of the run.
+    pub seed: i64,
+    /// Seconds of the window of each size.
+    pub seconds: u32,
+    /// Discarded seconds before each of them.
+    pub warmup_seconds: u32,
 }
 
 /// What a rate has to meet.

@@ -8,6 +8,7 @@ mod climb;
 mod course;
 mod mix;
 mod part;
+mod payload;
 pub mod peak;
 mod readings;
 mod scheduled;
@@ -78,6 +79,7 @@ fn empty_document() -> LoadDocument {
         warmup: None,
         timed: None,
         rungs: vec![],
+        sizes: vec![],
         cpus: None,
         generator_ceiling: None,
         engine: None,
@@ -114,8 +116,45 @@ fn measure(
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
+    let answered = match &request.payload {
+        Some(payload) => {
+            payload::measure(settings, request, payload, document)?;
+            Ok(())
+        }
+        None => {
+            let requests = (&target, mix.parts.as_slice());
+            load(
+                settings,
+                request,
+                requests,
+                (&before, answer_time),
+                document,
+            )?
+        }
+    };
+
+    let failures = if request.may_fail { FAILURES } else { 0 };
+    let after = question.ask_again(PATIENCE, failures);
+    document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
+    let engine_path = request.engine_path.as_deref();
+    document.engine = engine_path.map(|path| engine::ask(&target, path));
+    useful(answered)?;
+    unchanged(&request.expect, &before, after)?;
+    mix.ask_again(prefix, PATIENCE, failures, &mut document.further_answers)
+}
+
+/// Measures the ceiling of the load generator if requested, warms up, and loads for one window or a
+/// ladder of them. `requests` are the target and the parts of a mix; `before` is the first correct
+/// answer, and how long it took.
+fn load(
+    settings: &Settings,
+    request: &LoadRequest,
+    requests: (&Target, &[Part]),
+    before: (&Answer, Duration),
+    document: &mut LoadDocument,
+) -> Result<Answered, Failure> {
     let amounts = Amounts::from_load(request.load);
-    let mut bench = bench(settings, request, (&target, &mix.parts), &before);
+    let mut bench = bench(settings, request, requests, before.0);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
         let own = document
@@ -128,22 +167,13 @@ fn measure(
         }
         bench.deadline = Instant::now() + amounts.budget;
     }
-    let warm = bench.warm_up(&amounts, answer_time)?;
+    let warm = bench.warm_up(&amounts, before.1)?;
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
-    let answered = match &request.ladder {
-        Some(ladder) => climb::climb(&bench, ladder, &warm, document)?,
-        None => load_once(&bench, request.load, &amounts, &warm, document)?,
-    };
-
-    let failures = if request.may_fail { FAILURES } else { 0 };
-    let after = question.ask_again(PATIENCE, failures);
-    document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
-    let engine_path = request.engine_path.as_deref();
-    document.engine = engine_path.map(|path| engine::ask(&target, path));
-    useful(answered)?;
-    unchanged(&request.expect, &before, after)?;
-    mix.ask_again(prefix, PATIENCE, failures, &mut document.further_answers)
+    match &request.ladder {
+        Some(ladder) => climb::climb(&bench, ladder, &warm, document),
+        None => load_once(&bench, request.load, &amounts, &warm, document),
+    }
 }
 
 /// Loads for one timed window.

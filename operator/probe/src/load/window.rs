@@ -65,6 +65,11 @@ impl Window {
         }
     }
 
+    /// Requests that were answered as expected, and those that were not.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.expected, self.failed)
+    }
+
     /// Returns better buckets if the latencies lie where those of the measurement are wide.
     pub fn better_buckets(&self) -> Option<Buckets> {
         let distribution = self.distribution.filter(|_| self.may_be_discarded())?;

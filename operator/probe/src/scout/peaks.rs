@@ -76,6 +76,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
             warmup_seconds: load.warmup_seconds,
         },
         ladder: None,
+        payload: None,
         ready_timeout_seconds: request.ready_timeout_seconds,
         meter: request.meter,
         noise: load.noise,

@@ -14,6 +14,7 @@ mod failures;
 mod load;
 mod metering;
 mod open_loop;
+mod payload;
 mod peak;
 mod scout;
 mod support;

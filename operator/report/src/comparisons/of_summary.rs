@@ -26,6 +26,7 @@ pub fn place(metric: Metric, point: Point) -> String {
         | Point::OpenLoop { .. }
         | Point::ColdStart { .. }
         | Point::Capacity
+        | Point::Payload
         | Point::Density
         | Point::Scout => String::new(),
     }

@@ -9,7 +9,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::cell::under;
 
 use crate::html::ladder::{Ladder, plot};
-use crate::html::lane::{look, point_invalid, without_numbers};
+use crate::html::lane::{look, remark};
 use crate::html::marks::{Dot, Points, tick};
 use crate::html::target::{Crossing, Target};
 
@@ -40,7 +40,7 @@ pub fn figure(
         crossings: crossings.collect(),
     };
     let svg = plot(&format!("{id}-capacity"), TITLE, &ladders, &target, detail);
-    let remarks: Vec<String> = cells.iter().filter_map(|cell| remark(cell)).collect();
+    let remarks: Vec<String> = cells.iter().filter_map(|cell| remark(cell.any())).collect();
     html! {
         figure.wide {
             "\n"
@@ -125,14 +125,4 @@ fn endless(ladders: &[Ladder]) -> Option<String> {
             "{count} rung(s) took more than twice their time, and are drawn at the end of the axis."
         )
     })
-}
-
-/// What the plot does not show of a variant.
-fn remark(cell: &CapacityCell) -> Option<String> {
-    let remarks = [
-        point_invalid(&cell.invalid_because),
-        without_numbers(cell.counts),
-    ];
-    let remarks: Vec<String> = remarks.into_iter().flatten().collect();
-    (!remarks.is_empty()).then(|| format!("{}: {}", cell.variant, remarks.join(", ")))
 }

@@ -19,7 +19,7 @@ const SHOWN: [&[Metric]; 4] = [
         Metric::OpenLoopP99,
         Metric::WarmP50,
     ],
-    &[Metric::CpuPerRequest],
+    &[Metric::CpuPerRequest, Metric::PayloadCpuPerMegabyte],
     &[Metric::Memory, Metric::MemoryPerInstance],
     &[Metric::ColdStartListening, Metric::ColdStartAnswer],
 ];

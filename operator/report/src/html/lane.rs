@@ -2,6 +2,7 @@
 
 use wasmbench_api::run::TWIN;
 use wasmbench_model::units;
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Metrics, Trial, TrialState};
 use wasmbench_results::statistics::{Spread, median};
@@ -281,4 +282,14 @@ fn missing(without: &[&Trial], unrecorded: u32) -> Option<String> {
     };
     let trials = if count == 1 { "trial" } else { "trials" };
     (count > 0).then(|| format!("{count} {trials} without this number{why}"))
+}
+
+/// What a plot of all variants together does not show of a cell.
+pub fn remark(cell: AnyCell<'_>) -> Option<String> {
+    let remarks = [
+        point_invalid(cell.invalid_because),
+        without_numbers(cell.counts),
+    ];
+    let remarks: Vec<String> = remarks.into_iter().flatten().collect();
+    (!remarks.is_empty()).then(|| format!("{}: {}", cell.variant, remarks.join(", ")))
 }

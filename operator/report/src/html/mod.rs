@@ -3,13 +3,14 @@
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
 //! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
-//! plots [`strip`], [`curve`], [`forest`], and [`ladder`] with its [`target`], then [`ratios`],
-//! [`capacity_plot`] and [`workload`] (which plots a run has), [`banner`] and [`grid`] (the first screen),
+//! plots [`strip`], [`curve`], [`forest`], [`bytes`], and [`ladder`] with its [`target`], then [`ratios`],
+//! [`capacity_plot`], [`payload_plot`] and [`workload`] (which plots a run has), [`banner`] and [`grid`] (the first screen),
 //! [`writer`] (sections, as in `report.md`) and [`page`]. Numbers are written as in `report.md`, and
 //! all external text is escaped.
 
 pub mod axis;
 mod banner;
+mod bytes;
 mod capacity_plot;
 mod cold;
 mod curve;
@@ -21,6 +22,7 @@ mod lane;
 pub mod marks;
 mod outliers;
 pub(crate) mod page;
+mod payload_plot;
 mod plot;
 mod ratios;
 pub mod scale;

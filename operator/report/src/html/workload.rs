@@ -1,4 +1,4 @@
-//! Which plots a run has: the ratios of a workload and its capacity, then its loads by sweep, its
+//! Which plots a run has: the ratios of a workload, its capacity and its payload, then its loads by sweep, its
 //! cold starts and its density, with tables of the same numbers below.
 
 use maud::{Markup, html};
@@ -17,9 +17,9 @@ use crate::html::marks;
 use crate::html::outliers::beyond;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
-use crate::html::{Detail, capacity_plot, cold, density, ratios, writer};
+use crate::html::{Detail, capacity_plot, cold, density, payload_plot, ratios, writer};
 use crate::section::Section;
-use crate::{capacity, coldstart, comparisons, density as climbs, open_loop, tables};
+use crate::{capacity, coldstart, comparisons, density as climbs, open_loop, payload, tables};
 
 /// The most notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
@@ -30,6 +30,7 @@ const PLOTTED: [AnySweep; AnySweep::COUNT] = [
     AnySweep::WarmLatency,
     AnySweep::OpenLoop,
     AnySweep::Capacity,
+    AnySweep::Payload,
     AnySweep::ColdStart,
     AnySweep::Density,
     AnySweep::Scout,
@@ -50,8 +51,8 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
         AnySweep::Density => density::plot(summary, name, &id, detail.points)
             .into_iter()
             .collect(),
-        // Capacity has a figure of its own.
-        AnySweep::Capacity | AnySweep::Scout => vec![],
+        // Capacity and payload have figures of their own.
+        AnySweep::Capacity | AnySweep::Payload | AnySweep::Scout => vec![],
     });
     html! {
         section {
@@ -60,6 +61,7 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
             p { (workload.what) } "\n"
             (ratios::figure(summary, name, &id, detail))
             (capacity_plot::figure(summary, name, &id, detail.points, &legend(summary)))
+            (payload_plot::figure(summary, name, &id, detail.points, &legend(summary)))
             div.plots { "\n" @for plot in plots { (figure(summary, &plot)) } } "\n"
             @if detail.tables { (writer::foldable(&numbers(summary, name), true)) }
         } "\n"
@@ -258,6 +260,7 @@ fn numbers(summary: &Summary, workload: &str) -> Section {
     let all = all
         .into_iter()
         .chain(ladders)
+        .chain(payload::tables(summary, workload))
         .chain(cold)
         .chain(climbs::tables(summary, workload))
         .filter(|(_, table)| !table.is_empty());

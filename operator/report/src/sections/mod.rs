@@ -16,7 +16,7 @@ mod trials;
 use wasmbench_results::summary::Summary;
 
 use crate::section::Section;
-use crate::{capacity, coldstart, density, open_loop};
+use crate::{capacity, coldstart, density, open_loop, payload};
 
 pub use self::compared::in_short;
 pub use self::decided::{doubts_together, expectations};
@@ -37,6 +37,7 @@ pub fn before_trials(summary: &Summary) -> Vec<Section> {
         coldstart::section(summary),
         open_loop::section(summary),
         capacity::section(summary),
+        payload::section(summary),
         density::section(summary),
         pods::inside(summary),
         pods::outside(summary),

@@ -13,7 +13,7 @@ use wasmbench_results::summary::limits::{VariantLimits, limits};
 
 use self::legend::legend;
 use crate::table::{Table, ascii, lines};
-use crate::{capacity, coldstart, comparisons, density, open_loop};
+use crate::{capacity, coldstart, comparisons, density, open_loop, payload};
 
 /// The run: a line on its state, the tables of each workload, how to read them, and the reasons to
 /// distrust the numbers.
@@ -50,6 +50,7 @@ fn tables(
         coldstart::terminal(rows, baseline, &status.harness_floor),
         open_loop::terminal(rows, baseline),
         capacity::terminal(rows, baseline),
+        payload::terminal(rows, baseline),
         density::terminal(rows, baseline),
         comparisons::terminal(rows, baseline),
     ];

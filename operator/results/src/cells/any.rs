@@ -7,6 +7,7 @@ use crate::cells::capacity::CapacityDetail;
 use crate::cells::coldstart::ColdStartDetail;
 use crate::cells::density::DensityDetail;
 use crate::cells::load::LoadDetail;
+use crate::cells::payload::PayloadDetail;
 use crate::vocabulary::cell::{ByBlock, CellSummary, EndsByBlock, of_sweep, place};
 use crate::vocabulary::counts::TrialCounts;
 use crate::vocabulary::doubt::Reason;
@@ -38,6 +39,8 @@ pub enum Detail<'a> {
     Load(&'a LoadDetail),
     /// Capacity.
     Capacity(&'a CapacityDetail),
+    /// Payload.
+    Payload(&'a PayloadDetail),
     /// Cold starts.
     ColdStart(&'a ColdStartDetail),
     /// Density.
@@ -53,6 +56,12 @@ impl<'a> From<&'a LoadDetail> for Detail<'a> {
 impl<'a> From<&'a CapacityDetail> for Detail<'a> {
     fn from(climbs: &'a CapacityDetail) -> Self {
         Self::Capacity(climbs)
+    }
+}
+
+impl<'a> From<&'a PayloadDetail> for Detail<'a> {
+    fn from(bodies: &'a PayloadDetail) -> Self {
+        Self::Payload(bodies)
     }
 }
 
@@ -73,7 +82,7 @@ impl<'a> Detail<'a> {
     pub const fn load(self) -> Option<&'a LoadDetail> {
         match self {
             Self::Load(load) => Some(load),
-            Self::Capacity(_) | Self::ColdStart(_) | Self::Density(_) => None,
+            Self::Capacity(_) | Self::Payload(_) | Self::ColdStart(_) | Self::Density(_) => None,
         }
     }
 
@@ -81,6 +90,7 @@ impl<'a> Detail<'a> {
         match self {
             Self::Load(load) => load.point(),
             Self::Capacity(_) => Point::Capacity,
+            Self::Payload(_) => Point::Payload,
             Self::ColdStart(starts) => starts.point(),
             Self::Density(_) => Point::Density,
         }
@@ -92,6 +102,7 @@ impl<'a> Detail<'a> {
         match self {
             Self::Load(load) => load.series(),
             Self::Capacity(climbs) => climbs.series(),
+            Self::Payload(bodies) => bodies.series(),
             Self::ColdStart(starts) => starts.series(),
             Self::Density(climbs) => climbs.series(),
         }
@@ -102,9 +113,11 @@ impl<'a> Detail<'a> {
     pub fn ends(self, metric: Metric) -> EndsByBlock {
         match self {
             Self::Capacity(climbs) if metric == Metric::Capacity => climbs.ends(),
-            Self::Load(_) | Self::Capacity(_) | Self::ColdStart(_) | Self::Density(_) => {
-                EndsByBlock::new()
-            }
+            Self::Load(_)
+            | Self::Capacity(_)
+            | Self::Payload(_)
+            | Self::ColdStart(_)
+            | Self::Density(_) => EndsByBlock::new(),
         }
     }
 
@@ -113,6 +126,7 @@ impl<'a> Detail<'a> {
         match self {
             Self::Load(load) => load.is_noisy(),
             Self::Capacity(climbs) => climbs.is_noisy(),
+            Self::Payload(bodies) => bodies.is_noisy(),
             Self::ColdStart(starts) => starts.is_noisy(),
             // Noise does not move memory.
             Self::Density(_) => false,

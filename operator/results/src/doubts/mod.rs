@@ -23,6 +23,7 @@ mod noisy;
 mod not_steady;
 mod order_effect;
 mod overrun;
+mod payload;
 mod rate_not_achieved;
 mod response_mismatch;
 mod saturation;
@@ -80,8 +81,8 @@ pub struct Evidence<'a> {
     pub order_effects: &'a [OrderEffect],
 }
 
-/// All doubts: those about loads and the whole run, the worst first, then those about capacity, cold
-/// starts and density.
+/// All doubts: those about loads and the whole run, the worst first, then those about capacity,
+/// payload, cold starts and density.
 pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let [p50, p90, p99] = too_few_samples::doubts(evidence);
     let worst = [
@@ -131,9 +132,11 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         .chain(others.into_iter().flatten());
     let of_starts = cold_starts::doubts(&evidence.cells.cold_starts);
     let of_capacity = capacity::doubts(evidence.cpu_limits, &evidence.cells.capacity);
+    let of_payload = payload::doubts(evidence.cpu_limits, &evidence.cells.payload);
     let of_density = density::doubts(evidence.cpu_limits, &evidence.cells.density);
     of_loads
         .chain(of_capacity)
+        .chain(of_payload)
         .chain(of_starts)
         .chain(of_density)
         .collect()

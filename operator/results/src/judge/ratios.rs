@@ -288,6 +288,8 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99
         | Metric::Capacity
+        | Metric::PayloadCpuPerMegabyte
+        | Metric::PayloadFixedCpu
         | Metric::MemoryPerInstance
         | Metric::ContextSwitchesPerCpuSecond
         | Metric::PageFaultsPerRequest

@@ -146,6 +146,7 @@ mod tests {
             warmup: None,
             timed: None,
             rungs: vec![],
+            sizes: vec![],
             cpus: Some(CpuLists {
                 subject: Some("0-3".to_owned()),
                 ..CpuLists::default()

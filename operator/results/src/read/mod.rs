@@ -2,7 +2,7 @@
 //! run. Nothing is compared and nothing is judged here.
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`],
-//! [`open_loop_trial`], [`climb_trial`], [`cold_trial`] and [`density_trial`] (the numbers of one record),
+//! [`open_loop_trial`], [`climb_trial`], [`payload_trial`], [`cold_trial`] and [`density_trial`] (the numbers of one record),
 //! [`observation`] (all that a summary needs of it), [`answers`] and [`environment`] (all
 //! observations of a run).
 
@@ -26,6 +26,7 @@ pub mod mix;
 pub mod node_use;
 pub mod observation;
 pub mod open_loop_trial;
+pub mod payload_trial;
 pub mod period;
 pub mod pod_use;
 pub mod scout;

@@ -12,6 +12,8 @@ use crate::read::cold_trial as coldstart;
 use crate::read::cold_trial::ColdTrial;
 use crate::read::density_trial as density;
 use crate::read::density_trial::DensityTrial;
+use crate::read::payload_trial;
+use crate::read::payload_trial::PayloadTrial;
 use crate::read::trial::{self, Metrics};
 
 /// What was measured in one trial.
@@ -21,6 +23,8 @@ pub enum Numbers {
     Load(Box<Metrics>),
     /// Numbers of a climb of a ladder of rates.
     Climb(Box<ClimbTrial>),
+    /// Numbers of bodies of several sizes.
+    Payload(Box<PayloadTrial>),
     /// Numbers of cold starts.
     ColdStart(Box<ColdTrial>),
     /// Numbers of density.
@@ -64,7 +68,10 @@ impl Observation {
     pub fn load(&self) -> Option<&Metrics> {
         match self.numbers.as_ref()? {
             Numbers::Load(found) => Some(found),
-            Numbers::Climb(_) | Numbers::ColdStart(_) | Numbers::Density(_) => None,
+            Numbers::Climb(_)
+            | Numbers::Payload(_)
+            | Numbers::ColdStart(_)
+            | Numbers::Density(_) => None,
         }
     }
 
@@ -72,7 +79,20 @@ impl Observation {
     pub fn climb(&self) -> Option<&ClimbTrial> {
         match self.numbers.as_ref()? {
             Numbers::Climb(found) => Some(found),
-            Numbers::Load(_) | Numbers::ColdStart(_) | Numbers::Density(_) => None,
+            Numbers::Load(_)
+            | Numbers::Payload(_)
+            | Numbers::ColdStart(_)
+            | Numbers::Density(_) => None,
+        }
+    }
+
+    /// What was measured of bodies of several sizes.
+    pub fn payload(&self) -> Option<&PayloadTrial> {
+        match self.numbers.as_ref()? {
+            Numbers::Payload(found) => Some(found),
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::ColdStart(_) | Numbers::Density(_) => {
+                None
+            }
         }
     }
 
@@ -80,7 +100,9 @@ impl Observation {
     pub fn cold_start(&self) -> Option<&ColdTrial> {
         match self.numbers.as_ref()? {
             Numbers::ColdStart(found) => Some(found),
-            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Density(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Payload(_) | Numbers::Density(_) => {
+                None
+            }
         }
     }
 
@@ -88,7 +110,9 @@ impl Observation {
     pub fn density(&self) -> Option<&DensityTrial> {
         match self.numbers.as_ref()? {
             Numbers::Density(found) => Some(found),
-            Numbers::Load(_) | Numbers::Climb(_) | Numbers::ColdStart(_) => None,
+            Numbers::Load(_) | Numbers::Climb(_) | Numbers::Payload(_) | Numbers::ColdStart(_) => {
+                None
+            }
         }
     }
 }
@@ -98,6 +122,7 @@ pub fn observe(record: &Record, expected_status: u16, facts: usize) -> Observati
     let read = match record.trial.cell.point {
         Point::ColdStart { .. } => of_cold_start(record),
         Point::Capacity => of_climb(record),
+        Point::Payload => of_payload(record),
         Point::Density => of_density(record, expected_status),
         Point::Scout => Read::new(None, None),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
@@ -167,6 +192,13 @@ fn of_climb(record: &Record) -> Read {
     let is_usable = found.as_ref().is_some_and(|found| !found.rungs.is_empty());
     let numbers = found.map(|found| Numbers::Climb(Box::new(found)));
     Read::new(numbers, (!is_usable).then_some("rung"))
+}
+
+fn of_payload(record: &Record) -> Read {
+    let found = record.load().map(payload_trial::from_document);
+    let is_usable = found.as_ref().is_some_and(|found| !found.sizes.is_empty());
+    let numbers = found.map(|found| Numbers::Payload(Box::new(found)));
+    Read::new(numbers, (!is_usable).then_some("size"))
 }
 
 fn of_cold_start(record: &Record) -> Read {

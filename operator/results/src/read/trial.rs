@@ -169,6 +169,8 @@ impl Metrics {
             Metric::ColdStartListening
             | Metric::ColdStartAnswer
             | Metric::Capacity
+            | Metric::PayloadCpuPerMegabyte
+            | Metric::PayloadFixedCpu
             | Metric::MemoryPerInstance => None,
         }
     }

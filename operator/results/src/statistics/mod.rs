@@ -9,7 +9,8 @@
 //! [`trimmed`]: the mean that all of these estimate. [`student`]: the distribution behind the intervals.
 //! [`change`]: since when a measure is different, over many runs of a schedule.
 //! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
-//! groups. [`order`]: whether they depend on the order of trials. Why these and no others, with the simulations behind the choice:
+//! groups. [`order`]: whether they depend on the order of trials.
+//! [`line`]: a fixed cost and a cost per unit. Why these and no others, with the simulations behind the choice:
 //! docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
@@ -21,6 +22,7 @@ pub mod change;
 mod contrast;
 pub mod false_discovery;
 mod history;
+mod line;
 pub mod modes;
 pub mod order;
 pub mod range;
@@ -34,6 +36,7 @@ mod unpaired;
 pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
 pub use bounded::{Bounded, BoundedSpread, OneSided};
 pub use contrast::Contrast;
+pub use line::Line;
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
 pub use scale::Scale;

@@ -289,6 +289,7 @@ impl Collector {
             sandboxes: sandbox::sandboxes(&run.spec, &cells.loads),
             cells: cells.loads,
             capacity: cells.capacity,
+            payload: cells.payload,
             cold_starts: cells.cold_starts,
             harness_floors: coldstart::floors(observations),
             density: cells.density,

@@ -29,6 +29,7 @@ use crate::cells::capacity::CapacityCell;
 use crate::cells::coldstart::{ColdStartCell, HarnessFloor};
 use crate::cells::density::DensityCell;
 use crate::cells::load::LoadCell;
+use crate::cells::payload::PayloadCell;
 use crate::judge::comparison::{Comparison, NoiseFloor};
 use crate::judge::expectations::Decision;
 use crate::judge::precision::Precision;
@@ -94,6 +95,9 @@ pub struct Summary {
     /// Capacity: one entry per variant and workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacity: Vec<CapacityCell>,
+    /// Payload: one entry per variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payload: Vec<PayloadCell>,
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
@@ -144,6 +148,7 @@ impl Summary {
         cells::all(
             &self.cells,
             &self.capacity,
+            &self.payload,
             &self.cold_starts,
             &self.density,
         )

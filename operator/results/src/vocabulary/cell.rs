@@ -84,9 +84,11 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
         Point::WarmLatency => " (warm latency)".to_owned(),
         Point::Throughput { connections } => format!(" at {connections} connections"),
         Point::OpenLoop { rate } => format!(" at {rate}"),
-        Point::ColdStart { concurrency: 1 } | Point::Capacity | Point::Density | Point::Scout => {
-            String::new()
-        }
+        Point::ColdStart { concurrency: 1 }
+        | Point::Capacity
+        | Point::Payload
+        | Point::Density
+        | Point::Scout => String::new(),
         Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
     };
     format!("{variant} on {workload}{at}")
@@ -97,6 +99,7 @@ pub const fn of_sweep(point: Point) -> &'static str {
     match point {
         Point::ColdStart { .. } => "cold starts of ",
         Point::Capacity => "capacity of ",
+        Point::Payload => "payload of ",
         Point::Density => "density of ",
         Point::Scout => "scout of ",
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => "",

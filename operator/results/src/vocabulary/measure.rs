@@ -230,6 +230,7 @@ pub trait Measured: Sized + Copy {
             | Point::WarmLatency
             | Point::Throughput { .. }
             | Point::Capacity
+            | Point::Payload
             | Point::Density
             | Point::Scout => noun.to_owned(),
         }
@@ -272,6 +273,16 @@ impl Measured for Metric {
             Self::Capacity => Measure {
                 better: Better::More,
                 ..measure("capacity", Unit::PerSecond)
+            },
+            Self::PayloadCpuPerMegabyte => Measure {
+                aspect: Aspect::HowMuch,
+                words: Words::CPU,
+                ..measure("CPU per MB of payload", Unit::Microseconds)
+            },
+            Self::PayloadFixedCpu => Measure {
+                aspect: Aspect::HowMuch,
+                words: Words::CPU,
+                ..measure("CPU per request without its payload", Unit::Microseconds)
             },
             Self::MemoryPerInstance => measure("memory per instance", Unit::Bytes),
             Self::ContextSwitchesPerCpuSecond => Measure {

@@ -67,6 +67,7 @@ const fn rank(point: Point) -> Option<i64> {
         Point::WarmLatency
         | Point::Throughput { .. }
         | Point::Capacity
+        | Point::Payload
         | Point::Density
         | Point::Scout => None,
     }

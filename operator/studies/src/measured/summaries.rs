@@ -87,8 +87,9 @@ fn points(summary: &Summary) -> Vec<Point> {
 fn figures_of(summary: &Summary, cell: AnyCell<'_>) -> (Vec<Figure>, u32) {
     match cell.detail {
         Detail::Load(load) => (of_sweep(summary, load.sweep), load.connections),
-        // No study asks for a capacity.
+        // No study asks for a capacity or a payload.
         Detail::Capacity(climbs) => (vec![], climbs.connections),
+        Detail::Payload(bodies) => (vec![], bodies.connections),
         Detail::ColdStart(starts) => (vec![Figure::Ready], starts.concurrency),
         Detail::Density(climbs) => {
             let last = climbs.steps.last();

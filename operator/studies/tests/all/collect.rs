@@ -70,6 +70,7 @@ fn the_ratio_of_a_row_is_that_of_the_report() {
         | Point::WarmLatency
         | Point::OpenLoop { .. }
         | Point::Capacity
+        | Point::Payload
         | Point::Density
         | Point::Scout => None,
     };

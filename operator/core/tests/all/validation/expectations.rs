@@ -117,6 +117,7 @@ fn an_expectation_on_a_number_that_no_sweep_gives_is_refused() {
         ("coldStartAnswer", "spec.sweeps.coldStart"),
         ("openLoopP99", "spec.sweeps.openLoop without a target"),
         ("capacity", "spec.sweeps.openLoop with a target"),
+        ("payloadFixedCpu", "spec.sweeps.payload"),
     ] {
         let refused = gate_refused(common::parse(common::RUN), metric, |_, _| ());
         assert!(refused.contains(sweep), "{refused}");

@@ -1,7 +1,7 @@
 //! Loads, density and precision.
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::Network;
+use wasmbench_api::run::{Network, Workload};
 use wasmbench_core::validate::validate;
 
 use super::cold_refused;
@@ -137,4 +137,38 @@ fn an_open_loop_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
         shares.contains("leave out rates and ratesPercentOfPeak"),
         "{shares}"
     );
+}
+
+#[test]
+fn a_payload_is_bounded_by_the_crd_and_tighter_by_the_administrator() {
+    use wasmbench_api::payload::Payload;
+    let refusal = |workloads: usize, change: &dyn Fn(&mut Payload)| {
+        let mut sweep: Payload = serde_json::from_value(serde_json::json!({})).unwrap();
+        change(&mut sweep);
+        let field = cold_refused(|run, config| {
+            let first = run.spec.workloads[0].clone();
+            run.spec.workloads = (0..workloads)
+                .map(|index| Workload {
+                    name: format!("w{index}"),
+                    ..first.clone()
+                })
+                .collect();
+            run.spec.sweeps.payload = Some(sweep.clone());
+            run.spec.sweeps.cold_start = None;
+            config.limits.connections = 60;
+            config.limits.duration_seconds = 20;
+        });
+        field.to_string()
+    };
+    assert!(refusal(2, &|_| ()).contains("set one workload"));
+    for bytes in [&[][..], &[1024], &[0, 0], &[0, 1_048_577]] {
+        let message = refusal(1, &|sweep| sweep.bytes = bytes.to_vec());
+        assert!(
+            message.contains("at least two different sizes"),
+            "{message}"
+        );
+    }
+    assert!(refusal(1, &|sweep| sweep.connections = 61).contains("allows 60"));
+    assert!(refusal(1, &|sweep| sweep.connections = 0).contains("1 or more"));
+    assert!(refusal(1, &|sweep| sweep.duration_seconds = 21).contains("allows 20 s"));
 }

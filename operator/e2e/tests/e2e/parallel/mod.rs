@@ -20,6 +20,7 @@ mod misbehaviour;
 mod no_room;
 mod node_cold;
 mod open_loop;
+mod payload;
 mod presets;
 mod requests;
 mod schedule;

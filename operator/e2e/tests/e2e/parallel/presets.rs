@@ -51,7 +51,7 @@ const MORE: &str = r"
 - {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
 - {name: sleep, path: '/sleep?ms=20', expect: {body: slept}}
 - {name: json, path: /json, expect: {sameAcrossVariants: true}}
-- {name: echo, path: '/echo?text', expect: {body: text}}
+- {name: echo, method: POST, path: /echo, bodyBytes: 1048576, expect: {sameAcrossVariants: true}}
 ";
 
 fn spec(variants: &str, workloads: &str) -> String {

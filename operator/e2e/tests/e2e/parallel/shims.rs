@@ -29,7 +29,7 @@ const QUICK: &str = r"
 - {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
 - {name: sleep, path: '/sleep?ms=20', expect: {body: slept}}
 - {name: json, path: /json, expect: {sameAcrossVariants: true}}
-- {name: echo, path: '/echo?text', expect: {body: text}}
+- {name: echo, method: POST, path: /echo, bodyBytes: 1048576, expect: {sameAcrossVariants: true}}
 - {name: state, path: /state, expect: {status: 200}}
 - {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
 ";

@@ -83,6 +83,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             ..TimedWindow::default()
         }),
         rungs: vec![],
+        sizes: vec![],
         cpus: Some(CpuLists {
             subject: Some("0-1".into()),
             generator: Some("0-1".into()),

@@ -31,6 +31,7 @@ pub fn cost(cell: &Cell) -> f64 {
         | Point::Throughput { .. }
         | Point::OpenLoop { .. }
         | Point::Capacity
+        | Point::Payload
         | Point::Density
         | Point::Scout => 1.25,
     };

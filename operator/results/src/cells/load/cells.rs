@@ -48,9 +48,11 @@ pub fn cell(
         Point::WarmLatency => Sweep::WarmLatency,
         Point::Throughput { .. } => Sweep::Throughput,
         Point::OpenLoop { .. } => Sweep::OpenLoop,
-        Point::ColdStart { .. } | Point::Capacity | Point::Density | Point::Scout => {
-            return None;
-        }
+        Point::ColdStart { .. }
+        | Point::Capacity
+        | Point::Payload
+        | Point::Density
+        | Point::Scout => return None,
     };
     let (connections, reuse) = connections_of(&spec.sweeps, *point)?;
     let wrong = validity.of_every_trial(variant, workload);

@@ -172,7 +172,11 @@ const fn points_fields(sweep: AnySweep) -> &'static [&'static str] {
         AnySweep::Throughput => &["connections"],
         AnySweep::ColdStart => &["concurrency"],
         AnySweep::OpenLoop => &["rates", "ratesPercentOfPeak"],
-        AnySweep::WarmLatency | AnySweep::Capacity | AnySweep::Density | AnySweep::Scout => &[],
+        AnySweep::WarmLatency
+        | AnySweep::Capacity
+        | AnySweep::Payload
+        | AnySweep::Density
+        | AnySweep::Scout => &[],
     }
 }
 

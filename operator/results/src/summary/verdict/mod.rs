@@ -85,6 +85,8 @@ const HEADLINES: [Metric; Metric::COUNT] = [
     Metric::OpenLoopP99,
     Metric::OpenLoopP50,
     Metric::Memory,
+    Metric::PayloadCpuPerMegabyte,
+    Metric::PayloadFixedCpu,
     Metric::Succeeded,
     Metric::ColdStartListening,
     Metric::ColdStartAnswer,
@@ -174,6 +176,7 @@ fn absolutes(summary: &Summary) -> Vec<String> {
                 .chain(p50)
                 .chain(open)
                 .chain(capacity(summary, variant, workload))
+                .chain(payload(summary, variant, workload))
                 .chain(cold_start(summary, variant, workload))
                 .chain(one_more(summary, variant, workload))
                 .collect();
@@ -209,6 +212,11 @@ fn capacity(summary: &Summary, variant: &str, workload: &str) -> Option<String> 
         "capacity {} at p99 <= {target}",
         cell.detail.words()?
     ))
+}
+
+fn payload(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let cell = ranked(&summary.payload, variant, workload).next()?;
+    Some(format!("CPU {}", cell.detail.words()?))
 }
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {

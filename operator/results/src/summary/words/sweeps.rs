@@ -4,6 +4,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::cold_start::ColdStart;
 use wasmbench_api::density::Density;
 use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::payload::Payload;
 use wasmbench_api::run::Network;
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
@@ -38,7 +39,8 @@ pub fn sentences(spec: &BenchmarkRunSpec) -> Vec<String> {
         )
     });
     let open = spec.sweeps.open_loop.as_ref().map(open_loop);
-    let all = [cold, warm, throughput, open, dense];
+    let bodies = spec.sweeps.payload.as_ref().map(payload);
+    let all = [cold, warm, throughput, open, bodies, dense];
     all.into_iter().flatten().collect()
 }
 
@@ -96,6 +98,19 @@ fn capacity(sweep: &OpenLoop, p99: &str, rungs: &str) -> String {
          discarded seconds, with {} s or 1000 requests at each, until two in a row miss the target; each block but the first \
          shifts the rates by another part of a step",
         sweep.connections, sweep.warmup_seconds, sweep.duration_seconds
+    )
+}
+
+fn payload(sweep: &Payload) -> String {
+    let sizes: Vec<String> = sweep.sizes().iter().map(u32::to_string).collect();
+    format!(
+        "payload: POST {} with bodies of {} bytes that are sent back, over {} connections, in one pod; {} s with each after \
+         {} discarded seconds",
+        sweep.path,
+        sizes.join(", "),
+        sweep.connections,
+        sweep.duration_seconds,
+        sweep.warmup_seconds
     )
 }
 
