@@ -15,26 +15,25 @@ use wasmbench_model::names;
 use wasmbench_results::runs::history::History;
 use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
-/// A run of half a minute whose two blocks are too few to be trusted.
+/// A short run whose only block is too few to be trusted.
 const TINY: &str = r"
-blocks: 2
+blocks: 1
 noiseFloor: false
 variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
 workloads: [{name: hello, expect: {bodySuffix: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
-/// A run whose windows are short but together take longer than the test.
+/// A run whose windows are short but together take longer than the test, without taking CPU time from
+/// the others.
 const LONG: &str = r"
 blocks: 50
 noiseFloor: false
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
-workloads: [{name: hello, expect: {bodySuffix: hello}}]
-sweeps:
-  warmLatency: {requests: 100}
-  throughput: {connections: [4], durationSeconds: 6, warmupSeconds: 0}
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {bodySuffix: slept}}]
+sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
 ";
 
 /// A schedule that is due every minute, with additional fields.
