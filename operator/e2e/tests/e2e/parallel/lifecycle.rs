@@ -2,7 +2,7 @@
 //! measures how soon a run stops.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, ListParams, PartialObjectMeta, Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
@@ -68,8 +68,8 @@ async fn a_run_deleted_halfway_stops_and_leaves_nothing() {
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
         eventually(PATIENCE, "the run's records are gone", || async {
             let left = maps.list_metadata(&ListParams::default()).await.ok()?.items;
-            let is_gone = |map: &PartialObjectMeta<ConfigMap>| !map.name_any().contains("halfway");
-            left.iter().all(is_gone).then_some(())
+            let mut names = left.iter().map(ResourceExt::name_any);
+            names.all(|name| !name.contains("halfway")).then_some(())
         })
         .await;
     })

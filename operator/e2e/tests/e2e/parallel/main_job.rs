@@ -301,8 +301,11 @@ async fn samples_and_studies_are_accepted() {
         paths.extend(manifests("studies"));
         // Contains the figures of the documents, and no run.
         paths.retain(|path| !path.ends_with("published.yaml"));
-        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let files = paths.iter().flat_map(|path| ["-f", path]);
+        let paths: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let files = paths.iter().flat_map(|path| ["-f", path.as_str()]);
         let apply = ["apply", "--dry-run=server", "-n", &namespace].into_iter();
         let answer = kubectl(&apply.chain(files).collect::<Vec<_>>()).await;
         assert!(answer.ok, "{}", answer.stderr);
