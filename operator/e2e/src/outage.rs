@@ -15,7 +15,7 @@ subjectReadyTimeoutSeconds: 300
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
-workloads: [{name: hello, expect: {bodySuffix: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {bodySuffix: slept}}]
 sweeps: {warmLatency: {requests: 100}}
 ";
 

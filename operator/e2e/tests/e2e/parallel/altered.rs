@@ -20,7 +20,7 @@ subjectReadyTimeoutSeconds: 600
 variants:
 - {{name: good, preset: native}}
 - {{name: injected, preset: native}}
-workloads: [{{name: hello, expect: {{body: hello}}}}]
+workloads: [{{name: sleep, path: '/sleep?ms=20', expect: {{body: slept}}}}]
 sweeps: {{{sweep}}}
 "
     )
@@ -91,7 +91,7 @@ async fn defaults_of_a_limit_range_are_recorded_and_are_no_alteration() {
         let spec = r"
 blocks: 1
 variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
 sweeps: {warmLatency: {requests: 50, warmupRequests: 10}, coldStart: {samples: 1}}
 ";
         let (_, records) = runs::measured(&client, &namespace, ("limited", spec), 300, 2).await;

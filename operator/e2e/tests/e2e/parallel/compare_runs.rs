@@ -19,8 +19,7 @@ variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
 workloads: [{name: hello, expect: {bodySuffix: hello}}]
-sweeps:
-  warmLatency: {requests: 100}
+sweeps: {warmLatency: {requests: 100}}
 ";
 
 /// Measures a run that names an earlier one, and returns what its status says about both.

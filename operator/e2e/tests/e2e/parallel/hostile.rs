@@ -16,11 +16,12 @@ use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 use wasmbench_model::wire::record::RECORD_SCHEMA;
 use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
+/// The service waits, and leaves CPU time to the other tests.
 const TINY: &str = r"
 blocks: 1
 noiseFloor: false
 variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 

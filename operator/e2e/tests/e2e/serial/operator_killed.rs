@@ -15,7 +15,7 @@ noiseFloor: false
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
-workloads: [{name: hello, expect: {bodySuffix: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {bodySuffix: slept}}]
 sweeps:
   warmLatency: {requests: 100}
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
