@@ -26,11 +26,11 @@ sweeps: {warmLatency: {requests: 50, warmupRequests: 10}}
 
 /// A run whose windows alone take longer than [`PATIENCE`].
 const LONG: &str = r"
-blocks: 60
+blocks: 50
 noiseFloor: false
 variants: [{name: native, preset: native}]
 workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
-sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
+sweeps: {warmLatency: {requests: 400, warmupRequests: 10}}
 ";
 
 async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_json::Value) {

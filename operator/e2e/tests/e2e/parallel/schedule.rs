@@ -27,11 +27,11 @@ sweeps: {warmLatency: {requests: 50}}
 
 /// A run whose windows are short but together take longer than the test.
 const LONG: &str = r"
-blocks: 60
+blocks: 50
 noiseFloor: false
 variants: [{name: native, preset: native}]
 workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
-sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
+sweeps: {warmLatency: {requests: 400, warmupRequests: 10}}
 ";
 
 /// A schedule that is due every minute, with additional fields.

@@ -182,23 +182,21 @@ async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
             messages(&summary, "ErrorsInLoad", "good"),
             Vec::<&str>::new()
         );
-        let text = report(&namespace, "faults", "md").await;
-        assert!(text.to_lowercase().contains("per connection"), "{text}");
     })
     .await;
 }
 
-/// Every variant but `plain` differs in one thing.
+/// `other` answers with more bytes, over connections that end, and has one thread.
 fn unequal(image: &str) -> String {
-    let variant = |name: &str, sizes: u32, threads: u32| {
+    let variant = |name: &str, answers: &str, threads: u32| {
         format!(
             "- {{name: {name}, container: {{image: '{image}', args: [\
-             '--at=/sizes=/?bytes={sizes}', \
+             '--at=/answers={answers}', \
              '--at=/threads=/work?iterations=500000&threads={threads}']}}}}\n"
         )
     };
-    let plain = variant("plain", 30, 0);
-    let other = variant("other", 50_000, 1);
+    let plain = variant("plain", "/?bytes=30", 0);
+    let other = variant("other", "/limit?requests=1&bytes=50000", 1);
     format!(
         r"
 blocks: 2
@@ -207,7 +205,7 @@ noiseFloor: false
 variants:
 {plain}{other}
 workloads:
-- {{name: sizes, path: /sizes}}
+- {{name: answers, path: /answers}}
 - {{name: threads, path: /threads, expect: {{body: hello}}}}
 - {{name: logs, path: /log}}
 sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
@@ -226,11 +224,19 @@ async fn differences_between_two_sides_are_noted() {
         let summary = summary(&namespace, "unequal").await;
         let cell = |variant, workload| Cell::find(&summary, variant, workload);
 
-        assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
-        assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
-        let notes = messages(&summary, "UnequalAnswers", "sizes");
+        assert_eq!(cell("plain", "answers").answer_bytes(), (30, 30));
+        let other = cell("other", "answers");
+        assert_eq!(other.answer_bytes(), (50_000, 50_000));
+        let notes = messages(&summary, "UnequalAnswers", "answers");
         let has_both = |note: &&str| note.contains("30") && note.contains("50");
         assert!(notes.iter().any(has_both), "{notes:?}");
+
+        assert!(other.failed_percent() == 0.0, "{other:?}");
+        let served = other.requests_per_connection().expect("connections end");
+        let (from, to) = ABOUT_ONE;
+        assert!((from..=to).contains(&served), "{served}");
+        let text = report(&namespace, "unequal", "md").await;
+        assert!(text.to_lowercase().contains("per connection"), "{text}");
 
         // A line for each request is what the service costs, and nobody else.
         let cost = messages(&summary, "LogCost", "logs");
