@@ -103,7 +103,7 @@ fn check_not_applicable(run: &BenchmarkRun) {
 #[tokio::test]
 async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled() {
     with_namespace("shim", |client, namespace| async move {
-        let sweeps = "  warmLatency: {requests: 100, warmupRequests: 8, connections: 8}\n";
+        let sweeps = "  warmLatency: {requests: 100, warmupRequests: 0, connections: 8}\n";
         let spec = spec(WASMTIME, QUICK, sweeps);
         // Nine workloads of three variants, except what an instance per request cannot do.
         let (run, records) = measured(&client, &namespace, &spec, 26).await;
