@@ -80,12 +80,16 @@ async fn a_wasmtime_guest_that_cannot_run_or_traps_fails_with_its_own_message() 
     with_namespace("guests", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
-        let traps = wasm_image::load(folder.path(), "traps", &wat::parse_str(traps).unwrap()).await;
+        let traps = wat::parse_str(traps).unwrap();
         let library = wat::parse_str("(module (func (export \"add\")))").unwrap();
-        let library = wasm_image::load(folder.path(), "library", &library).await;
         let component = wat::parse_str("(component)").unwrap();
-        let component = wasm_image::load(folder.path(), "component", &component).await;
-        let text = wasm_image::load(folder.path(), "text", b"this is no Wasm").await;
+        let files = [
+            ("traps", traps.as_slice()),
+            ("library", library.as_slice()),
+            ("component", component.as_slice()),
+            ("text", b"this is no Wasm".as_slice()),
+        ];
+        let [traps, library, component, text] = wasm_image::load(folder.path(), files).await;
         let server = image(&client, "server").await;
         let variants = [
             under("wasmtime", "traps", &traps, ""),
@@ -112,8 +116,12 @@ async fn a_wasmedge_guest_that_cannot_run_or_traps_fails_with_its_own_message() 
     with_namespace("modules", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (func (export "_start") unreachable))"#;
-        let traps = wasm_image::load(folder.path(), "stops", &wat::parse_str(traps).unwrap()).await;
-        let text = wasm_image::load(folder.path(), "prose", b"this is no Wasm, either").await;
+        let traps = wat::parse_str(traps).unwrap();
+        let files = [
+            ("stops", traps.as_slice()),
+            ("prose", b"this is no Wasm, either".as_slice()),
+        ];
+        let [traps, text] = wasm_image::load(folder.path(), files).await;
         let component = image(&client, "server").await;
         let late = image(&client, "server-wasmedge").await;
         let variants = [
