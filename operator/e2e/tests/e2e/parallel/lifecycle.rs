@@ -54,7 +54,7 @@ async fn stops_and_leaves_nothing(client: &Client, uid: &str) {
 async fn a_run_deleted_halfway_stops_and_leaves_nothing() {
     with_namespace("delete", |client, namespace| async move {
         let run = runs::create(&client, &namespace, "halfway", LONG).await;
-        runs::recorded(&client, &namespace, "halfway", 2).await;
+        runs::recorded(&client, &namespace, "halfway", 1).await;
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
         api.delete("halfway", &DeleteParams::default())
             .await
