@@ -191,7 +191,7 @@ fn unequal(image: &str) -> String {
     let variant = |name: &str, answers: &str, threads: u32| {
         format!(
             "- {{name: {name}, container: {{image: '{image}', args: [\
-             '--at=/answers={answers}', \
+             '--at=/sizes={answers}', \
              '--at=/threads=/work?iterations=500000&threads={threads}']}}}}\n"
         )
     };
@@ -205,7 +205,7 @@ noiseFloor: false
 variants:
 {plain}{other}
 workloads:
-- {{name: answers, path: /answers}}
+- {{name: sizes, path: /sizes}}
 - {{name: threads, path: /threads, expect: {{body: hello}}}}
 - {{name: logs, path: /log}}
 sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
@@ -224,10 +224,10 @@ async fn differences_between_two_sides_are_noted() {
         let summary = summary(&namespace, "unequal").await;
         let cell = |variant, workload| Cell::find(&summary, variant, workload);
 
-        assert_eq!(cell("plain", "answers").answer_bytes(), (30, 30));
-        let other = cell("other", "answers");
+        assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
+        let other = cell("other", "sizes");
         assert_eq!(other.answer_bytes(), (50_000, 50_000));
-        let notes = messages(&summary, "UnequalAnswers", "answers");
+        let notes = messages(&summary, "UnequalAnswers", "sizes");
         let has_both = |note: &&str| note.contains("30") && note.contains("50");
         assert!(notes.iter().any(has_both), "{notes:?}");
 
