@@ -70,7 +70,7 @@ build_shims() {
   local name
   for name in "${shim_names[@]}"; do
     [ -e "$("$hack/shim" --path "$name")" ] ||
-      step "Build the shim of $name (the first time 15 minutes)" build_shim "$name"
+      step "Build the shim of $name (the first time 7 to 15 minutes)" build_shim "$name"
   done
 }
 
