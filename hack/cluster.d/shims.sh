@@ -8,29 +8,40 @@ shim_names=(wasmtime wasmedge)
 runtime_names=("${shim_names[@]}" wasmbench-broken)
 
 add_shims() {
-  local name program node
+  local name program node mark pid failed='' pids=()
   build_shims
   use_cluster
   for node in $(nodes); do add_runtimes "$node"; done
   for name in "${shim_names[@]}"; do
     program=$("$hack/shim" --path "$name")
+    mark=$(mark_of "${program%/*}")
+    pids=()
     for node in $(nodes); do
-      [ ! -d "${program%/*}/lib" ] || copy_to_node "${program%/*}/lib" "$node" "/usr/local/lib/containerd-shim-$name"
-      copy_to_node "$program" "$node" "/usr/local/bin/containerd-shim-$name-v1"
+      copy_shim "$name" "$program" "$mark" "$node" &
+      pids+=($!)
     done
+    for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+    [ -z "$failed" ] || exit 1
     kube apply --filename "$hack/../manifests/runtimeclasses/$name.yaml" >/dev/null
     echo "The RuntimeClass $name is ready."
   done
 }
 
+# What tells the files of one build from those of another. All nodes get the same, so it is computed once.
+mark_of() { fingerprint "$1" </dev/null; }
+
+# The program last: with its libraries, a shim is complete.
+copy_shim() { # NAME PROGRAM MARK NODE
+  [ ! -d "${2%/*}/lib" ] || copy_to_node "${2%/*}/lib" "$3" "$4" "/usr/local/lib/containerd-shim-$1"
+  copy_to_node "$2" "$3" "$4" "/usr/local/bin/containerd-shim-$1-v1"
+}
+
 # Renames into place, because a running shim's files cannot be overwritten. Skips what is already there.
-copy_to_node() { # SOURCE NODE TARGET
-  local mark
-  mark=$(fingerprint "$1" </dev/null)
-  [ "$(docker exec "$2" cat "$3.content" 2>/dev/null || true)" != "$mark" ] || return 0
-  docker exec "$2" rm -rf "$3.new"
-  docker cp --quiet "$1" "$2:$3.new" >/dev/null 2>&1 || docker cp "$1" "$2:$3.new" >/dev/null
-  docker exec "$2" sh -c 'rm -rf "$1" && mv "$1.new" "$1" && echo "$2" >"$1.content"' - "$3" "$mark"
+copy_to_node() { # SOURCE MARK NODE TARGET
+  [ "$(docker exec "$3" cat "$4.content" 2>/dev/null || true)" != "$2" ] || return 0
+  docker exec "$3" rm -rf "$4.new"
+  docker cp --quiet "$1" "$3:$4.new" >/dev/null 2>&1 || docker cp "$1" "$3:$4.new" >/dev/null
+  docker exec "$3" sh -c 'rm -rf "$1" && mv "$1.new" "$1" && echo "$2" >"$1.content"' - "$4" "$2"
 }
 
 # containerd ignores the plugin that its configuration version does not have.
@@ -59,7 +70,7 @@ build_shims() {
   local name
   for name in "${shim_names[@]}"; do
     [ -e "$("$hack/shim" --path "$name")" ] ||
-      step "Build the shim of $name (the first time 15 minutes)" build_shim "$name"
+      step "Build the shim of $name (the first time 7 to 15 minutes)" build_shim "$name"
   done
 }
 

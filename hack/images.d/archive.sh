@@ -21,7 +21,7 @@ image_inputs() {
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/kernels hack/lib/rustc-for-wasmcloud hack/shim
 }
 
-image_tag() { image_inputs | digest | sed 's/^/dev-/' | cut -c1-16; }
+image_tag() { { image_inputs | digest && echo "$profile"; } | sha256sum | sed 's/^/dev-/' | cut -c1-16; }
 
 # A digest of the sources of operator, probe and plugin, in twelve digits: their --version prints it.
 build_tag() { { sources operator charts/wasmbench/catalogue.json && printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml; } | digest | cut -c1-12; }

@@ -163,16 +163,16 @@ compile() { # DIRECTORY NAME...
   # not get into them (cargo compiles members by relative paths); remapping it here would make every clone
   # recompile everything.
   WASMBENCH_BUILD=$digits RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
-    cargo build --locked --release --target "$target" "${packages[@]}"
-  built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release
+    cargo build --locked --profile "$profile" --target "$target" "${packages[@]}"
+  built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/$profile
   mkdir -p "$directory"
   for name in "$@"; do
     [ -z "${binary_of[$name]:-}" ] || put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
   [[ " $* " != *" kernel-wasmtime "* ]] || put 755 "$built/kernel-wasmtime" "$directory/kernel-wasmtime"
   rm -rf "$store/plugin"
-  mkdir -p "$store/plugin/$digits"
-  put 755 "$built/kubectl-wasmbench" "$store/plugin/$digits/kubectl-wasmbench"
+  mkdir -p "$store/plugin/$profile-$digits"
+  put 755 "$built/kubectl-wasmbench" "$store/plugin/$profile-$digits/kubectl-wasmbench"
   for name in wasm-guest-action wasm-guest-action-large; do
     [[ " $* " != *" probe "* ]] || put 755 "$built/$name" "$directory/$name"
   done

@@ -12,6 +12,10 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}
 # shellcheck source=hack/versions.env
 source "$hack/versions.env"
 
+# How images and shims are compiled: 'release', which is what may be measured, or 'quick', which is what tests run.
+export WASMBENCH_PROFILE=${WASMBENCH_PROFILE:-release}
+profile=$WASMBENCH_PROFILE
+
 # Prints one sentence about what is wrong and how to fix it, then exits.
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2

@@ -78,21 +78,24 @@ where
 /// How long something that is certain to happen may take on a machine on which other tests run.
 pub const PATIENCE: Duration = Duration::from_mins(5);
 
+/// How often to check at first, and when that has taken long: then a second more does not matter, but the
+/// API server's CPU time does.
+const INTERVALS: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+
 /// Retries until `check` returns a value; panics after `limit` with what was awaited.
 pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Option<T>>,
 {
-    let deadline = tokio::time::Instant::now() + limit;
+    let begin = tokio::time::Instant::now();
+    let [first, last] = INTERVALS;
     loop {
         if let Some(found) = check().await {
             return found;
         }
-        assert!(
-            tokio::time::Instant::now() < deadline,
-            "not within {limit:?}: {what}"
-        );
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        let waited = begin.elapsed();
+        assert!(waited < limit, "not within {limit:?}: {what}");
+        tokio::time::sleep((waited / 50).clamp(first, last)).await;
     }
 }

@@ -9,18 +9,18 @@ use crate::{PATIENCE, eventually, operator_namespace};
 /// The run to survive it. The cluster's own controllers may die with the API server and start no
 /// pod for a minute.
 pub const RUN: &str = r"
-blocks: 3
+blocks: 2
 noiseFloor: false
 subjectReadyTimeoutSeconds: 300
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
-workloads: [{name: hello, expect: {bodySuffix: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {bodySuffix: slept}}]
 sweeps: {warmLatency: {requests: 100}}
 ";
 
 /// The number of trials in [`RUN`].
-pub const TRIALS: usize = 6;
+pub const TRIALS: usize = 4;
 
 /// Kills the API server once the run has completed a trial. Returns the time from the API server's
 /// first response to the run's next step.

@@ -19,6 +19,12 @@ use crate::answered;
 /// for.
 const LONGEST: u32 = 3;
 
+/// How often to look for a state that passes, such as a probe that measures.
+const PASSING: Duration = Duration::from_millis(200);
+/// How often to look for a state that stays. Each look costs the API server's CPU time, which it shares
+/// with what is measured.
+const LASTING: Duration = Duration::from_secs(1);
+
 /// Creates the run that `spec` (YAML) describes.
 pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) -> BenchmarkRun {
     let spec = serde_yaml::from_str(spec).expect("the spec is YAML");
@@ -44,16 +50,16 @@ pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64
         condition(run, conditions::FINISHED).is_some_and(|c| c.status == "True")
     };
     let what = (name, "has ended");
-    awaited(client, namespace, what, patience, has_ended).await
+    awaited(client, namespace, what, (patience, LASTING), has_ended).await
 }
 
-/// Polls the run until `is_so` holds, which `what` describes. Panics if the run makes no progress
-/// for `patience`, or takes [`LONGEST`] times as long in total.
+/// Polls the run once per `interval` until `is_so` holds, which `what` describes. Panics if the run makes
+/// no progress for `patience`, or takes [`LONGEST`] times as long in total.
 async fn awaited(
     client: &Client,
     namespace: &str,
     (name, what): (&str, &str),
-    patience: Duration,
+    (patience, interval): (Duration, Duration),
     is_so: impl Fn(&BenchmarkRun) -> bool,
 ) -> BenchmarkRun {
     let begin = Instant::now();
@@ -78,7 +84,7 @@ async fn awaited(
             still < patience && all < LONGEST * patience,
             "not so after {all:?}: {name} {what}; since {still:?} there is {seen:?}"
         );
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::sleep(interval).await;
     }
 }
 
@@ -162,7 +168,8 @@ pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) 
         progress(run).is_some_and(|(trials, _)| trials >= scouts + count)
     };
     let what = (name, "has records");
-    awaited(client, namespace, what, crate::PATIENCE, has_them).await;
+    let times = (crate::PATIENCE, PASSING);
+    awaited(client, namespace, what, times, has_them).await;
 }
 
 /// Waits until the run reports that a probe is measuring, and not only a scout.
@@ -174,7 +181,8 @@ pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u6
         progress.trial.as_ref().filter(|_| at_work)?.parse().ok()
     };
     let measures = |run: &BenchmarkRun| trial(run).is_some_and(|trial| !trial.is_scout());
-    awaited(client, namespace, (name, "measures"), patience, measures).await;
+    let (what, times) = ((name, "measures"), (patience, PASSING));
+    awaited(client, namespace, what, times, measures).await;
 }
 
 /// A condition of the run.

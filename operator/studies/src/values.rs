@@ -137,8 +137,8 @@ impl<'a> Values<'a> {
 
     fn pair<'s>(
         &'s self,
-        own: (&str, u32),
-        (others, theirs): (&'s Self, (&str, u32)),
+        own: (&'s str, u32),
+        (others, theirs): (&'s Self, (&'s str, u32)),
     ) -> Option<Pair<'s, 'a>> {
         let mut both = self.by_run.iter().zip(&others.by_run);
         both.find_map(|((name, run, mine), (_, _, other))| {

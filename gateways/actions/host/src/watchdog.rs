@@ -99,15 +99,12 @@ impl Running {
                 .by_time
                 .first_key_value()
                 .is_some_and(|((at, _), _)| *at <= now);
-            calls = match next.into_iter().chain(is_late.then_some(AGAIN)).min() {
-                Some(rest) => {
-                    let waited = self.sooner.wait_timeout(calls, rest);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => {
-                    let waited = self.sooner.wait(calls);
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
+            calls = if let Some(rest) = next.into_iter().chain(is_late.then_some(AGAIN)).min() {
+                let waited = self.sooner.wait_timeout(calls, rest);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                let waited = self.sooner.wait(calls);
+                waited.unwrap_or_else(PoisonError::into_inner)
             };
         }
     }

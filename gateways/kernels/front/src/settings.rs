@@ -51,9 +51,9 @@ impl Settings {
             program: words.next().unwrap_or_default(),
             first_arguments: words.collect(),
             options: Options {
-                threads: parsed(&given, "ENGINE_THREADS", threads)?.unwrap_or(1),
-                bounds_checks: parsed(&given, "ENGINE_BOUNDS_CHECKS", BoundsChecks::from_name)?,
-                allocator: parsed(&given, "ENGINE_ALLOCATOR", Allocator::from_name)?,
+                threads: parsed(given, "ENGINE_THREADS", threads)?.unwrap_or(1),
+                bounds_checks: parsed(given, "ENGINE_BOUNDS_CHECKS", BoundsChecks::from_name)?,
+                allocator: parsed(given, "ENGINE_ALLOCATOR", Allocator::from_name)?,
                 folder: folder.into(),
             },
         })

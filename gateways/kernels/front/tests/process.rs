@@ -38,12 +38,12 @@ while read -r id _; do
   echo "$id 3ff8000000000000 0"
 done"#;
 /// Ends with its first call.
-const MORTAL: &str = r#"
+const MORTAL: &str = r"
 echo 'ready {}'
 read -r _
 echo 'a first line' >&2
 echo 'out of luck' >&2
-exit 3"#;
+exit 3";
 
 /// A front, and the folder in which it and its executor run.
 struct Front {

@@ -19,7 +19,7 @@ struct Mapped {
     /// Its exposed address.
     address: usize,
     /// Bytes that are mapped.
-    mapped: usize,
+    length: usize,
     /// Bytes to which the memory may grow.
     capacity: usize,
     /// Bytes that the guest was given.
@@ -55,7 +55,7 @@ unsafe impl MemoryCreator for Unchecked {
         let mapping = mapping.map_err(|error| format!("could not map {mapped} bytes: {error}"))?;
         Ok(Box::new(Mapped {
             address: mapping.expose_provenance(),
-            mapped,
+            length: mapped,
             capacity,
             size: minimum,
         }))
@@ -89,6 +89,6 @@ impl Drop for Mapped {
     fn drop(&mut self) {
         // SAFETY: it is this memory's own mapping, which the engine no longer uses. The kernel
         // refuses only what is no mapping.
-        let _ = unsafe { munmap(with_exposed_provenance_mut(self.address), self.mapped) };
+        let _ = unsafe { munmap(with_exposed_provenance_mut(self.address), self.length) };
     }
 }

@@ -71,7 +71,7 @@ fn ladder(summary: &Summary, cell: &CapacityCell) -> Ladder {
 /// Rate and p99 of a rung that shows something in most of its blocks.
 fn median(rung: &RungSummary) -> Option<(f64, f64)> {
     let p99 = rung.p99_microseconds?.median;
-    let is_shown = 2 * rung.void < rung.trials;
+    let is_shown = 2 * rung.invalid < rung.trials;
     is_shown.then_some((rung.requested_rps, p99))
 }
 
@@ -85,7 +85,7 @@ fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
     };
     let why = match rung.outcome {
         RungOutcome::Met | RungOutcome::Missed => "",
-        RungOutcome::Void => ", void: the load generator was late",
+        RungOutcome::Invalid => ", invalid: the load generator was late",
     };
     let rate = units::rate(rung.requested_rps);
     Dot {
@@ -94,7 +94,7 @@ fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
             "{}, block {block}, {rate}/s{why}: {time}{failed}",
             cell.variant
         ),
-        counts: cell.ranked && rung.outcome != RungOutcome::Void,
+        counts: cell.ranked && rung.outcome != RungOutcome::Invalid,
         is_out_with_its_point: !cell.ranked,
     }
 }

@@ -18,9 +18,9 @@ const TARGET: f64 = 50e3;
 const RATES: [f64; 4] = [200.0, 300.0, 450.0, 700.0];
 
 /// A rung with this p99; one without has taken too long.
-fn rung(rps: f64, p99: Option<f64>, is_void: bool) -> BlockRung {
+fn rung(rps: f64, p99: Option<f64>, is_invalid: bool) -> BlockRung {
     let outcome = match p99 {
-        _ if is_void => RungOutcome::Void,
+        _ if is_invalid => RungOutcome::Invalid,
         Some(p99) if p99 <= TARGET => RungOutcome::Met,
         Some(_) | None => RungOutcome::Missed,
     };
@@ -63,7 +63,7 @@ fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell
         requested_rps: *rate,
         trials: 5,
         met: 5,
-        void: if variant == "native" && *rate > 600.0 {
+        invalid: if variant == "native" && *rate > 600.0 {
             5
         } else {
             0
@@ -149,7 +149,7 @@ fn every_rung_is_a_point_with_its_rate_and_a_late_generator_is_named() {
         let points = page.matches(&format!(", block {block}, ")).count();
         assert_eq!(points, 2 * RATES.len(), "block {block}");
     }
-    assert_eq!(page.matches("void: the load generator was late").count(), 5);
+    assert_eq!(page.matches("invalid: the load generator was late").count(), 5);
     assert!(page.contains("native, block 3, 200/s: 3.00 ms"), "{page}");
 }
 

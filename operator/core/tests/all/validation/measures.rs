@@ -1,6 +1,5 @@
 //! Measures that are compared only if the spec names them.
 
-use serde_json::json;
 use wasmbench_api::run::Metric;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::validate;

@@ -17,7 +17,7 @@ variants:
 - {{name: native, preset: native}}
 - {{name: shim, preset: wasmtime-shim}}
 workloads: [{{name: hello}}]
-sweeps: {{coldStart: {{samples: 3, class: {class}, timeoutSeconds: 120}}}}
+sweeps: {{coldStart: {{samples: 2, class: {class}, timeoutSeconds: 120}}}}
 "
     )
 }
@@ -35,7 +35,7 @@ fn counted<'a>(records: &'a [Record], variant: &'a str) -> Vec<&'a ColdSample> {
         .filter(move |r| r.trial.cell.variant == variant);
     let samples = mine.flat_map(|record| &record.cold_start().expect("a document").samples);
     let counted: Vec<&ColdSample> = samples.filter(|sample| sample.counts()).collect();
-    assert_eq!(counted.len(), 3, "{variant}");
+    assert_eq!(counted.len(), 2, "{variant}");
     counted
 }
 

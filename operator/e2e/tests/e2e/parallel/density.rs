@@ -16,7 +16,7 @@ const BALLAST_MIB: f64 = 20.0;
 fn ladders(image: &str) -> String {
     format!(
         r"
-blocks: 2
+blocks: 1
 seed: 1
 noiseFloor: false
 resources: {{requests: {{cpu: 10m, memory: 16Mi}}, limits: {{memory: 128Mi}}}}
@@ -24,19 +24,19 @@ variants:
 - {{name: light, container: {{image: '{image}'}}}}
 - {{name: heavy, container: {{image: '{image}', args: ['--ballast-mib=20']}}}}
 workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps: {{density: {{instances: [1, 2, 4], requests: 500}}}}
+sweeps: {{density: {{instances: [1, 2, 4], requests: 50}}}}
 "
     )
 }
 
-/// Two instances fit on a small node, ninety do not. The timeout is how long the instances that fit
+/// Two instances fit on a small node, fifty do not. The timeout is how long the instances that fit
 /// have to come up, and how long the others wait in vain.
 const TOO_MUCH: &str = r"
 blocks: 1
-resources: {requests: {cpu: 300m, memory: 16Mi}, limits: {memory: 64Mi}}
+resources: {requests: {cpu: 600m, memory: 16Mi}, limits: {memory: 64Mi}}
 variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
-sweeps: {density: {instances: [1, 2, 90], requests: 100, stop: {timeoutSeconds: 60}}}
+sweeps: {density: {instances: [1, 2, 50], requests: 50, stop: {timeoutSeconds: 40}}}
 ";
 
 fn document(record: &Record) -> &DensityDocument {
@@ -49,7 +49,7 @@ async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
     with_namespace("density", |client, namespace| async move {
         let image = image(&client, "native").await;
         let (run, records) =
-            runs::measured(&client, &namespace, ("ladders", &ladders(&image)), 420, 4).await;
+            runs::measured(&client, &namespace, ("ladders", &ladders(&image)), 420, 2).await;
         for record in &records {
             let document = document(record);
             println!("{}: {document:?}", record.trial);
@@ -106,7 +106,7 @@ async fn a_ladder_stops_where_the_node_is_full_and_reports_it() {
         assert_eq!(document.steps.len(), 2, "{document:?}");
         let stopped = document.stopped.as_ref().expect("the node is full");
         println!("{stopped:?}");
-        assert_eq!(stopped.at, 90);
+        assert_eq!(stopped.at, 50);
         assert_eq!(stopped.reason, DensityStopReason::NoRoom, "{stopped:?}");
         let rows = &run.status.as_ref().expect("a status").summary;
         let density = rows[0].density.as_ref().expect("density");

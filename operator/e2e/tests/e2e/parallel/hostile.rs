@@ -16,11 +16,12 @@ use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 use wasmbench_model::wire::record::RECORD_SCHEMA;
 use wasmbench_results::runs::history::stored::HISTORY_KEY;
 
+/// The service waits, and leaves CPU time to the other tests.
 const TINY: &str = r"
-blocks: 2
+blocks: 1
 noiseFloor: false
 variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
@@ -110,7 +111,7 @@ async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed() {
         runs::create(&client, &namespace, "eager", &spec).await;
         let run = runs::finished(&client, &namespace, "eager", 120).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-        assert_eq!(outcomes.len(), 4, "{outcomes:?}");
+        assert_eq!(outcomes.len(), 2, "{outcomes:?}");
         for (trial, outcome) in &outcomes {
             let expected = if trial.contains("cold") {
                 "Skipped NotAllowed"
@@ -164,7 +165,7 @@ async fn a_tenant_can_neither_create_nor_change_objects_marked_as_a_runs() {
         assert_refused(labelled, words);
         held_subject(&pods, &uid, words).await;
         let run = runs::finished(&client, &namespace, "real", 120).await;
-        runs::assert_measured(&runs::records(&client, &run).await, 2);
+        runs::assert_measured(&runs::records(&client, &run).await, 1);
     })
     .await;
 }
@@ -269,7 +270,7 @@ async fn foreign_report(client: &Client, namespace: &str, node: &str) {
         .expect("their own");
     let spec = TINY.to_owned() + &placement(node);
     runs::create(&mallory, namespace, "evil", &spec).await;
-    runs::recorded(client, namespace, "evil", 2).await;
+    runs::recorded(client, namespace, "evil", 1).await;
     runs::create(client, namespace, "good", &spec).await;
     runs::finished(client, namespace, "good", 120).await;
     let evil = runs::get(client, namespace, "evil").await;
@@ -304,7 +305,7 @@ async fn foreign_report(client: &Client, namespace: &str, node: &str) {
 async fn a_run_of_weeks_is_refused_with_its_time() {
     with_namespace("weeks", |client, namespace| async move {
         let mallory = tenant(&client, &namespace).await;
-        let spec = TINY.replace("blocks: 2", "blocks: 50").replace(
+        let spec = TINY.replace("blocks: 1", "blocks: 50").replace(
             "warmLatency: {requests: 50}",
             "throughput: {connections: [1, 2, 4, 8, 16, 32], durationSeconds: 600, warmupSeconds: 120}",
         );
@@ -329,7 +330,8 @@ async fn a_quota_of_one_pod_is_waited_for_and_nothing_is_skipped() {
             .expect("a quota");
         runs::create(&client, &namespace, "patient", TINY).await;
         let run: BenchmarkRun = runs::finished(&client, &namespace, "patient", 120).await;
-        runs::assert_measured(&runs::records(&client, &run).await, 2);
+        // The scout's pod had to go before this one came.
+        runs::assert_measured(&runs::records(&client, &run).await, 1);
     })
     .await;
 }

@@ -13,6 +13,9 @@ use wasmbench_e2e::{PATIENCE, answered, eventually, runs};
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, with_refills};
 use wasmbench_model::wire::record::{Outcome, Record};
 
+/// Counted samples of a trial.
+const SAMPLES: u32 = 2;
+
 /// A run of an image whose user is a name, at a port that only root had in former times.
 fn spec(concurrency: &str) -> String {
     format!(
@@ -30,7 +33,7 @@ variants:
     port: 80
     listeningLine: ' listening on '
 workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}, timeoutSeconds: 120}}}}
+sweeps: {{coldStart: {{samples: {SAMPLES}, class: NodeCold, concurrency: {concurrency}, timeoutSeconds: 120}}}}
 ",
         pulled_image()
     )
@@ -60,8 +63,8 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
             // On a busy node one pod may start later than the other and find the image already
             // there, perhaps in every sample.
             let is_single = document.samples[0].pods.len() == 1;
-            let is_complete = counted.len() == 3 && (!is_single || wrong == 0);
-            let is_refilled = !is_single && wrong == with_refills(3) as usize - counted.len();
+            let is_complete = counted.len() == SAMPLES as usize && (!is_single || wrong == 0);
+            let is_refilled = !is_single && wrong == with_refills(SAMPLES) as usize - counted.len();
             assert!(is_complete || is_refilled, "{:#?}", document.samples);
             counted.iter().copied().for_each(check);
             let floor = document.floor.iter().flat_map(|sample| &sample.pods);

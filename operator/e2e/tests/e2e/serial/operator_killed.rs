@@ -10,12 +10,12 @@ use wasmbench_e2e::processes::{operator, send_signal};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 
 const SHORT: &str = r"
-blocks: 5
+blocks: 3
 noiseFloor: false
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}
-workloads: [{name: hello, expect: {bodySuffix: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {bodySuffix: slept}}]
 sweeps:
   warmLatency: {requests: 100}
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
@@ -61,13 +61,13 @@ async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
         }
         let run = runs::finished(&client, &namespace, "survivor", 300).await;
         let records = runs::records(&client, &run).await;
-        runs::assert_measured(&records, 20);
+        runs::assert_measured(&records, 12);
         let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
         for record in &records {
             *blocks.entry(record.trial.block).or_default() += 1;
         }
         assert!(
-            blocks.len() == 5 && blocks.values().all(|cells| *cells == 4),
+            blocks.len() == 3 && blocks.values().all(|cells| *cells == 4),
             "{blocks:?}"
         );
         let uid = run.metadata.uid.as_deref().expect("a uid");

@@ -14,7 +14,7 @@ const PRECISE: &str = r"
 blocks: 5
 seed: 1
 noiseFloor: false
-precision: {targetRelativeInterval: 10%, maxBlocks: 12}
+precision: {targetRelativeInterval: 10%, maxBlocks: 10}
 variants:
 - {name: native, preset: native}
 - {name: same, preset: native}
@@ -30,7 +30,7 @@ fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
         ("PreciseEnough", Some(widest)) => {
             assert!(reached.blocks > 8 || widest <= 0.1, "{reached:?}");
         }
-        ("BudgetSpent", Some(_)) => assert_eq!(reached.blocks, 12, "{reached:?}"),
+        ("BudgetSpent", Some(_)) => assert_eq!(reached.blocks, 10, "{reached:?}"),
         ("NothingToCompare", None) => {
             let trust = runs::condition(run, conditions::TRUSTWORTHY).expect("a condition");
             let why = "LoadGeneratorSaturated";
@@ -52,7 +52,7 @@ async fn a_precise_run_ends_when_precise_or_spent_whoever_dies_meanwhile() {
         let reached = status.precision.as_ref().expect("a precision");
         println!("selftest: {}", reached.message);
         let records = runs::records(&client, &run).await;
-        assert!((8..=12).contains(&reached.blocks), "{reached:?}");
+        assert!((8..=10).contains(&reached.blocks), "{reached:?}");
         assert_eq!(records.len(), 2 * reached.blocks as usize);
         check_outcome(&run, reached);
         let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");

@@ -9,12 +9,12 @@ use wasmbench_e2e::nodes::free;
 use wasmbench_e2e::runs::{self, condition};
 use wasmbench_e2e::{PATIENCE, eventually};
 
-/// Measures until it is deleted, however long the other run takes.
+/// Measures until it is deleted, however long the other run takes, without taking CPU time from it.
 const LASTING: &str = r"
 blocks: 6
 noiseFloor: false
 variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
+workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 600, warmupSeconds: 0}}
 ";
 

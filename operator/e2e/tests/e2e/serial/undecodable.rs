@@ -4,7 +4,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use serde_json::json;
-use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{PATIENCE, eventually, runs};
 
@@ -14,6 +13,12 @@ variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
+
+/// The runs of the namespace, whether or not they decode.
+fn objects(client: &kube::Client, namespace: &str) -> Api<DynamicObject> {
+    let resource = ApiResource::erase::<wasmbench_api::BenchmarkRun>(&());
+    Api::namespaced_with(client.clone(), namespace, &resource)
+}
 
 /// Creates an object from before the CRD had its bounds, as an upgrade leaves it.
 async fn create_undecodable(client: &kube::Client, namespace: &str) {
@@ -28,8 +33,7 @@ async fn create_undecodable(client: &kube::Client, namespace: &str) {
     crds.replace(name, &PostParams::default(), &loose)
         .await
         .expect("the CRD is loosened");
-    let resource = ApiResource::erase::<wasmbench_api::BenchmarkRun>(&());
-    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &resource);
+    let api = objects(client, namespace);
     let object = serde_json::from_value::<DynamicObject>(json!({
         "apiVersion": "wasmbench.dev/v1alpha1",
         "kind": "BenchmarkRun",
@@ -55,10 +59,12 @@ async fn an_object_that_does_not_decode_is_marked_and_the_others_go_on() {
         runs::create(&client, &namespace, "healthy", TINY).await;
         let run = runs::finished(&client, &namespace, "healthy", 60).await;
         assert_eq!(runs::outcomes(&runs::records(&client, &run).await).len(), 1);
-        let path = "jsonpath={.status.conditions[?(@.type==\"Accepted\")].reason}";
+        let api = objects(&client, &namespace);
         eventually(PATIENCE, "the object reports why it is refused", || async {
-            let get = ["get", "brun", "garbage", "-n", &namespace, "-o", path];
-            (kubectl(&get).await.stdout == "Undecodable").then_some(())
+            let found = api.get("garbage").await.ok()?;
+            let mut conditions = found.data["status"]["conditions"].as_array()?.iter();
+            let accepted = conditions.find(|one| one["type"] == "Accepted")?;
+            (accepted["reason"] == "Undecodable").then_some(())
         })
         .await;
     })

@@ -102,7 +102,10 @@ fn a_slower_point_on_a_noisy_node_is_shown_and_not_judged() {
             let found = compare(&earlier, &later);
             assert_eq!(counts(&found), (0, 15, 36), "{variant}");
             let rate = rate(&found);
-            assert!(rate.ratio < 0.8, "{rate:?}");
+            // The change is that of its multiple of the baseline, trusted or not.
+            let shown = |rate: &CellRatio| (rate.ratio, rate.low, rate.high, rate.is_of_baseline);
+            assert_eq!(shown(rate), shown(self::rate(&quiet)));
+            assert!(rate.ratio < 0.8 && rate.is_of_baseline, "{rate:?}");
             let outcome = (rate.verdict, rate.p_value, rate.unjudged);
             assert_eq!(outcome, (None, None, Some(Unjudged::Untrusted)));
             let text = found.text();

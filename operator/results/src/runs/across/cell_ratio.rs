@@ -55,17 +55,17 @@ pub struct CellRatio {
     /// Both numbers as multiples of the baseline, or as differences to it; absent for the baseline
     /// itself, and where the baseline has no number.
     pub versus_baseline: Option<VersusBaseline>,
-    /// Whether what is judged is the change in the ratio or difference to the baseline, rather than
-    /// in the number itself.
+    /// Whether the change is that of the ratio or difference to the baseline, rather than of the
+    /// number itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_baseline: bool,
     /// The number of other runs of the same thing that show how far runs scatter; absent where the
     /// scatter is stated or unknown.
     pub runs: Option<u32>,
-    /// After as a multiple of before; of the multiples of the baseline, if these are judged.
+    /// After as a multiple of before; of the multiples of the baseline with `is_of_baseline`.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent when a side has a single trial. Where it is not what
-    /// is judged, it accounts only for the scatter of trials.
+    /// would be judged, it accounts only for the scatter of trials.
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub high: Option<f64>,

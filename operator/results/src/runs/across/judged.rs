@@ -21,7 +21,7 @@ pub struct Judging {
     pub scatter: RunScatter,
 }
 
-/// The result of judging a cell.
+/// What decides about a cell, if its runs trust it.
 pub struct Judged {
     /// How far the later run lies from the earlier ones.
     pub contrast: Contrast,
@@ -29,6 +29,8 @@ pub struct Judged {
     pub is_of_baseline: bool,
     /// The number of other runs that show how far runs scatter.
     pub runs: Option<u32>,
+    /// Whether one of the runs does not trust what is compared: it is shown, and nothing decided.
+    pub is_untrusted: bool,
 }
 
 /// What decides about `later`, compared with the same cell of `earlier` runs, the latest first; or
@@ -55,13 +57,11 @@ pub fn judged(earlier: &[&Sample], later: &Sample, how: Judging) -> Result<Judge
         (None, _) => return Err(Unjudged::BaselineChanged),
     };
     let mut compared = earlier.iter().copied().take(used).chain([later]);
-    if compared.any(|sample| sample.is_untrusted_as(is_of_baseline)) {
-        return Err(Unjudged::Untrusted);
-    }
     Ok(Judged {
         contrast,
         is_of_baseline,
         runs,
+        is_untrusted: compared.any(|sample| sample.is_untrusted_as(is_of_baseline)),
     })
 }
 

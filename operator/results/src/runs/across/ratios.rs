@@ -33,8 +33,8 @@ pub fn ratios(
         .iter()
         .filter_map(|later| pair(before, later, how))
         .collect();
-    let judged = pairs.iter().filter_map(|pair| pair.judged.as_ref().ok());
-    let p_values: Vec<f64> = judged
+    let decided = pairs.iter().filter_map(Pair::decided);
+    let p_values: Vec<f64> = decided
         .map(|judged| judged.contrast.interval.p_value)
         .collect();
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
@@ -44,7 +44,7 @@ pub fn ratios(
         .map_or(0, |last| last.iter().filter(is_missing).count());
     let single = lost + after.len() - pairs.len();
     let ratios = pairs.into_iter().filter_map(|pair| {
-        let adjusted = pair.judged.as_ref().ok().and_then(|_| adjusted.next());
+        let adjusted = pair.decided().and_then(|_| adjusted.next());
         pair.ratio(adjusted, p_values.len(), spec)
     });
     (ratios.collect(), u32::try_from(single).unwrap_or(u32::MAX))
@@ -62,6 +62,22 @@ fn pair<'a>(before: &'a [Vec<Sample>], later: &'a Sample, how: Judging) -> Optio
 }
 
 impl Pair<'_> {
+    /// What has a verdict.
+    fn decided(&self) -> Option<&Judged> {
+        self.judged
+            .as_ref()
+            .ok()
+            .filter(|judged| !judged.is_untrusted)
+    }
+
+    /// Why there is no verdict.
+    fn unjudged(&self) -> Option<Unjudged> {
+        match &self.judged {
+            Ok(judged) => judged.is_untrusted.then_some(Unjudged::Untrusted),
+            Err(why) => Some(*why),
+        }
+    }
+
     /// The numbers of all earlier runs together.
     fn all(&self, numbers: fn(&Sample) -> &[f64]) -> Vec<f64> {
         let runs = self.earlier.iter();
@@ -76,7 +92,8 @@ impl Pair<'_> {
         whole.map(|whole| whole.interval)
     }
 
-    /// What is judged, if that is a number on this scale, and the whole change otherwise.
+    /// What is judged or would be, were it trusted, if that is a number on this scale, and the whole
+    /// change otherwise.
     fn shown(&self, scale: Scale) -> Option<Interval> {
         let judged = self.judged.as_ref().ok();
         let judged = judged.filter(|_| self.later.scale() == scale);
@@ -104,7 +121,7 @@ impl Pair<'_> {
         among: usize,
         smallest: f64,
     ) -> (Option<Verdict>, Option<f64>) {
-        let Ok(judged) = &self.judged else {
+        let Some(judged) = self.decided() else {
             return (None, None);
         };
         let thresholds = Thresholds {
@@ -149,7 +166,8 @@ impl Pair<'_> {
         let difference = self.difference(smallest, found);
         let shown = self.shown(Scale::Ratio)?;
         let judged = self.judged.as_ref().ok();
-        let p_value = judged.map(|judged| judged.contrast.interval.p_value);
+        let decided = self.decided();
+        let p_value = decided.map(|judged| judged.contrast.interval.p_value);
         Some(CellRatio {
             variant: cell.variant.clone(),
             workload: cell.workload.clone(),
@@ -168,7 +186,7 @@ impl Pair<'_> {
             p_value: p_value.map(|p_value| round_significant(p_value, P_DIGITS)),
             adjusted_p_value: adjusted.map(|adjusted| round_significant(adjusted, P_DIGITS)),
             verdict,
-            unjudged: self.judged.as_ref().err().copied(),
+            unjudged: self.unjudged(),
             trials_before: count(earlier.len()),
             trials_after: count(values.len()),
         })

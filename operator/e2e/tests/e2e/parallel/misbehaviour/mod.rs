@@ -87,13 +87,11 @@ const fn broken(workload: &'static str, path: &'static str, status: u16, failed:
     }
 }
 
-const ROWS: [Row; 16] = [
+// That a status, an interim answer or chunks are no fault, the generator's own tests have: here, one of
+// each kind that the operator, the probe or the report treat differently.
+const ROWS: [Row; 12] = [
     kept("good", "/", 200),
     kept("no-content", "/?status=204", 204),
-    kept("redirect", "/?status=302", 302),
-    kept("not-modified", "/?status=304", 304),
-    kept("missing", "/?status=404", 404),
-    kept("interim", "/continue", 200),
     kept("chunks", "/chunks?bytes=100000", 200),
     kept("grows", "/grow?to=300000", 200),
     ends("no-length", "/http10", ABOUT_ONE),
@@ -125,7 +123,7 @@ fn misbehaving(image: &str) -> String {
     let workloads: String = workloads.collect();
     format!(
         r"
-blocks: 2
+blocks: 1
 seed: 1
 noiseFloor: false
 variants: [{{name: service, container: {{image: '{image}'}}}}]
@@ -168,7 +166,7 @@ async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
     with_namespace("misbehaves", |client, namespace| async move {
         let spec = misbehaving(&test_image(&client, "misbehave").await);
         let run = ("faults", &*spec);
-        let (_, records) = runs::measured(&client, &namespace, run, 600, 2 * ROWS.len()).await;
+        let (_, records) = runs::measured(&client, &namespace, run, 600, ROWS.len()).await;
         let summary = summary(&namespace, "faults").await;
         let cell = |workload| Cell::find(&summary, "service", workload);
         for row in &ROWS {
@@ -188,17 +186,17 @@ async fn every_fault_is_counted_by_its_kind_and_nothing_else_is_one() {
     .await;
 }
 
-/// Every variant but `plain` differs in one thing.
+/// `other` answers with more bytes, over connections that end, and has one thread.
 fn unequal(image: &str) -> String {
-    let variant = |name: &str, sizes: u32, ends: &str, threads: u32| {
+    let variant = |name: &str, answers: &str, threads: u32| {
         format!(
             "- {{name: {name}, container: {{image: '{image}', args: [\
-             '--at=/sizes=/?bytes={sizes}', '--at=/ends={ends}', \
+             '--at=/sizes={answers}', \
              '--at=/threads=/work?iterations=500000&threads={threads}']}}}}\n"
         )
     };
-    let plain = variant("plain", 30, "/", 0);
-    let other = variant("other", 50_000, "/limit?requests=1", 1);
+    let plain = variant("plain", "/?bytes=30", 0);
+    let other = variant("other", "/limit?requests=1&bytes=50000", 1);
     format!(
         r"
 blocks: 2
@@ -208,7 +206,6 @@ variants:
 {plain}{other}
 workloads:
 - {{name: sizes, path: /sizes}}
-- {{name: ends, path: /ends, expect: {{body: hello}}}}
 - {{name: threads, path: /threads, expect: {{body: hello}}}}
 - {{name: logs, path: /log}}
 sweeps: {{throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 0}}}}
@@ -223,19 +220,19 @@ const UNEQUAL_CPUS: (f64, f64) = (1.5, 0.5);
 async fn differences_between_two_sides_are_noted() {
     with_namespace("unequal", |client, namespace| async move {
         let spec = unequal(&test_image(&client, "misbehave").await);
-        runs::measured(&client, &namespace, ("unequal", &spec), 300, 16).await;
+        runs::measured(&client, &namespace, ("unequal", &spec), 300, 12).await;
         let summary = summary(&namespace, "unequal").await;
         let cell = |variant, workload| Cell::find(&summary, variant, workload);
 
         assert_eq!(cell("plain", "sizes").answer_bytes(), (30, 30));
-        assert_eq!(cell("other", "sizes").answer_bytes(), (50_000, 50_000));
+        let other = cell("other", "sizes");
+        assert_eq!(other.answer_bytes(), (50_000, 50_000));
         let notes = messages(&summary, "UnequalAnswers", "sizes");
         let has_both = |note: &&str| note.contains("30") && note.contains("50");
         assert!(notes.iter().any(has_both), "{notes:?}");
 
-        let ends = cell("other", "ends");
-        assert!(ends.failed_percent() == 0.0, "{ends:?}");
-        let served = ends.requests_per_connection().expect("connections end");
+        assert!(other.failed_percent() == 0.0, "{other:?}");
+        let served = other.requests_per_connection().expect("connections end");
         let (from, to) = ABOUT_ONE;
         assert!((from..=to).contains(&served), "{served}");
         let text = report(&namespace, "unequal", "md").await;
@@ -269,7 +266,7 @@ async fn differences_between_two_sides_are_noted() {
 fn tight(image: &str) -> String {
     format!(
         r"
-blocks: 2
+blocks: 1
 seed: 1
 noiseFloor: false
 resources: {{limits: {{cpu: 50m, memory: 128Mi}}}}
@@ -321,7 +318,7 @@ async fn a_limit_invalidates_nothing_and_shed_requests_are_no_fast_answers() {
 
 async fn measured_tightly(client: &Client, namespace: &str) -> (Value, Vec<Record>) {
     let spec = tight(&test_image(client, "misbehave").await);
-    let (_, records) = runs::measured(client, namespace, ("tight", &spec), 300, 8).await;
+    let (_, records) = runs::measured(client, namespace, ("tight", &spec), 300, 4).await;
     (summary(namespace, "tight").await, records)
 }
 
@@ -335,7 +332,7 @@ noiseFloor: false
 variants:
 - {{name: service, container: {{image: '{image}', args: ['--late=-3-0=60']}}}}
 workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps: {{coldStart: {{samples: 5, timeoutSeconds: 10}}}}
+sweeps: {{coldStart: {{samples: 3, timeoutSeconds: 10}}}}
 "
     )
 }
@@ -348,10 +345,10 @@ async fn a_start_that_is_late_is_a_result_and_costs_no_other() {
         let document = records[0].cold_start().expect("a document");
         let pods = document.samples.iter().flat_map(|sample| &sample.pods);
         let (late, in_time): (Vec<_>, Vec<_>) = pods.partition(|pod| pod.late.is_some());
-        assert_eq!((late.len(), in_time.len()), (1, 5), "{document:#?}");
+        assert_eq!((late.len(), in_time.len()), (1, 3), "{document:#?}");
         let text = report(&namespace, "late", "md").await;
         assert!(
-            text.contains("1 of 5 starts took longer than 10 s"),
+            text.contains("1 of 3 starts took longer than 10 s"),
             "{text}"
         );
         assert!(text.contains("over 10 s"), "{text}");
