@@ -25,9 +25,9 @@ const OVERHEAD_SECONDS: u64 = 2;
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 /// A cold-start pod comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
-/// A density step: pods that come up together, and a short load. In addition, each pod costs one
-/// second in total.
-const STEP_SECONDS: u64 = 4;
+/// A density step: pods that come up together, a short load, and the wait for memory statistics. In
+/// addition, each pod costs one second in total.
+const STEP_SECONDS: u64 = 6;
 
 /// Seconds in which a scout requests all workloads.
 const SCOUT_SECONDS: u32 = 1;
