@@ -28,9 +28,9 @@ const OVERHEAD_SECONDS: u64 = 2;
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 /// A cold-start pod comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
-/// A density step: pods that come up together, and a short load. In addition, each pod costs one
-/// second in total.
-const STEP_SECONDS: u64 = 4;
+/// A density step: pods that come up together, a short load, and the wait for memory statistics. In
+/// addition, each pod costs one second in total.
+const STEP_SECONDS: u64 = 6;
 
 /// Before the scout has found a peak, this one is assumed: with a higher one the lowest rungs have their
 /// requests sooner. A climb that ends before its last rung takes less, too.

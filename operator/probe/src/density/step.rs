@@ -2,6 +2,7 @@
 //! order keeps the first instance warm whenever memory is read.
 
 use std::collections::BTreeSet;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
@@ -24,6 +25,9 @@ use crate::{cpus, environment};
 const WARMUP_REQUESTS: u32 = 100;
 /// First estimate of the time per request, only for the limit of the warm-up.
 const PER_REQUEST: Duration = Duration::from_millis(5);
+/// How long all instances have been up when their memory is read. The kernel collects a cgroup's memory statistics
+/// from all CPUs every two seconds; read in between, they may lack what a young instance has just allocated.
+const SETTLING: Duration = Duration::from_millis(2_500);
 
 /// Measures the step that added the pods from `from` on; also returns the version of fortio's runner. `first` is
 /// the target of the first instance and the size of its answer.
@@ -98,8 +102,9 @@ fn load(
     Ok((window, warm.version))
 }
 
-/// Memory of all pods; `None` unless each was found.
+/// Memory of all pods once its statistics are complete; `None` unless each pod was found.
 fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
+    thread::sleep(SETTLING);
     let mut all = DensityMemory {
         pods_bytes: 0,
         outside_anonymous_bytes: Some(0),
