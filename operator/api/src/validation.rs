@@ -56,6 +56,7 @@ pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
     (has(h.value) ? size(h.value) : 0)).sum() : 0)).sum() : 0)).sum() <= 16384";
 /// Most characters of these texts together.
 pub const MAX_TEXT: usize = 16_384;
+/// What the API server says about longer ones.
 pub const TEXT_MESSAGE: &str = "command, args and env of all variants, and headers, bodies and expected bodies of all workloads, have more than \
     16384 characters together: put what is long into the images, and a long body into a ConfigMap (bodyFrom)";
 

@@ -1,6 +1,5 @@
 //! What the run found, in one sentence for each variant and workload, and how it was measured.
 
-use wasmbench_model::units;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::read::substrate;

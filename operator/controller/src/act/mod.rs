@@ -57,7 +57,8 @@ pub async fn act(
         }
         let name: &'static str = step.into();
         context.metrics.stepped(name);
-        one(OnNode { context, run, node }, observed, step).await?;
+        // A step builds whole objects: on the heap, so that what waits for it stays small.
+        Box::pin(one(OnNode { context, run, node }, observed, step)).await?;
         tracing::info!(
             run = run.name,
             namespace = run.namespace,

@@ -95,10 +95,9 @@ pub fn outcomes(rungs: &[Rung], target: Target) -> Vec<Outcome> {
         let outcome = match rung.open_loop() {
             Some(window) if is_late(window, target) => Outcome::Invalid,
             Some(window) if p99(window, target) <= target.p99_microseconds => Outcome::Met,
-            Some(_) => Outcome::Missed,
             // It has no log, and a generator that was late one rung below is so here.
             None if found.last() == Some(&Outcome::Invalid) => Outcome::Invalid,
-            None => Outcome::Missed,
+            Some(_) | None => Outcome::Missed,
         };
         found.push(outcome);
     }

@@ -1,5 +1,7 @@
 //! Climbs whose capacity is known.
 
+use std::slice;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -95,7 +97,7 @@ fn a_subject_that_is_slow_misses_the_target_and_a_generator_that_is_late_shows_n
     let slow = window(300.0, 4000.0, 0, 600.0);
     assert_eq!(outcomes(&[slow], TARGET), [Outcome::Missed]);
     let late = window(300.0, 3.0, 0, 11.0);
-    assert_eq!(outcomes(&[late.clone()], TARGET), [Outcome::Invalid]);
+    assert_eq!(outcomes(slice::from_ref(&late), TARGET), [Outcome::Invalid]);
     let climb = [rung(200.0, 5.0), late, rung(400.0, 500.0)];
     assert!((crossed(&climb) - 300.0).abs() < 1e-9);
 }

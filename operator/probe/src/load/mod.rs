@@ -116,21 +116,13 @@ fn measure(
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
-    let answered = match &request.payload {
-        Some(payload) => {
-            payload::measure(settings, request, payload, document)?;
-            Ok(())
-        }
-        None => {
-            let requests = (&target, mix.parts.as_slice());
-            load(
-                settings,
-                request,
-                requests,
-                (&before, answer_time),
-                document,
-            )?
-        }
+    let answered = if let Some(payload) = &request.payload {
+        payload::measure(settings, request, payload, document)?;
+        Ok(())
+    } else {
+        let requests = (&target, mix.parts.as_slice());
+        let before = (&before, answer_time);
+        load(settings, request, requests, before, document)?
     };
 
     let failures = if request.may_fail { FAILURES } else { 0 };

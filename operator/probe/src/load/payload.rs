@@ -86,7 +86,7 @@ impl<'a> Echo<'a> {
             seconds: payload.seconds,
             warmup_seconds: payload.warmup_seconds,
         });
-        let mut bench = bench(settings, self.request, &self.target, &answer);
+        let mut bench = bench(settings, self.request, (&self.target, &[]), &answer);
         bench.load.status = ECHOED;
         bench.deadline = deadline;
         let warm = bench.warm_up(&amounts, asked.elapsed())?;

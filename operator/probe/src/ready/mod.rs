@@ -167,11 +167,11 @@ impl Question<'_> {
         if waited.outcome.is_err() {
             return waited;
         }
-        self.ask_once(waited)
+        self.ask_once(&waited)
     }
 
     /// Sends the request to a service that was `waited` for.
-    fn ask_once(&self, waited: Waited) -> Waited {
+    fn ask_once(&self, waited: &Waited) -> Waited {
         let mut observed = Observed::default();
         let began = (Instant::now(), unix_nanoseconds());
         let correct = observed.note(self.ask(), began);
@@ -184,7 +184,8 @@ impl Question<'_> {
             answer_time: began.0.elapsed(),
             wrong_answer: observed.wrong_answer.take().filter(|_| correct.is_none()),
             outcome: correct.ok_or_else(|| observed.failure_when_ready()),
-            ..waited
+            gap: waited.gap,
+            refused_unix_nanoseconds: waited.refused_unix_nanoseconds,
         }
     }
 

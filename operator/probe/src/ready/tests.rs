@@ -59,7 +59,7 @@ fn where_something_else_shows_that_it_is_ready_the_request_is_sent_once() {
         expect: &Expectation::default(),
         variant_prefix: "",
     };
-    let waited = question.wait(Patience::start(Duration::from_secs(60)));
+    let waited = question.wait(Patience::start(Duration::from_mins(1)));
     let failure = waited.outcome.unwrap_err();
     assert_eq!(failure.reason, FailureReason::WrongAnswer);
     assert!(failure.message.contains("was ready"), "{failure:?}");

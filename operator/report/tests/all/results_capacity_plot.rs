@@ -149,7 +149,10 @@ fn every_rung_is_a_point_with_its_rate_and_a_late_generator_is_named() {
         let points = page.matches(&format!(", block {block}, ")).count();
         assert_eq!(points, 2 * RATES.len(), "block {block}");
     }
-    assert_eq!(page.matches("invalid: the load generator was late").count(), 5);
+    assert_eq!(
+        page.matches("invalid: the load generator was late").count(),
+        5
+    );
     assert!(page.contains("native, block 3, 200/s: 3.00 ms"), "{page}");
 }
 

@@ -40,15 +40,15 @@ pub fn cell(
     let cell = recorded.cell.clone();
     let wrong = validity.of_every_trial(&cell.variant, &cell.workload);
     let all: BTreeMap<u32, &ClimbTrial> = recorded.measured(Observation::climb);
-    let shows = |climb: &ClimbTrial| ladder::capacity(&climb.rungs, target).is_some();
-    let (counts, shown) = recorded.shown(&all, |climb| wrong.is_none() && shows(climb));
+    let has_capacity = |climb: &ClimbTrial| ladder::capacity(&climb.rungs, target).is_some();
+    let (counts, shown) = recorded.shown(&all, |climb| wrong.is_none() && has_capacity(climb));
     let detail = CapacityDetail {
         connections: sweep.connections,
         ..summarise(&shown, target)
     };
     let sets_limit = spec.cpu_limit(&cell.variant).is_some();
     let is_throttled = detail.limits.is_throttled() && !sets_limit;
-    let is_late = counts.invalid > 0 && all.values().copied().any(|climb| !shows(climb));
+    let is_late = counts.invalid > 0 && all.values().copied().any(|climb| !has_capacity(climb));
     let own = [
         (Reason::Throttled, is_throttled),
         (Reason::LoadGeneratorLate, is_late),
