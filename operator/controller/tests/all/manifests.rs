@@ -212,7 +212,7 @@ fn studies() -> Vec<(String, Vec<Value>)> {
 #[test]
 fn every_study_passes_the_crd_and_the_operator_and_exists_shortened() {
     let studies = studies();
-    assert_eq!(studies.len(), 2 * 4);
+    assert_eq!(studies.len(), 2 * 5);
     for (name, runs) in &studies {
         let mut names = vec![];
         for document in runs {

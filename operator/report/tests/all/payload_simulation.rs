@@ -120,6 +120,17 @@ fn intervals_of_both_costs_contain_the_truth_under_every_noise() {
                 let [fixed, slope] = coverage(Line::fit, subject, noise, blocks);
                 print_figure(&format!("fixed cost, {name}"), fixed.0, "92 % or more");
                 print_figure(&format!("cost per MB, {name}"), slope.0, "92 % or more");
+                let (of_fixed, of_slope) = (fixed.1, slope.1);
+                print_figure(
+                    &format!("half width of the fixed cost, {name}"),
+                    of_fixed,
+                    "a few percent",
+                );
+                print_figure(
+                    &format!("half width of the cost per MB, {name}"),
+                    of_slope,
+                    "a few percent",
+                );
                 assert!(
                     fixed.0 >= 0.92 && slope.0 >= 0.92,
                     "{name}: {fixed:?} {slope:?}"
@@ -134,7 +145,7 @@ fn intervals_of_both_costs_contain_the_truth_under_every_noise() {
 fn without_weights_the_fixed_cost_of_dear_bytes_is_several_times_as_uncertain() {
     let noise = Noise::Normal(0.03);
     let [weighted, _] = coverage(Line::fit, SUBJECTS[1], noise, 10);
-    let [plain, _] = coverage(|points| Some(unweighted(points)), SUBJECTS[1], noise, 10);
+    let [plain, slope] = coverage(|points| Some(unweighted(points)), SUBJECTS[1], noise, 10);
     print_figure(
         "half width of the fixed cost, weighted",
         weighted.1,
@@ -144,6 +155,11 @@ fn without_weights_the_fixed_cost_of_dear_bytes_is_several_times_as_uncertain() 
         "half width of the fixed cost, unweighted",
         plain.1,
         "several times that",
+    );
+    print_figure(
+        "half width of the cost per MB, unweighted",
+        slope.1,
+        "a few percent",
     );
     assert!(plain.1 > 4.0 * weighted.1, "{plain:?} {weighted:?}");
 }

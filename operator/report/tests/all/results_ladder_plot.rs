@@ -1,4 +1,4 @@
-//! The plot of a ladder: a synthetic run with a crossing, an open end on either side, a void rung and
+//! The plot of a ladder: a synthetic run with a crossing, an open end on either side, an invalid rung and
 //! one without a p99.
 
 use std::collections::BTreeSet;
@@ -28,8 +28,8 @@ fn ladder(index: usize, name: &str, p99s: &[f64]) -> Ladder {
     let rungs = RATES.iter().zip(p99s);
     let dots = rungs.clone().flat_map(|(rate, p99)| {
         [(1, 1.0), (2, 1.05)].map(|(block, shift)| {
-            let is_void = name == "void" && *rate > 900.0;
-            dot(name, block, (rate * shift, p99 * shift), !is_void)
+            let is_invalid = name == "late" && *rate > 900.0;
+            dot(name, block, (rate * shift, p99 * shift), !is_invalid)
         })
     });
     Ladder {
@@ -49,7 +49,7 @@ fn ladders() -> Vec<Ladder> {
         ladder(1, "slow", &[90e3, 700e3]),
         ladder(2, "fast", &[2e3, 2e3, 3e3, 4e3, 6e3]),
         ladder(3, "failing", &[5e3, 6e3, f64::INFINITY, f64::INFINITY]),
-        ladder(4, "void", &[4e3, 5e3, 8e3, 30e3, 9e3]),
+        ladder(4, "late", &[4e3, 5e3, 8e3, 30e3, 9e3]),
     ]
 }
 
@@ -88,7 +88,7 @@ fn plot_of_a_ladder() {
 }
 
 #[test]
-fn every_rung_is_a_point_and_one_that_is_void_is_crossed() {
+fn every_rung_is_a_point_and_one_that_is_invalid_is_crossed() {
     let svg = drawn(Points::Labelled);
     for ladder in ladders() {
         let points = svg.matches(&format!("{}, block ", ladder.name)).count();
