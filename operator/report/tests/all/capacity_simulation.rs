@@ -231,11 +231,11 @@ fn known_ends_hold_where_blocks_lie_beyond_either_end_of_the_ladder() {
 fn far_beyond_the_ladder_one_end_is_known_and_decides() {
     let mut chance = Chance::new(3);
     for (ratio, bound) in [(2.0, OneSided::AtLeast), (0.2, OneSided::AtMost)] {
-        let mut decides = || {
+        let mut is_known = || {
             let found = Climbs::new(5, ratio).run(&mut chance);
             found.is_some_and(|found| found.bound == Some(bound) && found.interval.p_value < 0.05)
         };
-        let decided = (0..RUNS).filter(|_| decides()).count() as f64 / f64::from(RUNS);
+        let decided = (0..RUNS).filter(|_| is_known()).count() as f64 / f64::from(RUNS);
         print_figure(
             &format!("far beyond the ladder, {ratio}x, decided"),
             decided,

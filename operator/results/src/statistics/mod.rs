@@ -10,7 +10,7 @@
 //! [`change`]: since when a measure is different, over many runs of a schedule.
 //! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
 //! groups. [`order`]: whether they depend on the order of trials.
-//! [`line`]: a fixed cost and a cost per unit. Why these and no others, with the simulations behind the choice:
+//! [`mod@line`]: a fixed cost and a cost per unit. Why these and no others, with the simulations behind the choice:
 //! docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is

@@ -80,12 +80,12 @@ async fn a_trial_climbs_until_two_rungs_above_its_capacity_and_a_gate_judges_it(
             finished(&client, &namespace, "fails", "10"),
         );
         for (run, expected) in [(&passes, "True"), (&fails, "False")] {
-            let passed = runs::condition(run, PASSED).expect("a gate");
-            println!("{}", passed.message);
-            assert_eq!(passed.status, expected, "{passed:?}");
+            let gate = runs::condition(run, PASSED).expect("a gate");
+            println!("{}", gate.message);
+            assert_eq!(gate.status, expected, "{gate:?}");
             assert!(
-                passed.message.contains("capacity of other on sleep"),
-                "{passed:?}"
+                gate.message.contains("capacity of other on sleep"),
+                "{gate:?}"
             );
         }
         let records = runs::records(&client, &passes).await;
