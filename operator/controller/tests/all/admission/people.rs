@@ -1,6 +1,6 @@
 //! What users other than the operator do, and when their rights are checked.
 
-use kube_cel::{AdmissionRequest, VapEvaluator};
+use kube_cel::{AdmissionRequest, VapEvaluator, VapExpression};
 use serde_json::{Value, json};
 
 use crate::support::chart::NAMESPACE;
@@ -37,13 +37,14 @@ fn checks_rights(policy: &Policy, operation: &str, old: Option<Value>, new: Valu
 }
 
 /// Asserts that the policy checks for the right to create pods in the object's namespace and, if a
-/// workload below `spec` has a body from one, to read `ConfigMaps`.
+/// workload below `spec`, or a request of its mix, has a body from one, to read `ConfigMaps`.
 fn asks_for_rights(policy: &Policy, spec: &str) {
     let check = policy.spec["validations"][1]["expression"]
         .as_str()
         .unwrap();
     let wanted = format!(
-        "!has({spec}.workloads) || !{spec}.workloads.exists(w, has(w.bodyFrom)) || \
+        "!has({spec}.workloads) || !{spec}.workloads.exists(w, has(w.bodyFrom) || \
+         (has(w.requests) && w.requests.exists(r, has(r.bodyFrom)))) || \
          authorizer.group('').resource('configmaps').namespace(request.namespace).check('get').allowed()"
     );
     assert_eq!(check, wanted);
@@ -122,6 +123,36 @@ fn an_authors_rights_are_checked_when_they_decide_what_starts_or_when() {
         "so are labels"
     );
     asks_for_rights(&policy, "object.spec.template.spec");
+}
+
+#[test]
+fn a_body_from_a_config_map_asks_for_the_right_to_read_it_in_a_mix_too() {
+    let policy = Policy::named("requester", &[]);
+    let check = policy.spec["validations"][1]["expression"]
+        .as_str()
+        .unwrap();
+    let (sends_none, _) = check.rsplit_once(" || authorizer").unwrap();
+    let sends_none = |workload: Value| {
+        let run = json!({ "spec": { "workloads": [workload] } });
+        let evaluator = VapEvaluator::builder()
+            .object(run)
+            .request(by("alice", "team-a"))
+            .build();
+        let rule = VapExpression {
+            expression: sends_none.to_owned(),
+            message: None,
+            message_expression: None,
+        };
+        evaluator.evaluate(&[rule])[0].passed
+    };
+    let from = json!({ "configMap": "orders", "key": "order.json" });
+    let mix = |last: Value| json!({ "name": "shop", "requests": [{ "name": "home" }, last] });
+    assert!(sends_none(json!({ "name": "order", "body": "{}" })));
+    assert!(sends_none(mix(json!({ "name": "order", "body": "{}" }))));
+    assert!(!sends_none(json!({ "name": "order", "bodyFrom": from })));
+    assert!(!sends_none(mix(
+        json!({ "name": "order", "bodyFrom": from })
+    )));
 }
 
 #[test]
