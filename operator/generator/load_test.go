@@ -529,6 +529,19 @@ func TestAMixSharesConnectionsByWeightAndCountsEachRequest(t *testing.T) {
 	expect(t, "in the errors", report.ErrorsDurationHistogram.Count, 10)
 }
 
+func TestRequestsOfAMixTakeTurns(t *testing.T) {
+	task := Task{Connections: 10, Parts: []Part{{Name: "a", Weight: 7}, {Name: "b", Weight: 2}, {Name: "c", Weight: 1}}}
+	parts, err := task.parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := ""
+	for _, part := range parts {
+		names += part.Name
+	}
+	expect(t, "turns", names, "aabaacabaa")
+}
+
 func TestEachRequestOfAMixHasAConnection(t *testing.T) {
 	task := Task{Connections: 3, Parts: []Part{{Weight: 100}, {Weight: 1}, {Weight: 1}}}
 	expect(t, "shares", fmt.Sprint(task.shares()), "[1 1 1]")

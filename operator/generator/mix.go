@@ -33,7 +33,8 @@ type PartReport struct {
 	DurationHistogram *stats.HistogramData
 }
 
-// parts returns the part that each connection carries.
+// parts returns the part that each connection carries. Connections take turns on a schedule, so parts
+// do, too: side by side, those of one part would send a burst in each round.
 func (t *Task) parts() ([]*Part, error) {
 	parts := make([]*Part, 0, t.Connections)
 	if len(t.Parts) == 0 {
@@ -42,8 +43,17 @@ func (t *Task) parts() ([]*Part, error) {
 	if t.Connections < len(t.Parts) {
 		return nil, fmt.Errorf("%d connections are too few for a mix of %d requests", t.Connections, len(t.Parts))
 	}
-	for i, connections := range t.shares() {
-		parts = append(parts, slices.Repeat([]*Part{&t.Parts[i]}, connections)...)
+	shares := t.shares()
+	carried := make([]int, len(shares))
+	for range t.Connections {
+		next := 0
+		for i := range shares {
+			if (2*carried[i]+1)*shares[next] < (2*carried[next]+1)*shares[i] {
+				next = i
+			}
+		}
+		carried[next]++
+		parts = append(parts, &t.Parts[next])
 	}
 	return parts, nil
 }
