@@ -120,6 +120,26 @@ fn is_noted(summary: &Summary, reason: Reason) -> bool {
 }
 
 #[test]
+fn a_rung_whose_generator_was_late_shows_neither_costs_nor_what_limits_did() {
+    let (run, mut records) = records(|_| 10_000.0);
+    for record in &mut records {
+        let last = record.load_mut().unwrap().rungs.last_mut().unwrap();
+        let window = last.window.as_mut().unwrap();
+        let open_loop = window.open_loop.as_mut().unwrap();
+        open_loop.generator_delay.p99_microseconds = 40_000.0;
+        let subject = window.subject.as_mut().unwrap();
+        subject.cpu_nanoseconds = 9_000_000_000;
+        subject.throttled_periods = Some(90);
+    }
+    let summary = summarize(&run, &records);
+    let detail = &cell(&summary, "native").detail;
+    assert_eq!(detail.beyond(OneSided::AtLeast), 6);
+    let cpu = detail.cpu_microseconds_per_request;
+    assert_eq!(cpu.map(|spread| spread.median), Some(2000.0));
+    assert_eq!(detail.limits.throttled_share_of_periods, Some(0.3));
+}
+
+#[test]
 fn the_crossing_is_found_between_two_rungs_and_compared_with_the_baselines() {
     let (summary, _, _) = with(340.0);
     let native = cell(&summary, "native").detail.rps;

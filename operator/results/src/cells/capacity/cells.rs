@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_model::ladder::{self, Capacity};
+use wasmbench_model::ladder::{self, Capacity, Outcome};
 use wasmbench_model::noise::Noise;
 use wasmbench_model::points::target_of;
 use wasmbench_model::rounding::round_number;
@@ -66,11 +66,11 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
     let at_capacity = |number: fn(&TimedWindow) -> Option<f64>| {
         let numbers = found
             .iter()
-            .filter_map(|(climb, capacity)| number(met(climb, *capacity)?));
+            .filter_map(|(climb, _)| number(met(climb, target)?));
         Spread::from_values(numbers).map(|spread| spread.map(round_number))
     };
-    let is_noisy = |(climb, capacity): &&(&ClimbTrial, Capacity)| {
-        let noises = around(climb, *capacity).map(|rung| climb.noise(rung));
+    let is_noisy = |(climb, _): &&(&ClimbTrial, Capacity)| {
+        let noises = around(climb, target).map(|rung| climb.noise(rung));
         noises.fold(Noise::default(), Noise::worst).is_over_limit()
     };
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -80,7 +80,7 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
         rps: BoundedSpread::from_ends(&ends).map(round_number),
         cpu_microseconds_per_request: at_capacity(cpu_microseconds_per_request),
         memory_bytes: at_capacity(memory_bytes),
-        limits: limits(&found),
+        limits: limits(&found, target),
         noisy_blocks: count(found.iter().filter(is_noisy).count()),
         rungs: rungs::of_all(climbs, target),
         blocks: climbs
@@ -90,33 +90,36 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
     }
 }
 
+/// The rungs that show anything, with what they show.
+fn shown(climb: &ClimbTrial, target: Target) -> Vec<(&Rung, Outcome)> {
+    let outcomes = ladder::outcomes(&climb.rungs, target);
+    let rungs = climb.rungs.iter().zip(outcomes);
+    rungs
+        .filter(|(_, outcome)| *outcome != Outcome::Invalid)
+        .collect()
+}
+
 /// The window of the highest rung that met the target.
-fn met(climb: &ClimbTrial, capacity: Capacity) -> Option<&TimedWindow> {
-    let rung = match capacity {
-        Capacity::Crossed(_) | Capacity::AtLeast(_) => below(climb, capacity),
-        Capacity::Below(_) => None,
-    };
-    rung?.window.as_ref()
+fn met(climb: &ClimbTrial, target: Target) -> Option<&TimedWindow> {
+    let shown = shown(climb, target);
+    let mut downwards = shown.iter().rev();
+    let (rung, _) = downwards.find(|(_, outcome)| *outcome == Outcome::Met)?;
+    rung.window.as_ref()
 }
 
-/// The last rung that is not above the capacity.
-fn below(climb: &ClimbTrial, capacity: Capacity) -> Option<&Rung> {
-    let [_, most] = capacity.ends();
-    let mut rungs = climb.rungs.iter().rev();
-    rungs.find(|rung| rung.requested_rps <= most)
+/// The rungs next to the crossing: the highest that met the target, and the next that shows anything.
+fn around(climb: &ClimbTrial, target: Target) -> impl Iterator<Item = &Rung> {
+    let shown = shown(climb, target);
+    let mut outcomes = shown.iter().map(|(_, outcome)| *outcome);
+    let met = outcomes.rposition(|outcome| outcome == Outcome::Met);
+    let above = met.map_or(0, |met| met + 1);
+    let both = met.into_iter().chain([above]);
+    both.filter_map(move |at| Some(shown.get(at)?.0))
 }
 
-/// The rungs next to the crossing.
-fn around(climb: &ClimbTrial, capacity: Capacity) -> impl Iterator<Item = &Rung> {
-    let [least, _] = capacity.ends();
-    let mut rungs = climb.rungs.iter();
-    let above = rungs.find(|rung| rung.requested_rps >= least);
-    below(climb, capacity).into_iter().chain(above)
-}
-
-fn limits(found: &[(&ClimbTrial, Capacity)]) -> Limits {
-    let throttled = found.iter().filter_map(|(climb, capacity)| {
-        let windows = around(climb, *capacity).filter_map(|rung| rung.window.as_ref());
+fn limits(found: &[(&ClimbTrial, Capacity)], target: Target) -> Limits {
+    let throttled = found.iter().filter_map(|(climb, _)| {
+        let windows = around(climb, target).filter_map(|rung| rung.window.as_ref());
         windows
             .filter_map(throttled_share_of_periods)
             .reduce(f64::max)
