@@ -9,6 +9,7 @@ use wasmbench_api::run::{
     MIXES_MESSAGE, Method, OwnContainer, POINTER_MESSAGE, TEXT_MESSAGE, TWIN, Workload,
 };
 use wasmbench_model::points::{connections_of, points_of};
+use wasmbench_model::wire::record::Point;
 
 use crate::validate::names::unique;
 use crate::validate::{Invalid, invalid};
@@ -72,9 +73,9 @@ fn check_mix(spec: &BenchmarkRunSpec, workload: &Workload) -> Result<(), Invalid
     if points.iter().any(|point| point.probe_creates_pods()) {
         return Err(invalid("spec.sweeps", MIX_SWEEPS_MESSAGE));
     }
-    let mut loads = points
-        .iter()
-        .filter_map(|point| connections_of(&spec.sweeps, *point));
+    // Payload loads with requests of its own.
+    let with_mix = points.iter().filter(|point| **point != Point::Payload);
+    let mut loads = with_mix.filter_map(|point| connections_of(&spec.sweeps, *point));
     if loads.any(|(connections, _)| (connections as usize) < requests.len()) {
         return Err(invalid("spec.sweeps", MIX_CONNECTIONS_MESSAGE));
     }

@@ -183,6 +183,10 @@ fn a_mix_needs_a_connection_for_each_request_and_a_sweep_that_loads() {
     assert!(few.contains("raise connections"), "{few}");
     let cold = with("coldStart: {samples: 5}").unwrap_err();
     assert!(cold.contains("no mix"), "{cold}");
+    let mut payload = mix(HOME_AND_ORDER);
+    payload.spec.workloads.truncate(1);
+    payload.spec.sweeps = serde_yaml::from_str("payload: {connections: 1}").unwrap();
+    validate(&payload, &common::config()).expect("its requests are its own");
     let many: Vec<String> = (0..16)
         .map(|number| format!("{{name: n{number}, weight: 1}}"))
         .collect();
