@@ -38,7 +38,8 @@ pub struct Call {
 pub struct Done {
     /// The bits of the checksum, a double.
     pub checksum_bits: u64,
-    /// Time spent on making and dropping the instance, outside of the kernel. 0 in native code.
+    /// Time spent on making and dropping the instance, outside of the kernel. Natively an instance is
+    /// a process.
     pub instance_nanoseconds: u64,
 }
 
