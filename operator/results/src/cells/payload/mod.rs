@@ -38,7 +38,7 @@ pub struct PayloadDetail {
     /// How far a size lies from its block's line at most, as a share of its CPU time: the median of
     /// the blocks.
     pub off_line_share: Option<f64>,
-    /// Requests that failed, over all valid blocks.
+    /// Requests that failed, over all measured blocks.
     pub errors: u64,
     /// Scheduler periods in which a CPU limit throttled the subject, over all valid blocks.
     #[serde(default)]
