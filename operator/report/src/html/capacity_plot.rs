@@ -64,21 +64,32 @@ fn ladder(summary: &Summary, cell: &CapacityCell) -> Ladder {
         name: cell.variant.clone(),
         look: look(summary, &cell.variant),
         dots: dots.collect(),
-        medians: rungs.filter_map(median).collect(),
+        medians: rungs.filter_map(|rung| median(cell, rung)).collect(),
     }
 }
 
-/// Rate and p99 of a rung that shows something in most of its blocks.
-fn median(rung: &RungSummary) -> Option<(f64, f64)> {
+/// Rate and p99 of a rung that shows something in most of its blocks, and does not fail in most of those.
+fn median(cell: &CapacityCell, rung: &RungSummary) -> Option<(f64, f64)> {
     let p99 = rung.p99_microseconds?.median;
     let is_shown = 2 * rung.invalid < rung.trials;
-    is_shown.then_some((rung.requested_rps, p99))
+    let misses = 2 * rung.met < rung.trials - rung.invalid;
+    let fails = misses && p99 <= cell.detail.target_p99_microseconds;
+    (is_shown && !fails).then_some((rung.requested_rps, p99))
 }
 
 fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
+    let without_time = match rung.failed {
+        Some(_) => "no right answer",
+        None => "took more than twice its time",
+    };
     let time = rung
         .p99_microseconds
-        .map_or_else(|| "took more than twice its time".to_owned(), units::micros);
+        .map_or_else(|| without_time.to_owned(), units::micros);
+    // What failures made miss the target has no p99, however fast the other answers were.
+    let target = cell.detail.target_p99_microseconds;
+    let counted = rung
+        .p99_microseconds
+        .filter(|p99| rung.outcome != RungOutcome::Missed || *p99 > target);
     let failed = match rung.failed {
         Some(failed) if failed > 0 => format!(", {failed} failed"),
         Some(_) | None => String::new(),
@@ -89,7 +100,7 @@ fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
     };
     let rate = units::rate(rung.requested_rps);
     Dot {
-        value: rung.p99_microseconds.unwrap_or(f64::INFINITY),
+        value: counted.unwrap_or(f64::INFINITY),
         label: format!(
             "{}, block {block}, {rate}/s{why}: {time}{failed}",
             cell.variant
@@ -122,7 +133,8 @@ fn endless(ladders: &[Ladder]) -> Option<String> {
     let count = dots.filter(|(_, dot)| !dot.value.is_finite()).count();
     (count > 0).then(|| {
         format!(
-            "{count} rung(s) took more than twice their time, and are drawn at the end of the axis."
+            "{count} rung(s) took more than twice their time or had too many failures, and are drawn at the end of \
+             the axis."
         )
     })
 }

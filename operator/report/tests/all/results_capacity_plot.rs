@@ -176,6 +176,26 @@ fn rungs_that_took_too_long_are_counted_beneath_the_plot() {
 }
 
 #[test]
+fn a_rung_that_failures_made_miss_the_target_is_not_drawn_below_it() {
+    let mut summary = summary();
+    let detail = &mut summary.capacity[1].detail;
+    for block in &mut detail.blocks {
+        let last = &mut block.rungs[3];
+        (last.outcome, last.failed) = (RungOutcome::Missed, Some(400));
+    }
+    detail.rungs[3].met = 0;
+    detail.blocks[0].rungs[3].p99_microseconds = None;
+    let page = report_html(&summary, usize::MAX);
+    for expected in [
+        "5 rung(s) took more than twice their time or had too many failures",
+        "6.00 ms, 400 failed",
+        "no right answer, 400 failed",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+}
+
+#[test]
 fn a_variant_that_does_not_count_has_points_but_no_line_and_no_crossing() {
     let mut summary = summary();
     let invalid = &mut summary.capacity[1];

@@ -106,7 +106,7 @@ pub struct BlockRung {
     /// The rate at which requests were sent, in requests per second. Absent, like all below, if the
     /// window was stopped because it took too long.
     pub sent_rps: Option<f64>,
-    /// Median latency from the schedule, in microseconds.
+    /// Median latency from the schedule, in microseconds. Absent, like the next, without a right answer.
     pub p50_microseconds: Option<f64>,
     /// 99th percentile of latency from the schedule, in microseconds.
     pub p99_microseconds: Option<f64>,

@@ -24,12 +24,15 @@ pub(super) fn of_block(climb: &ClimbTrial, target: Target) -> Vec<BlockRung> {
 fn block_rung(rung: &Rung, outcome: Outcome) -> BlockRung {
     let window = rung.open_loop();
     let time = |number: fn(&OpenLoopWindow) -> f64| window.map(number).map(round_time);
+    // Latencies are those of right answers.
+    let is_answered = window.is_some_and(|found| found.failed < found.requests);
+    let latency = |number: fn(&OpenLoopWindow) -> f64| time(number).filter(|_| is_answered);
     BlockRung {
         requested_rps: rung.requested_rps,
         outcome: outcome.into(),
         sent_rps: window.map(|found| round_number(rung.requested_rps * found.achieved_share)),
-        p50_microseconds: time(|found| found.from_schedule.p50_microseconds),
-        p99_microseconds: time(|found| found.from_schedule.p99_microseconds),
+        p50_microseconds: latency(|found| found.from_schedule.p50_microseconds),
+        p99_microseconds: latency(|found| found.from_schedule.p99_microseconds),
         failed: window.map(|found| found.failed),
         generator_p99_microseconds: time(|found| found.generator_delay.p99_microseconds),
     }
