@@ -36,9 +36,8 @@ pub struct OpenLoop {
 
     /// Rates in requests per second, one sweep point each, e.g. `[200, 500]`: what your users
     /// request. With a `target`, the rungs of the ladder: two or more, from 2 requests per second on,
-    /// and close to each other where you expect the capacity. Each block but the first shifts all of
-    /// them by up to half of the distance to the next. Default with a `target`: eight, from 0.3 to 1.3
-    /// of the baseline's peak.
+    /// and around where you expect the capacity: what lies between two of them is found by halving.
+    /// Default with a `target`: eight, from 0.3 to 1.3 of the baseline's peak.
     #[schemars(
         length(min = 1, max = 8),
         inner(range(min = 1, max = HIGHEST_RATE)),

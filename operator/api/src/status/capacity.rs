@@ -61,7 +61,7 @@ pub struct CapacityStatus {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct RungStatus {
-    /// The rate, in requests per second. Blocks shift the ladder, so each has a rate near this one.
+    /// The rate, in requests per second.
     pub requested_rps: f64,
 
     /// 99th percentile of latency, counted from when each request was due, in microseconds.

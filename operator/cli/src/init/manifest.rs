@@ -318,7 +318,7 @@ fn load(draft: &Draft) -> String {
          throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
          # How many requests per second a pod can take at this latency: name that which your users accept. The rates are\n    \
          # set around what the baseline can do at most; with rates: [200, 300, 400] they are yours.\n    \
-         openLoop:\n      target: {{p99: 50ms}}\n      durationSeconds: 10\n      warmupSeconds: 2\n    \
+         openLoop:\n      target: {{p99: 50ms}}\n      durationSeconds: 5\n      warmupSeconds: 2\n    \
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",

@@ -211,10 +211,13 @@ fn load(sweeps: &Sweeps, point: Point, requested_rps: &[f64]) -> Load {
     }
 }
 
-/// Seconds of all rungs together.
+/// Seconds of all rungs together, and of the rates between two of them, which take as long as the rung at
+/// three quarters of the ladder, below which the baseline's capacity is not expected. Where they take
+/// longer, the probe leaves out those for which there is no time.
 pub fn ladder_seconds(sweep: &OpenLoop, rates: &[f64]) -> u32 {
     let rung = |rps: &f64| ladder::seconds(*rps, sweep.connections, sweep.duration_seconds);
-    rates.iter().map(rung).sum()
+    let between = rates.get(rates.len() * 3 / 4).map_or(0, rung);
+    rates.iter().map(rung).sum::<u32>() + ladder::BETWEEN * between
 }
 
 /// The ladder of a point; `None` for a load of one window.

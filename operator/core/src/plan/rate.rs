@@ -16,7 +16,7 @@ pub fn requested_rps(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Ve
     let peak = || peak(run, seen, &trial.cell.workload).ok();
     if trial.cell.point == Point::Capacity {
         let rungs = stated_rungs(run).or_else(|| Some(ladder::around(peak()?)));
-        return ladder::in_block(&rungs.unwrap_or_default(), trial.block);
+        return rungs.unwrap_or_default();
     }
     let rate = match trial.cell.point.rate() {
         Some(Rate::Rps(rps)) => Some(f64::from(rps)),

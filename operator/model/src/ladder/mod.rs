@@ -13,15 +13,17 @@ const RUNGS: u32 = 8;
 /// capacity is still on it, and so is the crossing of the baseline itself: on a schedule, the generator
 /// needs more CPU time than at the peak, or less.
 const ENDS: (f64, f64) = (0.3, 1.3);
-/// By how much of a step the next block is shifted, modulo 1: multiples of the golden section fill
-/// the step evenly, however many blocks there are.
-const SHIFT: f64 = 0.618_033_988_749_895;
 /// Requests that a p99 needs: ten beyond it.
 const LEAST_REQUESTS: f64 = 1000.0;
 /// The longest window of a rung, in seconds.
 const LONGEST_SECONDS: u32 = 1200;
 /// A climb ends when so many rungs in a row have missed the target: a single one may be chance.
 const MISSED_IN_A_ROW: usize = 2;
+/// How many rates are tried between the two rungs next to the crossing, each in the middle of what is left: of
+/// 23 % remain 1.3 %.
+pub const BETWEEN: u32 = 4;
+/// Rungs this close to each other need none between them.
+const CLOSE: f64 = 1.012;
 /// The generator is late if 1 % of requests leave it later than this share of what they have to take,
 /// or take. Up to that, what it sends in bursts moves the p99 by about as much, and the rate at which
 /// it crosses the target by a few percent, because p99 is steep there.
@@ -37,29 +39,6 @@ pub fn around(peak_rps: f64) -> Vec<f64> {
         peak_rps * lowest * libm::pow(highest / lowest, share)
     };
     (0..RUNGS).map(rung).collect()
-}
-
-/// The rungs of a block, counted from 1: `rates` in ascending order, all shifted by the same part of
-/// the distance to the next rung, at most half of it up or down. Between two rungs, the crossing is
-/// interpolated, and the error depends on where it lies: with the same rungs in every block it would be
-/// the same in all of them, and no interval would contain it. The first block is not shifted.
-pub fn in_block(rates: &[f64], block: u32) -> Vec<f64> {
-    let turns = 0.5 + f64::from(block.saturating_sub(1)) * SHIFT;
-    let part = turns - libm::floor(turns) - 0.5;
-    let shifted = |index: usize| {
-        // Towards the next rung up, or down; the outermost go as far as they are from the other one.
-        let next = if part < 0.0 {
-            index.max(1)
-        } else {
-            (index + 1).min(rates.len() - 1)
-        };
-        let step = match (next.checked_sub(1), rates.get(next)) {
-            (Some(last), Some(next)) => next / rates[last],
-            (None, _) | (_, None) => 1.0,
-        };
-        round_number(rates[index] * libm::pow(step, part))
-    };
-    (0..rates.len()).map(shifted).collect()
 }
 
 /// Seconds of a rung's window: `least`, or as many as a p99 needs, over so many connections. Depends
@@ -158,11 +137,36 @@ impl Capacity {
 
 /// What the rungs of a climb show of the capacity; `None` without a rung that shows anything.
 ///
+/// Between the last rung that meets the target and the next, the logarithm of p99 is taken as linear in
+/// the rate.
+pub fn capacity(rungs: &[Rung], target: Target) -> Option<Capacity> {
+    match ends(rungs, target) {
+        [Some(below), Some(above)] => {
+            let rps = crossing(below, above, target.p99_microseconds);
+            Some(Capacity::Crossed(rps))
+        }
+        [Some((rps, _)), None] => Some(Capacity::AtLeast(rps)),
+        [None, Some((rps, _))] => Some(Capacity::Below(rps)),
+        [None, None] => None,
+    }
+}
+
+/// The rate to try next, after the climb, between the two rungs next to the crossing; `None` if they are
+/// close, or if there is no crossing. Curves of different shapes cross the target at different places
+/// between two rungs, which no interpolation knows.
+pub fn between(rungs: &[Rung], target: Target) -> Option<f64> {
+    let [Some((below, _)), Some((above, _))] = ends(rungs, target) else {
+        return None;
+    };
+    (above > CLOSE * below).then(|| round_number(libm::sqrt(below * above)))
+}
+
+/// The last rung that meets the target and the next one, each with its rate and p99.
+///
 /// A rung counts with the smallest p99 of its own and of all rungs above it. Latency does not fall with
 /// the rate, and what disturbs a window makes it longer: a rung that is slower than one above it was
-/// disturbed. Between the last rung that meets the target and the next, the logarithm of p99 is taken as
-/// linear in the rate. If the latter has no p99, the capacity is the rate of the former.
-pub fn capacity(rungs: &[Rung], target: Target) -> Option<Capacity> {
+/// disturbed.
+fn ends(rungs: &[Rung], target: Target) -> [Option<(f64, f64)>; 2] {
     let outcomes = outcomes(rungs, target);
     let shown = rungs.iter().zip(outcomes);
     let mut rungs: Vec<(f64, f64)> = shown
@@ -178,19 +182,16 @@ pub fn capacity(rungs: &[Rung], target: Target) -> Option<Capacity> {
         *p99 = smallest;
     }
     let met = rungs.partition_point(|(_, p99)| *p99 <= target.p99_microseconds);
-    let (below, above) = (met.checked_sub(1).map(|last| rungs[last]), rungs.get(met));
-    Some(match (below, above) {
-        (Some(below), Some(above)) => {
-            Capacity::Crossed(crossing(below, *above, target.p99_microseconds))
-        }
-        (Some((rps, _)), None) => Capacity::AtLeast(rps),
-        (None, Some((rps, _))) => Capacity::Below(*rps),
-        (None, None) => return None,
-    })
+    let below = met.checked_sub(1).map(|last| rungs[last]);
+    [below, rungs.get(met).copied()]
 }
 
-/// The rate between two rungs, each with its p99, at which p99 reaches `target`.
+/// The rate between two rungs, each with its p99, at which p99 reaches `target`; their middle if the one
+/// above has no p99.
 fn crossing(below: (f64, f64), above: (f64, f64), target: f64) -> f64 {
+    if above.1.is_infinite() {
+        return libm::sqrt(below.0 * above.0);
+    }
     // No answer takes less than a microsecond.
     let [from, to, at] = [below.1, above.1, target].map(|time| libm::log(time.max(1.0)));
     let share = (at - from) / (to - from);

@@ -185,6 +185,10 @@ impl TimedWindow {
 pub struct Rung {
     /// The requested rate, in requests per second.
     pub requested_rps: f64,
+    /// Whether it is no rung of the ladder, but was tried after the climb, between the two next to the
+    /// crossing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub between: bool,
     /// What was measured, without the load generator's own output; absent if the subject took more
     /// than twice the time.
     pub window: Option<TimedWindow>,

@@ -33,9 +33,9 @@ pub fn climb(
 }
 
 impl Bench<'_> {
-    /// Climbs until the ladder ends, nothing is left to climb for, or there is no more time. Also returns
-    /// whether any request was answered as expected. A noisy rung is not repeated: the rungs above it
-    /// show whether the noise mattered.
+    /// Climbs until the ladder ends or nothing is left to climb for, then tries rates next to the
+    /// crossing, as long as there is time. Also returns whether any request was answered as expected. A
+    /// noisy rung is not repeated: the rungs above it show whether the noise mattered.
     fn climb(&self, ladder: &Ladder, warm: &Warm) -> Result<(Vec<Rung>, Answered), Failure> {
         let mut rungs: Vec<Rung> = vec![];
         let mut answered: Answered = Err("nothing".to_owned());
@@ -47,14 +47,27 @@ impl Bench<'_> {
             answered = answered.or(of_rung);
             rungs.push(rung);
             let outcomes = ladder::outcomes(&rungs, ladder.target);
-            progress(match outcomes.last() {
-                Some(Outcome::Met) => "the target is met",
-                Some(Outcome::Missed) => "the target is missed",
-                Some(Outcome::Invalid) | None => "the load generator was late",
-            });
+            progress(words(outcomes.last()));
             if ladder::is_over(&outcomes) {
                 break;
             }
+        }
+        for _ in 0..ladder::BETWEEN {
+            let next = ladder::between(&rungs, ladder.target);
+            let Some(rps) = next.filter(|_| Instant::now() < self.deadline) else {
+                break;
+            };
+            let (rung, _) = self.rung(rps, ladder, warm)?;
+            let place = rungs.partition_point(|other| other.requested_rps < rps);
+            rungs.insert(
+                place,
+                Rung {
+                    between: true,
+                    ..rung
+                },
+            );
+            let outcomes = ladder::outcomes(&rungs, ladder.target);
+            progress(words(outcomes.get(place)));
         }
         Ok((rungs, answered))
     }
@@ -64,6 +77,7 @@ impl Bench<'_> {
         let schedule = self.schedule(ScheduledLoad { rps, seconds })?;
         let rung = |window| Rung {
             requested_rps: rps,
+            between: false,
             window,
         };
         let Some(window) = self.on_schedule(&schedule, warm)? else {
@@ -76,5 +90,13 @@ impl Bench<'_> {
             ..window.timed
         };
         Ok((rung(Some(timed)), window.answered))
+    }
+}
+
+fn words(outcome: Option<&Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Met) => "the target is met",
+        Some(Outcome::Missed) => "the target is missed",
+        Some(Outcome::Invalid) | None => "the load generator was late",
     }
 }

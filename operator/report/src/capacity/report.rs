@@ -20,7 +20,7 @@ one missed it: they show only a bound. *CPU/req* and *memory* are those of the h
 what limits did to the subject there.";
 
 const RUNGS: &str = "\
-Rungs, as medians over the blocks that reached them. Blocks shift the ladder, so that each has rates near these. *Met* counts \
+Rungs, as medians over the blocks that reached them; what was tried between two of them is in summary.json alone. *Met* counts \
 the blocks that met the target; rungs of a generator that was itself late are *invalid* and count as neither.";
 
 /// The section; `None` for a run without a target.

@@ -1,8 +1,6 @@
 //! Ladders of rates: p99 against the rate, a point for every rung of every trial, one line per variant
-//! through the medians of its rungs, and the target.
-//!
-//! Blocks shift the ladder, so that a rung has a rate of its own in each trial: points are drawn at
-//! their own rates, and medians at the median rate.
+//! through the medians of its rungs, and the target. Rates that were tried between two rungs are points,
+//! too, each at its own place.
 
 use maud::{Markup, html};
 use wasmbench_model::units;

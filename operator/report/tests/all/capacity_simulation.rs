@@ -6,7 +6,7 @@ use wasmbench_model::ladder;
 use wasmbench_model::wire::document::{Rung, TimedWindow};
 use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
 use wasmbench_model::wire::request::Target;
-use wasmbench_results::statistics::{Bounded, OneSided};
+use wasmbench_results::statistics::{Bounded, BoundedSpread, OneSided};
 
 use crate::synthetic::{Chance, print_figure};
 
@@ -24,12 +24,12 @@ struct Climbs {
     blocks: u32,
     /// What the variant can do at most, as a multiple of the baseline's.
     ratio: f64,
+    /// How the p99 of the variant and of the baseline grow.
+    shapes: [Shape; 2],
     /// The target, in milliseconds.
     target: f64,
     /// The share of rungs whose p99 is five times what it should be.
     disturbed: f64,
-    /// Whether each block shifts the ladder.
-    is_shifted: bool,
 }
 
 impl Climbs {
@@ -37,9 +37,9 @@ impl Climbs {
         Self {
             blocks,
             ratio,
+            shapes: [QUEUE; 2],
             target: 50.0,
             disturbed: 0.02,
-            is_shifted: true,
         }
     }
 
@@ -52,40 +52,70 @@ impl Climbs {
 
     /// The ratio of the rates at which the two subjects cross the target.
     fn truth(&self) -> f64 {
-        crossing(PEAK * self.ratio, self.target) / crossing(PEAK, self.target)
+        let [variant, baseline] = self.shapes;
+        crossing(variant, PEAK * self.ratio, self.target) / crossing(baseline, PEAK, self.target)
     }
 
     /// What a run shows of the ratio. A trial can do 2 % more or less than another, a block too, and the p99
     /// of a rung scatters by 15 %.
     fn run(&self, chance: &mut Chance) -> Option<Bounded> {
-        let blocks = (1..=self.blocks).map(|block| {
-            let rates = ladder::in_block(
-                &ladder::around(PEAK),
-                if self.is_shifted { block } else { 1 },
-            );
+        let blocks = (1..=self.blocks).map(|_| {
+            let rates = ladder::around(PEAK);
             let day = (0.02 * chance.normal()).exp();
-            let mut climb = |most: f64| {
+            let [variant, baseline] = self.shapes;
+            let mut climb = |shape: Shape, most: f64| {
                 let most = most * day * (0.02 * chance.normal()).exp();
-                let rungs = self.climb(&rates, most, chance);
+                let rungs = self.climb(shape, &rates, most, chance);
                 ladder::capacity(&rungs, self.target())
                     .expect("rungs")
                     .ends()
             };
-            let (value, base) = (climb(PEAK * self.ratio), climb(PEAK));
+            let value = climb(variant, PEAK * self.ratio);
+            let base = climb(baseline, PEAK);
             [value[0] / base[1], value[1] / base[0]]
         });
         Bounded::from_ratios(&blocks.collect::<Vec<[f64; 2]>>())
     }
 
-    fn climb(&self, rates: &[f64], most: f64, chance: &mut Chance) -> Vec<Rung> {
-        let mut rungs = vec![];
-        for rps in rates {
+    /// The share of runs whose interval of the baseline's capacity contains the truth.
+    fn coverage_of_the_baseline(&self) -> f64 {
+        let mut chance = Chance::new(u64::from(self.blocks));
+        let [_, shape] = self.shapes;
+        let truth = crossing(shape, PEAK, self.target);
+        let mut holds = 0;
+        for _ in 0..RUNS {
+            let ends = (0..self.blocks).map(|_| {
+                let most = PEAK * (0.03 * chance.normal()).exp();
+                let rungs = self.climb(shape, &ladder::around(PEAK), most, &mut chance);
+                let capacity = ladder::capacity(&rungs, self.target());
+                capacity.expect("rungs").ends()
+            });
+            let found = BoundedSpread::from_ends(&ends.collect::<Vec<[f64; 2]>>());
+            let [low, high] = [found.low, found.high].map(|end| end.expect("on the ladder"));
+            holds += u32::from((low..=high).contains(&truth));
+        }
+        f64::from(holds) / f64::from(RUNS)
+    }
+
+    fn climb(&self, shape: Shape, rates: &[f64], most: f64, chance: &mut Chance) -> Vec<Rung> {
+        let mut measured = |rps: f64| {
             let is_hit = chance.uniform() < self.disturbed;
             let noise = (0.15 * chance.normal()).exp() * if is_hit { 5.0 } else { 1.0 };
-            rungs.push(rung(*rps, p99(*rps, most) * noise));
+            rung(rps, shape.p99(rps, most) * noise)
+        };
+        let mut rungs = vec![];
+        for rps in rates {
+            rungs.push(measured(*rps));
             if ladder::is_over(&ladder::outcomes(&rungs, self.target())) {
                 break;
             }
+        }
+        for _ in 0..ladder::BETWEEN {
+            let Some(rps) = ladder::between(&rungs, self.target()) else {
+                break;
+            };
+            let place = rungs.partition_point(|other| other.requested_rps < rps);
+            rungs.insert(place, measured(rps));
         }
         rungs
     }
@@ -115,24 +145,46 @@ impl Climbs {
     }
 }
 
-/// The p99 in milliseconds at a rate, of a subject that can do `most`: answers take 10 ms and wait for each
-/// other as it fills up; above that, the queue grows for as long as the window lasts.
-fn p99(rps: f64, most: f64) -> f64 {
-    let load = rps / most;
-    let waits = |load: f64| 10.0 * (1.0 + 0.2 * load / (1.02 - load));
-    if load < 1.0 {
-        return waits(load);
+/// How a subject's p99 grows with the rate.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// Answers take so many milliseconds and wait for each other as the subject fills up; above what it
+    /// can do, the queue grows for as long as the window lasts.
+    Queues(f64),
+    /// The same, but nothing waits below.
+    Knee(f64),
+    /// Nothing waits, and what is too much is refused.
+    Sheds(f64),
+}
+
+const QUEUE: Shape = Shape::Queues(10.0);
+
+impl Shape {
+    /// The p99 in milliseconds at a rate, of a subject that can do `most`; infinite where requests fail.
+    fn p99(self, rps: f64, most: f64) -> f64 {
+        let load = rps / most;
+        let (answer, waits) = match self {
+            Self::Queues(answer) => (answer, 0.2 * load.min(1.0) / (1.02 - load.min(1.0))),
+            Self::Knee(answer) | Self::Sheds(answer) => (answer, 0.0),
+        };
+        let below = answer * (1.0 + waits);
+        if load <= 1.0 {
+            return below;
+        }
+        if matches!(self, Self::Sheds(_)) {
+            return f64::INFINITY;
+        }
+        let seconds = f64::from(ladder::seconds(rps, CONNECTIONS, SECONDS));
+        below + 990.0 * seconds * (1.0 - 1.0 / load)
     }
-    let seconds = f64::from(ladder::seconds(rps, CONNECTIONS, SECONDS));
-    waits(1.0) + 990.0 * seconds * (1.0 - 1.0 / load)
 }
 
 /// The rate at which the p99 reaches a target.
-fn crossing(most: f64, target: f64) -> f64 {
+fn crossing(shape: Shape, most: f64, target: f64) -> f64 {
     let (mut low, mut high) = (0.1 * most, 3.0 * most);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if p99(middle, most) > target {
+        if shape.p99(middle, most) > target {
             high = middle;
         } else {
             low = middle;
@@ -145,6 +197,11 @@ fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
     let open_loop = OpenLoopWindow {
         requested_rps: rps,
         requests: 10_000,
+        failed: if p99_milliseconds.is_finite() {
+            0
+        } else {
+            1000
+        },
         from_schedule: Quantiles {
             p99_microseconds: p99_milliseconds * 1e3,
             ..Quantiles::default()
@@ -153,6 +210,7 @@ fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
     };
     Rung {
         requested_rps: rps,
+        between: false,
         window: Some(TimedWindow {
             open_loop: Some(open_loop),
             ..TimedWindow::default()
@@ -160,8 +218,6 @@ fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
     }
 }
 
-/// Fewest hold at 0.8, about the distance between two rungs: both subjects are then equally far from the rungs, the
-/// errors of interpolation cancel but for a few blocks, and averages discount those.
 #[test]
 fn intervals_of_a_capacity_contain_the_truth_wherever_between_two_rungs_it_lies() {
     for blocks in [5, 10, 20] {
@@ -180,22 +236,50 @@ fn intervals_of_a_capacity_contain_the_truth_wherever_between_two_rungs_it_lies(
     }
 }
 
-/// Why blocks shift the ladder: with the same rungs in all of them, what interpolation gets wrong is the same
-/// in all of them, too, and the interval is as narrow as if it were nothing.
+/// One subject queues long before it is full, another one only then, a third one refuses what is too much.
 #[test]
-fn with_the_same_rungs_in_every_block_most_intervals_would_miss_the_truth() {
-    for ratio in [0.6, 0.74, 0.9] {
-        let climbs = Climbs {
-            is_shifted: false,
-            ..Climbs::new(10, ratio)
-        };
-        let (share, _) = climbs.coverage();
-        print_figure(
-            &format!("capacity {ratio}x, fixed rungs"),
-            share,
-            "below 60 %",
-        );
-        assert!(share < 0.6, "{ratio}: {share}");
+fn intervals_contain_the_truth_of_subjects_whose_latency_grows_differently() {
+    for variant in [
+        Shape::Queues(2.0),
+        Shape::Queues(40.0),
+        Shape::Knee(2.0),
+        Shape::Knee(10.0),
+        Shape::Sheds(2.0),
+        Shape::Sheds(10.0),
+    ] {
+        for target in [50.0, 300.0] {
+            for blocks in [5, 10, 20] {
+                let climbs = Climbs {
+                    target,
+                    shapes: [variant, QUEUE],
+                    ..Climbs::new(blocks, 0.9)
+                };
+                let (share, _) = climbs.coverage();
+                let name =
+                    format!("capacity, {variant:?} and {QUEUE:?} at {target} ms, {blocks} blocks");
+                print_figure(&name, share, "88 % or more");
+                assert!(share >= 0.88, "{name}: {share}");
+            }
+        }
+    }
+}
+
+#[test]
+fn intervals_of_one_capacity_contain_the_truth() {
+    for baseline in [QUEUE, Shape::Knee(2.0), Shape::Sheds(10.0)] {
+        for target in [50.0, 300.0] {
+            for blocks in [6, 10, 20] {
+                let climbs = Climbs {
+                    target,
+                    shapes: [QUEUE, baseline],
+                    ..Climbs::new(blocks, 1.0)
+                };
+                let share = climbs.coverage_of_the_baseline();
+                let name = format!("capacity of {baseline:?} at {target} ms, {blocks} blocks");
+                print_figure(&name, share, "90 % or more");
+                assert!(share >= 0.9, "{name}: {share}");
+            }
+        }
     }
 }
 

@@ -42,7 +42,7 @@ fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
     }));
     let all = trials(&run).into_iter().zip(0..);
     let records = all.map(|(trial, position)| {
-        let rungs = climb(&trial, most(&trial));
+        let rungs = climb(most(&trial));
         let mut record = measured(trial, position);
         let document = record.load_mut().unwrap();
         document.timed = None;
@@ -53,9 +53,9 @@ fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
 }
 
 /// Answers take 10 ms up to `most`, and a hundred times as long above it.
-fn climb(trial: &TrialId, most: f64) -> Vec<Rung> {
+fn climb(most: f64) -> Vec<Rung> {
     let mut rungs = vec![];
-    for rps in ladder::in_block(&RATES.map(f64::from), trial.block) {
+    for rps in RATES.map(f64::from) {
         rungs.push(rung(rps, if rps <= most { 10.0 } else { 1000.0 }));
         if ladder::is_over(&ladder::outcomes(&rungs, TARGET)) {
             break;
@@ -78,6 +78,7 @@ fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
     };
     Rung {
         requested_rps: rps,
+        between: false,
         window: Some(TimedWindow {
             duration_nanoseconds: 10_000_000_000,
             open_loop: Some(open_loop),

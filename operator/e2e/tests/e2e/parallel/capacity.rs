@@ -9,6 +9,7 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 use wasmbench_model::ladder::{self, Outcome};
+use wasmbench_model::wire::document::Rung;
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_model::wire::request::Target;
 
@@ -31,6 +32,8 @@ sweeps:
     warmupSeconds: 1
 ";
 
+const RUNGS: [f64; 5] = [200.0, 1500.0, 2000.0, 3000.0, 4000.0];
+
 const TARGET: Target = Target {
     p99_microseconds: 3e6,
     max_error_share: 0.0,
@@ -50,20 +53,24 @@ fn check(record: &Record) {
     assert_eq!(record.trial.cell.point, Point::Capacity);
     let document = record.load().expect("a document");
     assert_eq!(document.failure, None, "{}", record.trial);
-    let rungs = &document.rungs;
+    let (between, rungs): (Vec<&Rung>, Vec<&Rung>) =
+        document.rungs.iter().partition(|rung| rung.between);
     let rates: Vec<f64> = rungs.iter().map(|rung| rung.requested_rps).collect();
-    let stated = [200.0, 1500.0, 2000.0, 3000.0, 4000.0];
-    let planned = ladder::in_block(&stated, record.trial.block);
-    println!("{}: {rates:?} of {planned:?}", record.trial);
-    assert_eq!(rates, planned[..rungs.len()], "{}", record.trial);
-    let outcomes = ladder::outcomes(rungs, TARGET);
+    let halved: Vec<f64> = between.iter().map(|rung| rung.requested_rps).collect();
+    println!("{}: {rates:?}, then {halved:?}", record.trial);
+    assert_eq!(rates, RUNGS[..rungs.len()], "{}", record.trial);
+    let rungs: Vec<Rung> = rungs.into_iter().cloned().collect();
+    let outcomes = ladder::outcomes(&rungs, TARGET);
     assert!(ladder::is_over(&outcomes), "{outcomes:?}");
-    assert!(
-        !ladder::is_over(&outcomes[..rungs.len() - 1]),
-        "{outcomes:?}"
-    );
+    let before = &outcomes[..rungs.len() - 1];
+    assert!(!ladder::is_over(before), "{outcomes:?}");
     let missed = outcomes.iter().filter(|one| **one == Outcome::Missed);
     assert!(missed.count() >= 2, "{outcomes:?}");
+    assert_eq!(halved.len() as u32, ladder::BETWEEN, "{halved:?}");
+    assert!(
+        halved.iter().all(|rate| (200.0..1500.0).contains(rate)),
+        "{halved:?}"
+    );
 }
 
 async fn finished(client: &Client, namespace: &str, name: &str, least: &str) -> BenchmarkRun {

@@ -38,11 +38,12 @@ fn block_rung(rung: &Rung, outcome: Outcome) -> BlockRung {
     }
 }
 
-/// The rungs of all blocks, by their place in the ladder.
+/// The rungs of all blocks, by their place in the ladder. What was tried between two of them has none.
 pub(super) fn of_all(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> Vec<RungSummary> {
     let mut places: BTreeMap<usize, Vec<(&Rung, BlockRung)>> = BTreeMap::new();
     for climb in climbs.values() {
         let rungs = climb.rungs.iter().zip(of_block(climb, target));
+        let rungs = rungs.filter(|(rung, _)| !rung.between);
         for (place, rung) in rungs.enumerate() {
             places.entry(place).or_default().push(rung);
         }
