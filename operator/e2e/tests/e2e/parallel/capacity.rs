@@ -66,7 +66,11 @@ fn check(record: &Record) {
     assert!(!ladder::is_over(before), "{outcomes:?}");
     let missed = outcomes.iter().filter(|one| **one == Outcome::Missed);
     assert!(missed.count() >= 2, "{outcomes:?}");
-    assert_eq!(halved.len() as u32, ladder::BETWEEN, "{halved:?}");
+    assert_eq!(
+        u32::try_from(halved.len()),
+        Ok(ladder::BETWEEN),
+        "{halved:?}"
+    );
     assert!(
         halved.iter().all(|rate| (200.0..1500.0).contains(rate)),
         "{halved:?}"
