@@ -8,12 +8,9 @@ use std::path::{Path, PathBuf};
 
 use wasmbench_model::wire::document::Pressure;
 
+use super::counted::{Cpu, Memory, USER_HZ_NANOSECONDS};
+use super::find;
 use super::parse::{keyed, number, stalled};
-use super::{Cpu, Memory, find};
-
-/// `cpuacct.stat` counts in ticks (`USER_HZ`), 100 a second on every architecture that containers
-/// run on.
-pub const USER_HZ_NANOSECONDS: u64 = 10_000_000;
 
 /// Throttling by a CPU limit so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

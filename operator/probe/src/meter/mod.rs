@@ -3,9 +3,10 @@
 //! for the pod outside its cgroup, [`services`] what those services of the node use that carry its
 //! log. Files are only read, as any user may do.
 //!
-//! [`layout`] determines where the counters are under cgroup v1 and v2, [`find`] finds the pod,
+//! [`counted`] is what they count, [`layout`] determines where the counters are under cgroup v1 and v2, [`find`] finds the pod,
 //! [`parse`] parses the files.
 
+mod counted;
 pub mod find;
 pub mod layout;
 mod parse;
@@ -16,7 +17,7 @@ mod shim;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use layout::USER_HZ_NANOSECONDS;
+pub use counted::{Cpu, Memory, USER_HZ_NANOSECONDS};
 use layout::{Layout, Throttling};
 pub use parse::stalled;
 pub use processes::Threads;
@@ -38,17 +39,6 @@ pub struct PodMeter {
     proc: PathBuf,
 }
 
-/// CPU time so far, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cpu {
-    /// In total.
-    pub total: u64,
-    /// In user mode.
-    pub user: Option<u64>,
-    /// In kernel mode.
-    pub system: Option<u64>,
-}
-
 /// Counters at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
@@ -59,39 +49,6 @@ pub struct Counters {
     pressure: Option<Pressure>,
     outside: Option<shim::Reading>,
     services: Option<u64>,
-}
-
-/// Memory at one moment, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// Including page cache.
-    pub bytes: u64,
-    /// File pages that could be reclaimed at once.
-    pub inactive_file: Option<u64>,
-    /// Pages in use: anonymous, file and kernel pages. Less than `bytes`, because the kernel
-    /// charges pages ahead of need, 64 at a time for each CPU.
-    pub in_use: Option<u64>,
-    /// The largest `bytes` so far.
-    pub peak: Option<u64>,
-    /// Page faults so far.
-    pub faults: Option<u64>,
-    /// How often memory reached its limit so far.
-    pub limit_hits: Option<u64>,
-    /// Processes that were killed at the limit so far.
-    pub oom_kills: Option<u64>,
-}
-
-impl Memory {
-    /// Memory without inactive file pages; `None` if the kernel does not report those.
-    pub fn working_set(&self) -> Option<u64> {
-        Some(self.bytes.saturating_sub(self.inactive_file?))
-    }
-
-    /// What the pod holds: pages in use without inactive file pages; `None` if the kernel does not
-    /// report both.
-    pub fn held(&self) -> Option<u64> {
-        Some(self.in_use?.saturating_sub(self.inactive_file?))
-    }
 }
 
 impl PodMeter {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use wasmbench_model::wire::document::Outside;
 
-use super::USER_HZ_NANOSECONDS;
+use super::counted::USER_HZ_NANOSECONDS;
+use super::find;
 
 /// Programs that run outside a pod's cgroup and work for it.
 const PROGRAMS: [&str; 2] = ["containerd-shim", "conmon"];
@@ -28,7 +29,7 @@ pub struct Shims {
 impl Shims {
     /// Looks for the shims of the pod whose containers have their cgroups in `pod`.
     pub fn find(proc: &Path, pod: &Path) -> Self {
-        let containers: Vec<(OsString, String)> = super::find::directories(pod)
+        let containers: Vec<(OsString, String)> = find::directories(pod)
             .iter()
             .filter_map(|directory| {
                 let name = directory.file_name()?;
@@ -36,7 +37,7 @@ impl Shims {
             })
             .collect();
         let ids: Vec<&str> = containers.iter().map(|(_, id)| id.as_str()).collect();
-        let mut processes = super::find::directories(proc);
+        let mut processes = find::directories(proc);
         processes.retain(|process| {
             let line = fs::read(process.join("cmdline")).unwrap_or_default();
             serves(&line, &ids)
@@ -148,7 +149,7 @@ fn serves(command_line: &[u8], ids: &[&str]) -> bool {
 }
 
 fn process(directory: &Path) -> Option<Reading> {
-    let living: Vec<u64> = super::find::directories(&directory.join("task"))
+    let living: Vec<u64> = find::directories(&directory.join("task"))
         .iter()
         .filter_map(|task| scheduled(&fs::read_to_string(task.join("schedstat")).ok()?))
         .collect();
