@@ -14,7 +14,8 @@ use crate::html::marks::{Dot, Points, tick};
 use crate::html::target::{Crossing, Target};
 
 const TITLE: &str = "Capacity: p99 by rate";
-const NOTE: &str = "A point is a rung of one trial, or a rate tried between two rungs; lines go through the medians of rungs. Above: the rate at which each variant crosses the target, with the interval of the median; an arrow: it lies beyond \
+const NOTE: &str = "A point is a rung of one trial, or a rate tried between two rungs; lines go through the medians of rungs. \
+     Above: the rate at which each variant crosses the target, with the interval of the median; an arrow: it lies beyond \
      the ladder. Hollow: it does not count, because the load generator was late or the point is invalid.";
 
 /// The plot with the text around it, below this legend; empty where no rung was measured.

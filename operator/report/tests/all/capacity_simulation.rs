@@ -218,6 +218,12 @@ fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
     }
 }
 
+/// Prints the share of intervals that contain the truth, and asserts that it is at least this one.
+fn assert_covers(name: &str, share: f64, least: f64) {
+    print_figure(name, share, &format!("{:.0} % or more", 100.0 * least));
+    assert!(share >= least, "{name}: {share}");
+}
+
 #[test]
 fn intervals_of_a_capacity_contain_the_truth_wherever_between_two_rungs_it_lies() {
     for blocks in [5, 10, 20] {
@@ -229,8 +235,7 @@ fn intervals_of_a_capacity_contain_the_truth_wherever_between_two_rungs_it_lies(
                 };
                 let (share, _) = climbs.coverage();
                 let name = format!("capacity {ratio}x at {target} ms, {blocks} blocks");
-                print_figure(&name, share, "90 % or more");
-                assert!(share >= 0.9, "{name}: {share}");
+                assert_covers(&name, share, 0.9);
             }
         }
     }
@@ -257,8 +262,7 @@ fn intervals_contain_the_truth_of_subjects_whose_latency_grows_differently() {
                 let (share, _) = climbs.coverage();
                 let name =
                     format!("capacity, {variant:?} and {QUEUE:?} at {target} ms, {blocks} blocks");
-                print_figure(&name, share, "88 % or more");
-                assert!(share >= 0.88, "{name}: {share}");
+                assert_covers(&name, share, 0.88);
             }
         }
     }
@@ -276,8 +280,7 @@ fn intervals_of_one_capacity_contain_the_truth() {
                 };
                 let share = climbs.coverage_of_the_baseline();
                 let name = format!("capacity of {baseline:?} at {target} ms, {blocks} blocks");
-                print_figure(&name, share, "90 % or more");
-                assert!(share >= 0.9, "{name}: {share}");
+                assert_covers(&name, share, 0.9);
             }
         }
     }

@@ -9,7 +9,7 @@ use wasmbench_model::wire::record::{Record, TrialId};
 use wasmbench_model::wire::request::Target;
 use wasmbench_report::csv::{comparisons_csv, summary_csv};
 use wasmbench_report::files::report_files;
-use wasmbench_results::cells::capacity::CapacityCell;
+use wasmbench_results::cells::capacity::{CapacityCell, CapacityDetail};
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::Fulfilment;
 use wasmbench_results::judge::verdict::Verdict;
@@ -118,6 +118,38 @@ fn compared(summary: &Summary) -> &Comparison {
 
 fn is_noted(summary: &Summary, reason: Reason) -> bool {
     summary.doubts.iter().any(|doubt| doubt.reason == reason)
+}
+
+/// Tables have one row for a place in the ladder, and rates between two rungs have none.
+#[test]
+fn what_was_tried_between_two_rungs_moves_the_crossing_and_no_row() {
+    let (run, mut records) = records(|_| 340.0);
+    let before = summarize(&run, &records);
+    for record in &mut records {
+        let rungs = &mut record.load_mut().unwrap().rungs;
+        let above = rungs.partition_point(|rung| rung.requested_rps <= 340.0);
+        let halved = rung(390.0, 10.0);
+        rungs.insert(
+            above,
+            Rung {
+                between: true,
+                ..halved
+            },
+        );
+    }
+    let after = summarize(&run, &records);
+    let [before, after] = [&before, &after].map(|summary| &cell(summary, "native").detail);
+    let rows = |detail: &CapacityDetail| {
+        let rows = detail.rungs.iter();
+        rows.map(|row| (row.requested_rps, row.trials))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(after), rows(before));
+    assert_eq!(
+        after.blocks[0].rungs.len(),
+        before.blocks[0].rungs.len() + 1
+    );
+    assert!(after.blocks[0].rps > before.blocks[0].rps);
 }
 
 #[test]
