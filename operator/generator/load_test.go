@@ -508,7 +508,7 @@ func TestAMixSharesConnectionsByWeightAndCountsEachRequest(t *testing.T) {
 	t.Cleanup(server.Close)
 	part := func(name string, status int, weight int64) Part {
 		request := fmt.Sprintf("GET /%s HTTP/1.1\r\nHost: test\r\n\r\n", name)
-		return Part{name, []byte(request), status, weight}
+		return Part{Name: name, Request: []byte(request), Status: status, Weight: weight}
 	}
 	report := loaded(t, strings.TrimPrefix(server.URL, "http://"), func(task *Task) {
 		task.Connections, task.Requests = 10, 100
