@@ -214,5 +214,3 @@ fn receive(
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tls_tests;

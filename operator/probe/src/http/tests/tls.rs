@@ -11,7 +11,7 @@ use wasmbench_api::run::{Expectation, Header, Scheme};
 use wasmbench_model::wire::failure::FailureReason;
 use wasmbench_model::wire::sent::Sent;
 
-use super::*;
+use super::super::*;
 use crate::ready::{Patience, Question};
 use crate::target::Origin;
 

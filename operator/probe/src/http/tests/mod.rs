@@ -1,5 +1,7 @@
 //! What becomes of a connection that was to be kept.
 
+mod tls;
+
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
