@@ -38,8 +38,10 @@ pub struct Observed {
     /// The run's echo servers: at most one works, and those that have ended stay until the run is
     /// over.
     pub upstreams: Vec<PodSeen>,
-    /// The run's probe Jobs.
+    /// The run's probe Jobs, without late ones.
     pub probes: Vec<ProbeSeen>,
+    /// The late probes that this run removes ([`is_to_remove`](crate::plan::is_to_remove)).
+    pub late: Vec<LateProbe>,
     /// What other runs have on nodes: load, if the run holds a node; any pod, if it may take one.
     pub occupants: Vec<Occupant>,
     /// Number of blocks decided so far; 0 stands for the number that the run begins with.
@@ -88,6 +90,21 @@ pub struct Occupant {
     pub what: String,
     /// The run that it belongs to.
     pub run: RunName,
+}
+
+/// A probe Job that an operator launched although another one had taken over from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateProbe {
+    /// The node.
+    pub node: String,
+    /// Name of the Job.
+    pub job: String,
+    /// Uid of the Job.
+    pub uid: String,
+    /// Uid of the run that it measures.
+    pub run_uid: String,
+    /// Whether the Job is being deleted.
+    pub deleting: bool,
 }
 
 /// A run that may be gone.

@@ -8,8 +8,9 @@
 //!    report cannot be written), and the report is written. The number of blocks is decided
 //!    beforehand ([`blocks()`]).
 //! 3. A run measures only while it holds the claim on its node; others queue ([`claim`]). Nothing
-//!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
-//!    unavailable waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//!    starts on a node while anything of another run is there ([`occupied`]). A trial during which
+//!    an operator that leads no more launched another probe there has no record ([`overlap`]). Nor
+//!    has one whose node is unavailable: the run waits for it ([`interruption`]). What else has ended is
 //!    recorded even without the node, and what else there is, removed. A run whose demands no node
 //!    meets for ten minutes ends like one whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
@@ -33,6 +34,7 @@ mod interruption;
 mod next;
 mod node_event;
 mod occupied;
+mod overlap;
 mod pod_start;
 mod pods;
 mod queue;
@@ -52,6 +54,7 @@ pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+pub use overlap::is_to_remove;
 pub use rate::requested_rps;
 
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
@@ -371,6 +374,9 @@ fn on_node(
     obstacle: Option<fit::Obstacle>,
     now: Timestamp,
 ) -> (Vec<Step>, Stage, Wake) {
+    if let Some(next) = overlap::next(seen, now) {
+        return next;
+    }
     let next = || trial::next(run, seen, now);
     let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
         (Some(exclusion), _) => skipping(exclusion),
@@ -505,7 +511,7 @@ fn giving_up(message: String, is_over: bool) -> Stage {
 /// A run is done when nothing of it is left except its results and pods that somebody else holds: a
 /// finished run is never looked at again.
 fn is_over(seen: &Observed, now: Timestamp) -> bool {
-    seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
+    has_no_probe(seen) && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
@@ -515,14 +521,18 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         pod: pod.name.clone(),
         uid: pod.uid.clone(),
     });
-    let removals = pods::removals(&seen.probes, subjects);
-    removals.into_iter().chain(of_upstreams).collect()
+    let removals = overlap::removals(seen).chain(pods::removals(&seen.probes, subjects));
+    removals.chain(of_upstreams).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
 fn at_rest(seen: &Observed) -> bool {
-    seen.probes.is_empty() && !pods_of(seen).any(PodSeen::works)
+    has_no_probe(seen) && !pods_of(seen).any(PodSeen::works)
+}
+
+fn has_no_probe(seen: &Observed) -> bool {
+    seen.probes.is_empty() && seen.late.is_empty()
 }
 
 /// The run's pods, except those of probes.

@@ -17,6 +17,7 @@ mod interruption;
 mod kernels;
 mod nodes;
 mod objects;
+mod overlap;
 mod own_resources;
 mod payload;
 mod presets;
