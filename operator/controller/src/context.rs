@@ -17,6 +17,7 @@ use wasmbench_core::config::OperatorConfig;
 
 use crate::clock::ServerClock;
 use crate::error::Backoff;
+use crate::leader::Leader;
 use crate::metrics::Metrics;
 use crate::quiet::Quiet;
 
@@ -48,11 +49,13 @@ pub struct Context {
     pub clock: ServerClock,
     /// Open timed windows, in which `client` opens no watches.
     pub quiet: Quiet,
+    /// The Lease without which nothing is done.
+    pub leader: Leader,
     /// Publishes Events for people.
     pub events: Recorder,
     /// Held by the only reconcile that has a schedule's history in memory.
     pub history_turn: tokio::sync::Mutex<()>,
-    /// Whether the watch has listed all runs once.
+    /// Whether the watch has listed all runs once, or this process stands by.
     pub ready: AtomicBool,
     /// Uids of runs that have released their node but that the watch does not show as ended yet.
     left_queue: Mutex<BTreeSet<String>>,
@@ -83,9 +86,11 @@ impl Context {
         let quiet = Quiet::default();
         let clock = ServerClock::default();
         let client = quiet.keep(clock.follow(client));
+        let leader = Leader::new(client.clone(), &config.operator_namespace, clock.clone());
         Arc::new(Self {
             clock,
             quiet,
+            leader,
             events: Recorder::new(client.clone(), reporter),
             client,
             config,

@@ -23,7 +23,7 @@ use crate::context::{Context, GuardedRun, GuardedSchedule};
 use crate::deletions::{self, Claims};
 use crate::error::chain;
 use crate::namespaces::{self, Namespaced};
-use crate::observe::pod_seen;
+use crate::observe::{is_late, node_of_job, pod_seen};
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
@@ -73,8 +73,12 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
             if can_wait { None } else { run_of_pod(&pod) }
         });
     }
+    let (of_epochs, claims) = (context.clone(), leases.clone());
     let controller = controller
         .watches_stream(job_events, move |job: Job| {
+            if is_late(&of_epochs, &job) {
+                return run_that_removes(&job, &claims.state());
+            }
             let can_wait = of_jobs.is_of_another_trial(&job.metadata);
             if can_wait { None } else { run_of_job(&job) }
         })
@@ -195,6 +199,21 @@ fn run_of_job(job: &Job) -> Option<ObjectRef<GuardedRun>> {
     (ended || deleting).then(|| run_of(job)).flatten()
 }
 
+/// The run that removes a late probe: the one that holds its node, or its own.
+fn run_that_removes(job: &Job, claims: &[Arc<Lease>]) -> Option<ObjectRef<GuardedRun>> {
+    let node = node_of_job(job)?;
+    let is_held = |lease: &&Arc<Lease>| {
+        let of_node = lease.annotations().get(labels::NODE);
+        let spec = lease.spec.as_ref();
+        let holder = spec.and_then(|spec| spec.holder_identity.as_ref());
+        of_node.is_some_and(|found| found == node) && holder.is_some()
+    };
+    match claims.iter().find(is_held) {
+        Some(lease) => run_of(&**lease),
+        None => run_of(job),
+    }
+}
+
 /// Every run that may be waiting for the node of a Lease that nobody holds.
 fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<GuardedRun>> {
     let held = lease
@@ -218,6 +237,28 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn a_late_probe_wakes_the_run_that_holds_its_node_or_else_its_own() {
+        let annotations = |run: &str| json!({ labels::RUN_NAMESPACE: "team-a", labels::RUN_NAME: run, labels::NODE: "bench-1" });
+        let template = json!({ "spec": { "containers": [], "nodeName": "bench-1" } });
+        let job = json!({
+            "metadata": { "name": "probe", "annotations": annotations("own") },
+            "spec": { "template": template },
+        });
+        let job: Job = serde_json::from_value(job).unwrap();
+        let lease = |holder: &Value| {
+            let lease = json!({
+                "metadata": { "name": "wasmbench-node-bench-1", "annotations": annotations("holder") },
+                "spec": { "holderIdentity": holder },
+            });
+            Arc::new(serde_json::from_value::<Lease>(lease).unwrap())
+        };
+        let woken = |claims: &[Arc<Lease>]| run_that_removes(&job, claims).unwrap().name;
+        assert_eq!(woken(&[lease(&json!("uid"))]), "holder");
+        assert_eq!(woken(&[lease(&Value::Null)]), "own");
+        assert_eq!(woken(&[]), "own");
+    }
 
     fn wakes(component: &str, spec: &Value, status: &Value) -> bool {
         let pod = json!({

@@ -5,6 +5,7 @@ pub mod bodies;
 mod convert;
 mod events;
 mod found;
+mod late;
 mod occupants;
 mod records;
 
@@ -36,6 +37,7 @@ use crate::error::Error;
 pub use convert::{end_of, pod_seen};
 pub use events::{why_no_pod, with_event};
 pub use found::found;
+pub use late::{is_late, node_of_job};
 pub use records::read_summary;
 
 /// Reads everything that matters for `run`, which was `written` so.
@@ -64,12 +66,15 @@ pub async fn observe(
         None => nodes(context).await?,
     };
     let node = held.unwrap_or_default();
+    let occupants = occupants::list(&probe_jobs, &probe_pods, &run.uid);
+    let (late, probe_jobs) = late::split(context, probe_jobs);
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
     let mut observed = Observed {
         nodes,
         demands: demands(&run.spec, &context.config, &classes, records.node),
         unmatched_since: unmatched_since(written),
+        late: late::to_remove(&late, &run.uid, &leases),
         leases,
         runs: context
             .known_runs()
@@ -82,7 +87,7 @@ pub async fn observe(
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
-        occupants: occupants::list(&probe_jobs, &probe_pods, &run.uid),
+        occupants,
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         scatter: None,
