@@ -104,6 +104,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "pods: create delete get list watch",
     ];
     let in_no_namespace = [
+        "leases: list",
         "nodes: get list",
         "runtimeclasses: list",
         "subjectaccessreviews: create",
