@@ -10,9 +10,14 @@ use wasmbench_core::build::component_selector;
 pub const OPERATOR: &str = "wasmbench-operator";
 const PROBE: &str = "wasmbench-probe";
 
-/// The operator, if it is running; the cluster has only one.
+/// The operator, if it is running; the cluster has only one, unless a test asks for a second process.
 pub fn operator() -> Option<u32> {
     all(OPERATOR).next()
+}
+
+/// The operator in the pod with this uid, if it is running.
+pub fn operator_in(pod_uid: &str) -> Option<u32> {
+    all(OPERATOR).find(|pid| is_in_pod(*pid, pod_uid))
 }
 
 /// The cluster's API server.

@@ -26,7 +26,7 @@ use crate::error::chain;
 use held::{Held, RENEW};
 
 /// How often a process that stands by looks at the Lease, and how soon a failed call is repeated.
-const RETRY: Duration = Duration::from_secs(3);
+const RETRY: Duration = Duration::from_secs(2);
 
 /// Why this process leads no more.
 #[derive(Debug, thiserror::Error)]
