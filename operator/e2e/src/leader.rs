@@ -21,7 +21,7 @@ blocks: 2
 noiseFloor: false
 variants: [{name: native, preset: native}]
 workloads: [{name: sleep, path: '/sleep?ms=20', expect: {body: slept}}]
-sweeps: {throughput: {connections: [1], durationSeconds: 3, warmupSeconds: 0}}
+sweeps: {warmLatency: {requests: 50}}
 ";
 
 /// The number of trials in [`RUN`].

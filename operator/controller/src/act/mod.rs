@@ -41,6 +41,9 @@ use crate::sweep;
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
+/// For how long the Lease of the leader is renewed at most: if the leader is paused, all nodes wait for that
+/// to end.
+const LONGEST_COVER: Duration = Duration::from_mins(2);
 
 /// Carries out the steps of `plan` in order.
 pub async fn act(
@@ -132,8 +135,9 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
 async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) -> Result<(), Error> {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
-    context.quiet.prepare(LONGEST * expected).await;
-    let covered = context.leader.cover(expected).await;
+    let longest = LONGEST * expected;
+    context.quiet.prepare(longest).await;
+    let covered = context.leader.cover(longest.min(LONGEST_COVER)).await;
     covered.map_err(|why| Error::NotLeader(chain(&why)))?;
     context.quiet.begin(&run.uid, trial, expected);
     Ok(())

@@ -8,7 +8,8 @@ use wasmbench_e2e::selftest::found;
 
 const PAUSE: Duration = Duration::from_secs(90);
 
-/// Fifteen seconds after the window, in which the Lease is not renewed, and a few for the standby to look.
+/// Fifteen seconds after the longest that the short trials may take, in which the Lease is not renewed, and a
+/// few for the standby to look.
 const TAKES_OVER: Duration = Duration::from_secs(45);
 
 #[tokio::test]
