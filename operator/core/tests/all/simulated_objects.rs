@@ -2,7 +2,7 @@
 //! it and no more, in a bounded time, and never the node.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{JobEnd, PodState, RunSeen, Standing};
+use wasmbench_core::observed::{JobEnd, LateProbe, PodState, RunSeen, Standing};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -354,4 +354,37 @@ fn objects_that_appear_late_are_removed_before_a_node_is_claimed() {
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     assert_eq!(ends(&world), [&Ended::Measured]);
+}
+
+#[test]
+fn a_late_probe_costs_no_trial_whenever_it_comes_and_the_one_that_it_overlapped_is_repeated() {
+    let mut repeated = 0;
+    for rounds in 0..100 {
+        let mut run = common::validated();
+        let mut world = World::new(&run, 1, FRIENDLY);
+        for _ in 0..rounds {
+            step(&run, &mut world);
+        }
+        if world.held().is_none() {
+            continue;
+        }
+        world.seen.late.push(LateProbe {
+            node: "bench-1".into(),
+            job: "late".into(),
+            uid: "late".into(),
+            run_uid: "over".into(),
+            deleting: false,
+        });
+        let recorded = |trial: &TrialId| world.seen.records.contains_key(trial);
+        let trials = world.seen.probes.iter().map(|probe| probe.trial.clone());
+        let overlapped: Vec<TrialId> = trials.filter(|trial| !recorded(trial)).collect();
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        assert_eq!(ends(&world), [&Ended::Measured]);
+        for trial in &overlapped {
+            assert_eq!(world.launched.get(trial), Some(&2), "{trial}");
+        }
+        repeated += overlapped.len();
+    }
+    assert!(repeated > 10, "only {repeated} were overlapped");
 }

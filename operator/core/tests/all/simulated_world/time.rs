@@ -51,6 +51,7 @@ impl World {
     fn deleted_pods_end(&mut self) {
         let (staying, nodes) = (&self.staying, &self.nodes);
         let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
+        self.seen.late.retain(|late| !late.deleting);
         // The kubelet must report that a probe's pod has ended.
         self.seen.probes.retain(|probe| {
             !probe.deleting || probe.pod.as_ref().is_some_and(|pod| !is_ready(pod))
