@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -37,9 +38,11 @@ type Client struct {
 	times *stats.Histogram
 	// request is what http.ReadResponse needs: an answer to HEAD has no body.
 	request *http.Request
-	conn    *net.TCPConn
-	raw     syscall.RawConn
-	reader  *bufio.Reader
+	// conn carries requests and answers; over TLS, it is not the socket itself.
+	conn   net.Conn
+	socket *net.TCPConn
+	raw    syscall.RawConn
+	reader *bufio.Reader
 	// kept reports whether the connection has carried an answer before.
 	kept bool
 	// due reports whether the request is sent by the next read.
@@ -121,13 +124,32 @@ func (c *Client) connect(deadline time.Time) error {
 	if err != nil {
 		return &connectError{err}
 	}
-	c.conn, c.kept, c.over = conn.(*net.TCPConn), false, false
-	if c.raw, err = c.conn.SyscallConn(); err != nil {
+	c.conn, c.kept, c.over = conn, false, false
+	c.socket = conn.(*net.TCPConn)
+	if c.raw, err = c.socket.SyscallConn(); err != nil {
+		return &connectError{err}
+	}
+	if err := c.shakeHands(deadline); err != nil {
+		c.reset()
 		return &connectError{err}
 	}
 	c.reader.Reset(c)
 	c.seen.Connections++
 	return nil
+}
+
+// shakeHands puts TLS between the socket and its user, if the service speaks it, as the kubelet does to
+// probe a pod: whatever the certificate is. Each connection makes a whole handshake.
+func (c *Client) shakeHands(deadline time.Time) error {
+	if c.part.ServerName == nil {
+		return nil
+	}
+	if err := c.socket.SetDeadline(deadline); err != nil {
+		return err
+	}
+	conn := tls.Client(c.socket, &tls.Config{InsecureSkipVerify: true, ServerName: *c.part.ServerName})
+	c.conn = conn
+	return conn.Handshake()
 }
 
 func (c *Client) exchange(deadline time.Time) (status int, bytes int64, err error) {
@@ -178,8 +200,15 @@ func (c *Client) Read(bytes []byte) (read int, err error) {
 
 // turn sends the request and reads the beginning of its answer. It reads before it sends, too,
 // because what comes by then belongs to no request. That takes no more system calls: Go's own Read
-// would try just after the request is sent, in vain.
+// would try just after the request is sent, in vain. What comes early over TLS is mostly no answer, so
+// there it is read afterwards.
 func (c *Client) turn(bytes []byte) (read int, err error) {
+	if c.part.ServerName != nil {
+		if err := c.write(); err != nil {
+			return 0, err
+		}
+		return c.conn.Read(bytes)
+	}
 	isTurn := false
 	waited := c.raw.Read(func(fd uintptr) bool {
 		read, err = readNow(int(fd), bytes)

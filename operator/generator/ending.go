@@ -25,16 +25,18 @@ func (c *Client) close() {
 func (c *Client) reset() {
 	c.stopWriting()
 	if c.conn != nil {
-		_ = c.conn.SetLinger(0)
+		_ = c.socket.SetLinger(0)
+		// TLS has no last word here: it could wait for a service that reads no more.
+		_ = c.socket.Close()
+		c.conn = nil
 	}
-	c.close()
 }
 
 // leave gives up a connection that ends with an answer. The side that closes first keeps the port
 // for a minute, and a client has some 28,000 of them. So the service gets time to close first, which
 // the next request does not wait for, and then the connection is reset.
 func (c *Client) leave() {
-	conn := c.conn
+	conn, socket := c.conn, c.socket
 	c.conn = nil
 	c.left.Go(func() {
 		_ = conn.SetReadDeadline(time.Now().Add(patience))
@@ -42,8 +44,12 @@ func (c *Client) leave() {
 		if extra > 0 {
 			c.excess.Add(1)
 		}
+		if err == io.EOF && conn != socket {
+			// TLS has ended, and the connection below it mostly ends next.
+			_, err = socket.Read(make([]byte, 1))
+		}
 		if err != io.EOF {
-			_ = conn.SetLinger(0)
+			_ = socket.SetLinger(0)
 		}
 		_ = conn.Close()
 	})

@@ -13,7 +13,7 @@ type Failure int
 const (
 	// NoPort: the generator has no local port left for another connection.
 	NoPort Failure = iota
-	// NotConnected: no connection could be opened.
+	// NotConnected: no connection could be opened, or its TLS handshake failed.
 	NotConnected
 	// TimedOut: the answer was not complete in time.
 	TimedOut

@@ -18,10 +18,12 @@ type Task struct {
 	Address string `json:"address"`
 	// Request as it is sent, every time.
 	Request []byte `json:"request"`
+	// ServerName that TLS handshakes ask for, an address if none; null without TLS.
+	ServerName *string `json:"serverName"`
 	// Status of an answer that is a success.
 	Status int `json:"status"`
 	// Parts of a mix; empty if there is one request. Each gets a share of the connections, and so of
-	// the rate of a schedule. Request and Status are then those of the first.
+	// the rate of a schedule. Request, ServerName and Status are then those of the first.
 	Parts []Part `json:"parts"`
 	// Connections that send requests at the same time.
 	Connections int `json:"connections"`

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -506,7 +508,7 @@ func TestAMixSharesConnectionsByWeightAndCountsEachRequest(t *testing.T) {
 	t.Cleanup(server.Close)
 	part := func(name string, status int, weight int64) Part {
 		request := fmt.Sprintf("GET /%s HTTP/1.1\r\nHost: test\r\n\r\n", name)
-		return Part{name, []byte(request), status, weight}
+		return Part{Name: name, Request: []byte(request), Status: status, Weight: weight}
 	}
 	report := loaded(t, strings.TrimPrefix(server.URL, "http://"), func(task *Task) {
 		task.Connections, task.Requests = 10, 100
@@ -551,4 +553,76 @@ func TestEachRequestOfAMixHasAConnection(t *testing.T) {
 	if _, err := task.parts(); err == nil {
 		t.Error("two connections carry three requests")
 	}
+}
+
+// secured serves over TLS, and returns where, and how many handshakes asked for each name.
+func secured(t *testing.T) (address string, names *sync.Map) {
+	names = &sync.Map{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "hello")
+	}))
+	server.TLS = &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		count, _ := names.LoadOrStore(hello.ServerName, new(atomic.Int64))
+		count.(*atomic.Int64).Add(1)
+		return nil, nil
+	}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String(), names
+}
+
+func handshakes(names *sync.Map, name string) int64 {
+	count, ok := names.Load(name)
+	if !ok {
+		return 0
+	}
+	return count.(*atomic.Int64).Load()
+}
+
+func TestAServiceWithTLSIsLoadedWhateverItsCertificate(t *testing.T) {
+	address, names := secured(t)
+	name := "shop.example.com"
+	over := func(task *Task) { task.ServerName = &name }
+	report := loaded(t, address, over)
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "failures", failures(report), "map[]")
+	expect(t, "sizes", report.Seen.Bytes, Sizes{100, 500, 5, 5})
+	expect(t, "connections in the timed part", report.Seen.Connections, 0)
+	expect(t, "handshakes", handshakes(names, name), 2)
+}
+
+func TestEachConnectionOfItsOwnMakesAHandshake(t *testing.T) {
+	address, names := secured(t)
+	name := "127.0.0.1"
+	report := loaded(t, address, func(task *Task) {
+		task.ServerName = &name
+		task.KeepAlive = false
+		task.Request = []byte("GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+	})
+	expect(t, "answers", report.RetCodes[200], 100)
+	expect(t, "failures", failures(report), "map[]")
+	expect(t, "connections", report.Seen.Connections, 100)
+	expect(t, "handshakes, which ask for no address", handshakes(names, ""), 102)
+}
+
+func TestALargeBodyIsSentOverTLSWhileItsAnswerIsRead(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		_, _ = io.Copy(w, request.Body)
+	}))
+	t.Cleanup(server.Close)
+	name, body := "test", strings.Repeat("x", 1<<20)
+	report := loaded(t, server.Listener.Addr().String(), func(task *Task) {
+		task.ServerName, task.Requests = &name, 10
+		head := fmt.Sprintf("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n", len(body))
+		task.Request = []byte(head + body)
+	})
+	expect(t, "answers", report.RetCodes[200], 10)
+	expect(t, "bytes", report.Seen.Bytes.Min, int64(len(body)))
+}
+
+func TestAPortWithoutTLSIsNotConnectedTo(t *testing.T) {
+	name := "test"
+	report := loaded(t, serve(t, always(hello, true)), func(task *Task) { task.ServerName, task.Requests = &name, 4 })
+	expect(t, "failures", failures(report), "map[notConnected:4]")
 }

@@ -16,6 +16,8 @@ type Part struct {
 	Name string `json:"name"`
 	// Request as it is sent, every time.
 	Request []byte `json:"request"`
+	// ServerName that TLS handshakes ask for, an address if none; null without TLS.
+	ServerName *string `json:"serverName"`
 	// Status of an answer that is a success.
 	Status int `json:"status"`
 	// Weight of its share of the connections.
@@ -38,7 +40,7 @@ type PartReport struct {
 func (t *Task) parts() ([]*Part, error) {
 	parts := make([]*Part, 0, t.Connections)
 	if len(t.Parts) == 0 {
-		return slices.Repeat([]*Part{{Request: t.Request, Status: t.Status}}, t.Connections), nil
+		return slices.Repeat([]*Part{{Request: t.Request, ServerName: t.ServerName, Status: t.Status}}, t.Connections), nil
 	}
 	if t.Connections < len(t.Parts) {
 		return nil, fmt.Errorf("%d connections are too few for a mix of %d requests", t.Connections, len(t.Parts))

@@ -1,7 +1,6 @@
 //! One connection: requests in, the bytes of their scripts out.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
@@ -9,6 +8,7 @@ use rustix::net::sockopt::set_socket_linger;
 use crate::behaviour::Kind;
 use crate::script::{End, Moment, Script, Step, script};
 use crate::server::Server;
+use crate::stream::Stream;
 use crate::strict;
 
 /// How the requests of a probe that judges answers introduce themselves.
@@ -39,13 +39,13 @@ impl Head {
 /// A connection, and what was read from it.
 struct Connection<'a> {
     server: &'a Server,
-    stream: TcpStream,
+    stream: Stream,
     unread: Vec<u8>,
 }
 
 /// Answers requests until either side ends the connection.
-pub fn serve(server: &Server, stream: TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+pub fn serve(server: &Server, stream: Stream) -> io::Result<()> {
+    stream.socket().set_nodelay(true)?;
     let mut connection = Connection {
         server,
         stream,
@@ -59,7 +59,8 @@ pub fn serve(server: &Server, stream: TcpStream) -> io::Result<()> {
             End::Closed => return Ok(()),
             // Closing it with this option sends a reset.
             End::Reset => {
-                return Ok(set_socket_linger(&connection.stream, Some(Duration::ZERO))?);
+                let socket = connection.stream.socket();
+                return Ok(set_socket_linger(socket, Some(Duration::ZERO))?);
             }
         }
     }

@@ -10,6 +10,7 @@ mod connection;
 mod options;
 mod script;
 mod server;
+mod stream;
 mod strict;
 
 use std::io::{self, Write as _};
@@ -24,9 +25,12 @@ use options::{HELP, Options};
 use server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
+use stream::Stream;
 
 /// A connection's thread needs little, and there may be thousands.
 const STACK_BYTES: usize = 128 * 1024;
+/// Handshakes need more.
+const TLS_STACK_BYTES: usize = 1024 * 1024;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -74,6 +78,12 @@ fn listen(options: Options) -> io::Result<()> {
     let listener = TcpListener::bind(options.listen)?;
     let address = listener.local_addr()?;
     let server = Arc::new(Server::new(options.further));
+    let tls = options.tls.then(stream::config).transpose()?;
+    let stack = if options.tls {
+        TLS_STACK_BYTES
+    } else {
+        STACK_BYTES
+    };
     writeln!(io::stdout(), "wasmbench: misbehave listening on {address}")?;
     loop {
         let Ok((stream, _)) = listener.accept() else {
@@ -83,7 +93,8 @@ fn listen(options: Options) -> io::Result<()> {
         };
         let server = Arc::clone(&server);
         // A client that goes away is none of this server's business.
+        let stream = Stream::new(stream, tls.as_ref())?;
         let serve = move || drop(connection::serve(&server, stream));
-        Builder::new().stack_size(STACK_BYTES).spawn(serve)?;
+        Builder::new().stack_size(stack).spawn(serve)?;
     }
 }

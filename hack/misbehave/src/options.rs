@@ -8,13 +8,14 @@ use crate::behaviour::Behaviour;
 /// What `--help` prints.
 pub const HELP: &str = "\
 Usage: misbehave [--listen=ADDRESS] [--burn=THREADS] [--hold=MEBIBYTES] [--late=NAME=SECONDS]
-                 [--at=PATH=TARGET]...
+                 [--tls] [--at=PATH=TARGET]...
 
   --listen=ADDRESS   where to listen; all addresses, port 8080, if not given
   --burn=THREADS     keeps so many threads busy with nothing, as a noisy neighbour
   --hold=MEBIBYTES   holds so much memory from the start
   --late=NAME=SECONDS  listens so much later where the host's name ends in NAME, so that some of
                      many pods are late: --late=-2-0=30
+  --tls              speaks TLS only, with a certificate that nobody vouches for
   --at=PATH=TARGET   answers PATH like TARGET, so that variants may differ under one path:
                      --at=/sizes=/?bytes=50000
 ";
@@ -30,6 +31,8 @@ pub struct Options {
     pub hold: usize,
     /// The end of a host's name, and how much later this listens there.
     pub late: Option<(String, Duration)>,
+    /// Whether connections begin with a TLS handshake.
+    pub tls: bool,
     /// Further paths, with their queries if they have any.
     pub further: Vec<(String, Behaviour)>,
 }
@@ -42,9 +45,14 @@ impl Options {
             burn: 0,
             hold: 0,
             late: None,
+            tls: false,
             further: vec![],
         };
         for argument in arguments {
+            if argument == "--tls" {
+                options.tls = true;
+                continue;
+            }
             match argument.split_once('=') {
                 Some(("--listen", address)) => {
                     options.listen = address.parse().map_err(|_| {
@@ -113,6 +121,7 @@ mod tests {
                 "--listen=8080",
                 "--listen '8080' is not an address and a port",
             ),
+            ("--tls=no", "there is no option --tls=no; see --help"),
             ("--colour", "there is no option --colour; see --help"),
         ] {
             assert_eq!(read(&[argument]), Err(message.to_owned()));

@@ -435,10 +435,10 @@ pub const MEMORY_LIMIT_RULE: &str = "!has(self.limits) || !has(self.limits.memor
 pub const MEMORY_LIMIT_MESSAGE: &str = "limits.memory is less than 1Mi, in which nothing runs: write \
     an amount with its unit, such as 64Mi, or leave it out";
 
-pub const SCHEME_RULE: &str = "self == 'HTTP'";
+pub const SCHEME_RULE: &str = "self in ['HTTP', 'HTTPS']";
 /// Why a scheme is refused, and what to do.
-pub const SCHEME_MESSAGE: &str = "probe and load generator speak HTTP/1.1 without TLS: let the service listen for that, too, as \
-    behind a proxy or a mesh, name its port, and leave out scheme";
+pub const SCHEME_MESSAGE: &str = "probe and load generator speak HTTP/1.1, with TLS or without: let the service listen for that, \
+    too, as behind a proxy or a mesh, name its port, and write HTTPS or leave out scheme";
 
 pub const IMAGE_RULE: &str = "!self.contains('://')";
 pub const IMAGE_MESSAGE: &str = "image is a reference, not a URL: write it without https://, such as \

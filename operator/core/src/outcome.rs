@@ -286,6 +286,7 @@ mod tests {
             floor: vec![],
             floor_failure: None,
             answer: None,
+            image: None,
             added: vec![],
             environment: wasmbench_model::wire::document::Environment::default(),
         };

@@ -38,6 +38,7 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::SubjectLost
         | R::SubjectNotRemoved
         | R::NeverListened
+        | R::TlsMismatch
         | R::AnswerTooSlow
         | R::AnswerTooLarge
         | R::WrongAnswer

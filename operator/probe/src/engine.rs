@@ -72,7 +72,7 @@ fn ratio(facts: &EngineFacts) -> Option<f64> {
 }
 
 fn ask_once(subject: &Target, path: &str) -> EngineFacts {
-    let answer = Target::new(subject.address.ip(), subject.address.port(), path)
+    let answer = Target::new(subject.origin, path)
         .map_err(|error| error.to_string())
         .and_then(|target| http::ask(&target).map_err(|error| error.to_string()));
     match answer {

@@ -53,7 +53,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || serve(&listener));
-        let target = Target::new(address.ip(), address.port(), "/").unwrap();
+        let target = Target::new(address, "/").unwrap();
         let expect: Expectation = serde_json::from_str("{}").unwrap();
         let question = Question {
             ready: None,

@@ -7,17 +7,46 @@ use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use wasmbench_api::run::{ConnectionReuse, Header, Method};
+use wasmbench_api::run::{ConnectionReuse, Header, Method, Scheme};
 use wasmbench_model::wire::sent::Sent;
 
 /// Headers whose value the probe chooses unless the request has its own.
 const OWN: [&str; 2] = ["Host", "User-Agent"];
 
+/// Where a subject listens, and how it is spoken to there: all that a connection needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Whether connections have TLS.
+    pub scheme: Scheme,
+}
+
+impl Origin {
+    /// That with this address, port and scheme.
+    pub fn new(address: IpAddr, port: u16, scheme: Scheme) -> Self {
+        Self {
+            address: SocketAddr::new(address, port),
+            scheme,
+        }
+    }
+}
+
+/// Without TLS, as presets are spoken to.
+impl From<SocketAddr> for Origin {
+    fn from(address: SocketAddr) -> Self {
+        Self {
+            address,
+            scheme: Scheme::Http,
+        }
+    }
+}
+
 /// Where requests go, and what is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Address and port.
-    pub address: SocketAddr,
+    /// Where they go.
+    pub origin: Origin,
     /// Path and query as in the request line.
     pub path: String,
     /// Method of the request.
@@ -44,9 +73,9 @@ pub enum Error {
 
 impl Target {
     /// A `GET`. Checks and normalises the path.
-    pub fn new(address: IpAddr, port: u16, path: &str) -> Result<Self, Error> {
+    pub fn new(origin: impl Into<Origin>, path: &str) -> Result<Self, Error> {
         Ok(Self {
-            address: SocketAddr::new(address, port),
+            origin: origin.into(),
             path: normalised(path)?,
             method: Method::Get,
             headers: vec![],
@@ -56,7 +85,7 @@ impl Target {
 
     /// The target of what the operator wants to be sent, with the bytes of its body.
     pub fn of(
-        (address, port): (IpAddr, u16),
+        origin: impl Into<Origin>,
         sent: &Sent,
         body: Option<Arc<[u8]>>,
     ) -> Result<Self, Error> {
@@ -68,7 +97,7 @@ impl Target {
             method: sent.method,
             headers: sent.headers.clone(),
             body,
-            ..Self::new(address, port, &sent.path)?
+            ..Self::new(origin, &sent.path)?
         })
     }
 
@@ -90,12 +119,29 @@ impl Target {
     /// The address and port, which are also the value of the `Host` header unless the request has
     /// its own.
     pub fn host(&self) -> String {
-        self.address.to_string()
+        self.origin.address.to_string()
+    }
+
+    /// The name that a TLS handshake asks for: that of the request's own `Host`, or the address.
+    /// `None` without TLS.
+    pub fn server_name(&self) -> Option<String> {
+        let address = self.origin.address.ip().to_string();
+        let name = self.own("Host").map(|host| {
+            let end = host.rfind(':').filter(|_| !host.ends_with(']'));
+            host[..end.unwrap_or(host.len())].to_owned()
+        });
+        let has_tls = self.origin.scheme.has_tls();
+        has_tls.then(|| name.unwrap_or(address))
     }
 
     /// The URL, for people.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.address, self.path)
+        let scheme = if self.origin.scheme.has_tls() {
+            "https"
+        } else {
+            "http"
+        };
+        format!("{scheme}://{}{}", self.origin.address, self.path)
     }
 
     /// Whether answers have bodies.
@@ -219,12 +265,36 @@ mod tests {
     #[test]
     fn addresses_of_both_families_make_a_url() {
         let url = |address: &str| {
-            Target::new(address.parse().unwrap(), 80, "/x")
-                .unwrap()
-                .url()
+            let address = SocketAddr::new(address.parse().unwrap(), 80);
+            Target::new(address, "/x").unwrap().url()
         };
         assert_eq!(url("10.0.0.1"), "http://10.0.0.1:80/x");
         assert_eq!(url("fd00::1"), "http://[fd00::1]:80/x");
+    }
+
+    fn local(scheme: Scheme) -> Origin {
+        Origin::new([127, 0, 0, 1].into(), 80, scheme)
+    }
+
+    #[test]
+    fn a_handshake_asks_for_the_host_of_the_request_or_for_the_address() {
+        let name = |scheme, hosts: &[&str]| {
+            let header = |host: &&str| Header {
+                name: "Host".into(),
+                value: (*host).to_owned(),
+            };
+            let sent = Sent {
+                headers: hosts.iter().map(header).collect(),
+                ..Sent::get("/")
+            };
+            let target = Target::of(local(scheme), &sent, None).unwrap();
+            target.server_name()
+        };
+        let https = |host: &str| name(Scheme::Https, &[host]).unwrap();
+        assert_eq!(https("shop.example.com:8443"), "shop.example.com");
+        assert_eq!(https("[fd00::1]"), "[fd00::1]");
+        assert_eq!(name(Scheme::Https, &[]).as_deref(), Some("127.0.0.1"));
+        assert_eq!(name(Scheme::Http, &["shop.example.com"]), None);
     }
 
     fn sent(method: Method, headers: &[(&str, &str)], body: Option<&str>) -> String {
@@ -238,7 +308,7 @@ mod tests {
             ..Sent::get("/x")
         };
         let body = body.map(|text| text.as_bytes().into());
-        let target = Target::of(([127, 0, 0, 1].into(), 80), &sent, body).unwrap();
+        let target = Target::of(local(Scheme::Http), &sent, body).unwrap();
         let request = target.request(Sender::Probe(ConnectionReuse::KeepAlive));
         String::from_utf8(request).unwrap()
     }
@@ -291,7 +361,7 @@ mod tests {
                 headers: vec![header],
                 ..Sent::get("/")
             };
-            let refused = Target::of(([127, 0, 0, 1].into(), 80), &sent, None);
+            let refused = Target::of(local(Scheme::Http), &sent, None);
             assert!(matches!(refused, Err(Error::Header(..))), "{name}");
         }
     }

@@ -51,16 +51,18 @@ pub fn variants(summary: &Summary) -> Table {
             let image = joined(&images.image_ids).or_else(|| joined(&images.images));
             image.map(|image| units::short_digests(&image))
         })
-        .right("Size", |one| {
-            let sizes = images(one)?.image_bytes.iter();
-            let sizes: BTreeSet<String> = sizes.map(|size| units::bytes(*size as f64)).collect();
-            joined(&sizes)
-        })
+        .right("Size", |one| sizes(&images(one)?.image_bytes))
         .right("Layers", |one| {
             let layers = images(one)?.layers.iter();
             joined(&layers.map(u32::to_string).collect())
         })
+        .right("Wasm", |one| sizes(&images(one)?.wasm_bytes))
         .table()
+}
+
+fn sizes(all: &BTreeSet<u64>) -> Option<String> {
+    let all = all.iter().map(|size| units::bytes(*size as f64));
+    joined(&all.collect())
 }
 
 fn joined(set: &BTreeSet<String>) -> Option<String> {

@@ -181,8 +181,8 @@ pub struct OwnContainer {
     #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
 
-    /// How the service is spoken to. Only `HTTP`, without TLS, can be measured: the others are here
-    /// so that they are refused with a reason.
+    /// How the service is spoken to: `HTTP`, or `HTTPS` with whatever certificate, which is not
+    /// verified. The others are here so that they are refused with a reason.
     #[serde(default, skip_serializing_if = "Scheme::is_http")]
     #[x_kube(validation = Rule::new(validation::SCHEME_RULE).message(validation::SCHEME_MESSAGE))]
     pub scheme: Scheme,
@@ -213,7 +213,7 @@ pub enum Scheme {
     #[default]
     #[serde(rename = "HTTP")]
     Http,
-    /// HTTP over TLS: refused.
+    /// HTTP/1.1 over TLS.
     #[serde(rename = "HTTPS")]
     Https,
     /// HTTP/2 without TLS: refused.
@@ -225,9 +225,22 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Whether this is HTTP/1.1, which is not written.
+    /// Whether this is HTTP/1.1 without TLS, which is not written.
     pub fn is_http(&self) -> bool {
         *self == Self::Http
+    }
+
+    /// Whether connections begin with a TLS handshake.
+    pub fn has_tls(self) -> bool {
+        self == Self::Https
+    }
+
+    /// Whether probe and load generator speak it.
+    pub fn is_spoken(self) -> bool {
+        match self {
+            Self::Http | Self::Https => true,
+            Self::H2c | Self::Grpc => false,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Silence in timed windows. A watch ends after a while and is reopened, which is a request like
 //! any other. Watches that would end in a window are renewed before it. One that ends anyway is
-//! reopened when the window is over: the API server then reports what happened in the meantime, so
-//! that nothing is lost. All other requests pass.
+//! reopened when the window is over, or after half a minute: the API server then reports what
+//! happened in the meantime, so that nothing is lost. All other requests pass.
 
 mod watches;
 
@@ -24,6 +24,9 @@ use watches::{Answer, Watches};
 pub const WATCH_SECONDS: u32 = 200;
 /// How long a request may take until its response begins.
 const CALL: Duration = Duration::from_secs(10);
+/// The longest that a watch stays closed. On many nodes a window is nearly always open, and users who
+/// suspend or delete a run wait for two watches: that of runs, and that of the pods that go away.
+const BLIND: Duration = Duration::from_secs(30);
 /// A younger watch is never renewed, however long the window.
 const YOUNGEST: Duration = Duration::from_secs(10);
 
@@ -118,7 +121,8 @@ impl Quiet {
                 if !opens_watch(&request) {
                     return answered(client.send(request)).await.map(Answer::plain);
                 }
-                quiet.over().await;
+                // An error means that a window is still open.
+                let _ = tokio::time::timeout(BLIND, quiet.over()).await;
                 let response = answered(client.send(request)).await?;
                 Ok(quiet.watches.follow(response))
             }
@@ -160,6 +164,7 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_mins(1);
+    const WINDOW: Duration = Duration::from_secs(12);
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_nobody_answers_is_an_error_within_fifteen_seconds() {
@@ -215,9 +220,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_waits_until_the_window_is_over() {
         let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), MINUTE);
-        assert_eq!(ask(client(&quiet), "watch=true").await, MINUTE);
+        quiet.begin("run", &trial(1), WINDOW);
+        assert_eq!(ask(client(&quiet), "watch=true").await, WINDOW);
         assert_eq!(ask(client(&quiet), "watch=true").await, Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_window_holds_no_watch_for_longer_than_half_a_minute() {
+        let quiet = Quiet::default();
+        quiet.begin("run", &trial(1), MINUTE);
+        assert_eq!(ask(client(&quiet), "watch=true").await, BLIND);
     }
 
     #[tokio::test(start_paused = true)]
@@ -251,23 +263,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_waits_for_every_window_but_not_for_later_ones() {
         let quiet = Quiet::default();
-        quiet.begin("one", &trial(1), MINUTE);
-        quiet.begin("two", &trial(1), 2 * MINUTE);
+        quiet.begin("one", &trial(1), WINDOW);
+        quiet.begin("two", &trial(1), 2 * WINDOW);
         let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
-        tokio::time::sleep(MINUTE / 2).await;
-        quiet.begin("three", &trial(1), 3 * MINUTE);
+        tokio::time::sleep(WINDOW / 2).await;
+        quiet.begin("three", &trial(1), 3 * WINDOW);
         quiet.end("one");
-        assert_eq!(watch.await.unwrap(), 2 * MINUTE);
+        assert_eq!(watch.await.unwrap(), 2 * WINDOW);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_next_window_of_a_run_does_not_prolong_the_wait() {
         let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), MINUTE);
+        quiet.begin("run", &trial(1), WINDOW);
         let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
-        tokio::time::sleep(MINUTE / 2).await;
-        quiet.begin("run", &trial(1), MINUTE);
-        assert_eq!(watch.await.unwrap(), MINUTE / 2);
+        tokio::time::sleep(WINDOW / 2).await;
+        quiet.begin("run", &trial(1), WINDOW);
+        assert_eq!(watch.await.unwrap(), WINDOW / 2);
     }
 
     #[tokio::test(start_paused = true)]

@@ -136,6 +136,7 @@ fn request(
     LoadRequest {
         address: target.address,
         port: variant.subject.port,
+        scheme: variant.subject.scheme,
         sent: Sent::of(workload, run.seed),
         mix: MixPart::all_of(workload, run.seed),
         action: action_call(&variant.subject, workload),

@@ -71,6 +71,7 @@ fn request(
     ScoutRequest {
         address: target.address,
         port: subject.port,
+        scheme: subject.scheme,
         body_prefix: subject.body_prefix.to_owned(),
         ready: subject.ready.clone(),
         pod_uid: target.subject_uid.to_owned(),

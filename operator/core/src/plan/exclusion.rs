@@ -196,12 +196,12 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 }
 
 /// How many strikes a failed trial counts as. An answer that stays wrong or too large for the whole ready
-/// timeout is no chance, and would cost that timeout again. Cold starts and density have timeouts of their
-/// own, which may be too short for a service that the loads wait for.
+/// timeout, or TLS that only one side speaks, is no chance, and would cost that timeout again. Cold starts
+/// and density have timeouts of their own, which may be too short for a service that the loads wait for.
 fn weight(trial: &TrialId, reason: &FailureReason) -> usize {
     let waited_out = matches!(
         reason,
-        FailureReason::WrongAnswer | FailureReason::AnswerTooLarge
+        FailureReason::WrongAnswer | FailureReason::AnswerTooLarge | FailureReason::TlsMismatch
     );
     if waited_out && !trial.cell.point.probe_creates_pods() {
         STRIKES

@@ -86,7 +86,10 @@ fn why_incomparable(
 fn recurs_in_every_trial(reason: &FailureReason) -> bool {
     matches!(
         reason,
-        FailureReason::WrongAnswer | FailureReason::AnswerChanged | FailureReason::AnswerTooLarge
+        FailureReason::WrongAnswer
+            | FailureReason::AnswerChanged
+            | FailureReason::AnswerTooLarge
+            | FailureReason::TlsMismatch
     )
 }
 

@@ -35,6 +35,7 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
         run_as_group: own.run_as_group,
         env: own.env.clone(),
         port: own.port,
+        scheme: own.scheme,
         runtime_class: own.runtime_class_name.clone(),
         host_network: false,
         not_allowed: None,

@@ -1,6 +1,6 @@
 //! What the pod of a subject runs.
 
-use wasmbench_api::run::{EnvVar, Ready};
+use wasmbench_api::run::{EnvVar, Ready, Scheme};
 use wasmbench_model::images::Images;
 use wasmbench_model::variants::presets::{GATEWAY_LINE, GATEWAY_PORT};
 use wasmbench_model::wire::action::Instances;
@@ -27,6 +27,8 @@ pub struct SubjectSpec {
     pub env: Vec<EnvVar>,
     /// Port of the service.
     pub port: u16,
+    /// How it is spoken to there.
+    pub scheme: Scheme,
     /// `RuntimeClass` of the pod.
     pub runtime_class: Option<String>,
     /// Whether the pod is on the node's network, regardless of the other variants.
@@ -58,6 +60,7 @@ pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
         run_as_group: None,
         env: vec![],
         port: GATEWAY_PORT,
+        scheme: Scheme::Http,
         runtime_class: None,
         host_network: false,
         not_allowed: None,

@@ -42,7 +42,7 @@ fn check_container(field: &str, own: &OwnContainer) -> Result<(), Invalid> {
              registry.example.com/team/service:1.0",
         ));
     }
-    if !own.scheme.is_http() {
+    if !own.scheme.is_spoken() {
         return Err(invalid(format!("{field}.scheme"), SCHEME_MESSAGE));
     }
     for (name, number) in [

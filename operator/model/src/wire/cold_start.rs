@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_api::run::{Expectation, Ready};
+use wasmbench_api::run::{Expectation, Ready, Scheme};
 
 use crate::wire::action::ActionCall;
 use crate::wire::addition::Addition;
@@ -55,6 +55,9 @@ pub struct ColdStartRequest {
     pub timeout_seconds: u32,
     /// Port of the service.
     pub port: u16,
+    /// How the service is spoken to there; `HTTP` is not written.
+    #[serde(default, skip_serializing_if = "Scheme::is_http")]
+    pub scheme: Scheme,
     /// What is sent.
     #[serde(flatten)]
     pub sent: Sent,
@@ -105,6 +108,8 @@ pub struct ColdStartDocument {
     pub floor_failure: Option<Failure>,
     /// The answer of the last pod.
     pub answer: Option<Answer>,
+    /// What the image consists of; absent unless containerd reported it.
+    pub image: Option<ImageParts>,
     /// What the cluster added to the pods by its own rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Addition>,
@@ -170,6 +175,18 @@ pub enum CompileCache {
     Cold,
     /// The runtime keeps a compiled form.
     Warm,
+}
+
+/// What an image consists of, by its manifest on the node.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageParts {
+    /// How many layers it has.
+    pub layers: u32,
+    /// Bytes of its layers of Wasm, which are modules or components as they are; absent if none of
+    /// its layers says that it is Wasm.
+    pub wasm_bytes: Option<u64>,
 }
 
 /// The layers of an image that was pulled.

@@ -62,6 +62,8 @@ pub enum FailureReason {
     SubjectNotRemoved,
     /// Nothing accepted a connection, or no answer came, within the ready timeout.
     NeverListened,
+    /// Only one of probe and subject speaks TLS, or they do not agree on it.
+    TlsMismatch,
     /// Connections are accepted, but no answer was complete in the time allowed for a single one.
     AnswerTooSlow,
     /// The answer is larger than what the probe reads.

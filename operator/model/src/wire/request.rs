@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{ConnectionReuse, Expectation, Ready};
+use wasmbench_api::run::{ConnectionReuse, Expectation, Ready, Scheme};
 
 use crate::wire::action::ActionCall;
 use crate::wire::sent::{MixPart, Sent};
@@ -22,6 +22,9 @@ pub struct LoadRequest {
     pub address: IpAddr,
     /// The subject's port.
     pub port: u16,
+    /// How the subject is spoken to there; `HTTP` is not written.
+    #[serde(default, skip_serializing_if = "Scheme::is_http")]
+    pub scheme: Scheme,
     /// What is sent.
     #[serde(flatten)]
     pub sent: Sent,

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{Expectation, Ready};
+use wasmbench_api::run::{Expectation, Ready, Scheme};
 
 use crate::wire::action::ActionCall;
 use crate::wire::document::{Answer, Environment, NodeCpu, Readiness};
@@ -32,6 +32,9 @@ pub struct ScoutRequest {
     pub address: IpAddr,
     /// The subject's port.
     pub port: u16,
+    /// How the subject is spoken to there; `HTTP` is not written.
+    #[serde(default, skip_serializing_if = "Scheme::is_http")]
+    pub scheme: Scheme,
     /// Prefix that the variant by definition puts before every body; empty for most.
     #[serde(default)]
     pub body_prefix: String,

@@ -3,7 +3,7 @@
 //! stores code elsewhere.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,9 +16,9 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::sent::Sent;
 
 use crate::clock::unix_nanoseconds;
-use crate::http::{self, Error};
+use crate::http::{self, Error, Malformed};
 use crate::ready::Patience;
-use crate::target::{self, Target};
+use crate::target::{self, Origin, Target};
 
 /// Gap between attempts to reach a pod that does not listen yet; the same as between attempts to
 /// get its first answer.
@@ -83,16 +83,16 @@ impl Endpoint {
     /// Returns the endpoint of a service that is `sent` this, with this body, or of its function,
     /// which has a name if it shares its pod.
     pub fn new(
-        (address, port): (IpAddr, u16),
+        origin: Origin,
         (sent, body): (&Sent, Option<Arc<[u8]>>),
         action: Option<(&Action, Option<&str>)>,
     ) -> Result<Self, target::Error> {
         let Some((action, function)) = action else {
-            let target = Target::of((address, port), sent, body)?;
+            let target = Target::of(origin, sent, body)?;
             return Ok(Self { init: None, target });
         };
         let to = |what, body: &Arc<[u8]>| {
-            let target = Target::new(address, port, &path_of(function, what))?;
+            let target = Target::new(origin, &path_of(function, what))?;
             Ok(target.posting(Arc::clone(body)))
         };
         Ok(Self {
@@ -125,7 +125,8 @@ impl Endpoint {
 
 /// Makes the pod at this address forget a function.
 pub fn destroy(address: IpAddr, port: u16, function: &str) -> Result<(), String> {
-    let target = Target::new(address, port, &path_of(Some(function), "destroy"))
+    let origin = SocketAddr::new(address, port);
+    let target = Target::new(origin, &path_of(Some(function), "destroy"))
         .map_err(|error| error.to_string())?
         .posting(Arc::from(*b"{}"));
     match http::ask_within(&target, http::ANSWER) {
@@ -158,6 +159,7 @@ fn unanswered(init: &Target, error: &Error) -> Failure {
     let reason = match error {
         Error::Connect(_) => FailureReason::NeverListened,
         Error::Slow(_) => FailureReason::AnswerTooSlow,
+        Error::Tls(_) | Error::Malformed(Malformed::Tls) => FailureReason::TlsMismatch,
         Error::Broken(_) | Error::Malformed(_) => FailureReason::SubjectCrashed,
     };
     failure(reason, format!("POST {}: {error}", init.path))

@@ -14,7 +14,7 @@ fn action() -> Action {
 fn endpoint(port: u16, function: Option<&str>) -> Endpoint {
     let action = action();
     Endpoint::new(
-        ([127, 0, 0, 1].into(), port),
+        SocketAddr::from(([127, 0, 0, 1], port)).into(),
         (&Sent::get("/"), None),
         Some((&action, function)),
     )
@@ -103,8 +103,8 @@ fn without_a_listener_the_wait_ends() {
 
 #[test]
 fn a_plain_service_needs_no_initialisation() {
-    let endpoint =
-        Endpoint::new(([127, 0, 0, 1].into(), 1), (&Sent::get("/x"), None), None).unwrap();
+    let origin = SocketAddr::from(([127, 0, 0, 1], 1)).into();
+    let endpoint = Endpoint::new(origin, (&Sent::get("/x"), None), None).unwrap();
     assert_eq!(
         endpoint
             .initialise(Patience::start(Duration::ZERO))

@@ -41,7 +41,7 @@ use crate::output::progress;
 use crate::ready::readying;
 use crate::request;
 use crate::settings::Settings;
-use crate::target::Target;
+use crate::target::{Origin, Target};
 pub use sample::{Course, Pods};
 
 /// Timeout for connecting to the API server.
@@ -57,6 +57,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
         floor: vec![],
         floor_failure: None,
         answer: None,
+        image: None,
         added: vec![],
         environment: Environment::default(),
     };
@@ -135,6 +136,7 @@ async fn take_samples<'a>(
             break;
         }
     }
+    document.image = course.image_parts().await;
     if let Some(floor) = &request.floor {
         course.turn_to(floor);
         document.floor_failure = take_floor(course, floor, &mut document.floor).await;
@@ -172,9 +174,9 @@ pub async fn connect() -> Result<Client, Failure> {
 
 /// Checks what is sent once, before the first pod.
 pub fn check_sent(request: &ColdStartRequest) -> Result<(), Failure> {
-    let place = ([0, 0, 0, 0].into(), request.port);
-    readying(place, request.ready.as_ref())?;
-    Target::of(place, &request.sent, None)
+    let origin = Origin::new([0, 0, 0, 0].into(), request.port, request.scheme);
+    readying(origin, request.ready.as_ref())?;
+    Target::of(origin, &request.sent, None)
         .map(drop)
         .map_err(|error| request::bad(error.to_string()))
 }

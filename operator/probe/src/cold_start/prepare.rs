@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_model::containers;
-use wasmbench_model::wire::cold_start::CompileCache;
+use wasmbench_model::wire::cold_start::{CompileCache, ImageParts};
 use wasmbench_model::wire::failure::Failure;
 
 use super::runtime::{patiently, unavailable};
@@ -51,6 +51,16 @@ impl Course<'_> {
         let found = runtime.containerd.compile_cache(self.image()).await;
         found.unwrap_or_else(|error| {
             progress(&format!("what is compiled is not known: {error}"));
+            None
+        })
+    }
+
+    /// Returns what the image consists of, if containerd may be asked. A trial counts without it.
+    pub(super) async fn image_parts(&self) -> Option<ImageParts> {
+        let runtime = self.runtime.as_ref()?;
+        let found = runtime.containerd.image_parts(self.image()).await;
+        found.unwrap_or_else(|error| {
+            progress(&format!("the image's layers are not known: {error}"));
             None
         })
     }

@@ -30,6 +30,7 @@ use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
 use crate::ready::{Patience, Question, Waited, readying};
+use crate::target::Origin;
 
 /// Removed pods may count towards a quota a moment longer.
 pub(super) const QUOTA_PAUSE: Duration = Duration::from_millis(250);
@@ -361,8 +362,8 @@ impl<'a> Course<'a> {
         let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
             return;
         };
-        let place = (address, self.request.port);
-        let Ok(ready) = readying(place, self.request.ready.as_ref()) else {
+        let origin = Origin::new(address, self.request.port, self.request.scheme);
+        let Ok(ready) = readying(origin, self.request.ready.as_ref()) else {
             return;
         };
         std::thread::spawn(move || {
@@ -405,7 +406,8 @@ impl<'a> Course<'a> {
             .filter(|_| request.action.is_some())
             .map(|action| (action, function));
         let sent = (&request.sent, self.body());
-        Endpoint::new((address, request.port), sent, action)
+        let origin = Origin::new(address, request.port, request.scheme);
+        Endpoint::new(origin, sent, action)
             .map_err(|error| failure(FailureReason::BadRequest, error.to_string()))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use wasmbench_model::wire::cold_start::CompileCache;
+use wasmbench_model::wire::cold_start::{CompileCache, ImageParts};
 
 use super::messages::{
     Content, Contents, DeleteContent, Empty, FieldMask, Filters, Image, Images, ReadContent,
@@ -47,12 +47,22 @@ impl Containerd {
         if parts.iter().any(|part| is_compiled(part)) {
             return Ok(Some(CompileCache::Warm));
         }
-        let is_wasm = self.has_wasm(&root, &parts).await?;
-        Ok(Some(if is_wasm {
+        let manifests = self.manifests(&root, &parts).await?;
+        Ok(Some(if manifests.iter().any(names_wasm) {
             CompileCache::Cold
         } else {
             CompileCache::NothingToCompile
         }))
+    }
+
+    /// Returns what the image consists of; `None` if the node does not have it.
+    pub async fn image_parts(&self, name: &str) -> Result<Option<ImageParts>, Error> {
+        let Some(root) = digest_of(self.image(name).await?) else {
+            return Ok(None);
+        };
+        let store = self.store().await?;
+        let manifests = self.manifests(&root, &parts(&store, &root)).await?;
+        Ok(manifests.iter().find_map(image_parts))
     }
 
     /// Makes every runtime forget its compiled form of the image; returns whether there was one.
@@ -107,26 +117,23 @@ impl Containerd {
         Ok(store)
     }
 
-    /// Whether a manifest of the image names a Wasm layer. Of the manifests in an index, only those
-    /// on the node count.
-    async fn has_wasm(&self, root: &str, parts: &[&Content]) -> Result<bool, Error> {
+    /// The manifest of the image, or its index and those of the manifests in it that are on the
+    /// node.
+    async fn manifests(&self, root: &str, parts: &[&Content]) -> Result<Vec<Value>, Error> {
         let top = self.manifest(root).await?;
-        if names_wasm(&top) {
-            return Ok(true);
-        }
-        let listed: Vec<&str> = top["manifests"]
+        let listed: Vec<String> = top["manifests"]
             .as_array()
             .into_iter()
             .flatten()
             .filter_map(|one| one["digest"].as_str())
+            .filter(|digest| parts.iter().any(|part| part.digest == *digest))
+            .map(str::to_owned)
             .collect();
-        let here = |digest: &&str| parts.iter().any(|part| part.digest == **digest);
-        for digest in listed.into_iter().filter(here) {
-            if names_wasm(&self.manifest(digest).await?) {
-                return Ok(true);
-            }
+        let mut found = vec![top];
+        for digest in listed {
+            found.push(self.manifest(&digest).await?);
         }
-        Ok(false)
+        Ok(found)
     }
 
     async fn manifest(&self, digest: &str) -> Result<Value, Error> {
@@ -221,9 +228,30 @@ fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, 
 /// Whether a manifest has a layer with a Wasm media type.
 fn names_wasm(manifest: &Value) -> bool {
     let mut layers = manifest["layers"].as_array().into_iter().flatten();
-    layers.any(|layer| {
+    layers.any(is_wasm)
+}
+
+fn is_wasm(layer: &Value) -> bool {
+    let kind = layer["mediaType"].as_str();
+    kind.is_some_and(|kind| kind.contains("wasm"))
+}
+
+/// What a manifest says that its image consists of; `None` for an index, and for what is no image
+/// but a statement about one.
+fn image_parts(manifest: &Value) -> Option<ImageParts> {
+    let layers = manifest["layers"].as_array()?;
+    let is_statement = |layer: &Value| {
         let kind = layer["mediaType"].as_str();
-        kind.is_some_and(|kind| kind.contains("wasm"))
+        kind.is_some_and(|kind| kind.contains("in-toto"))
+    };
+    if layers.iter().any(is_statement) {
+        return None;
+    }
+    let wasm = layers.iter().filter(|layer| is_wasm(layer));
+    let sizes: Vec<u64> = wasm.filter_map(|layer| layer["size"].as_u64()).collect();
+    Some(ImageParts {
+        layers: u32::try_from(layers.len()).unwrap_or(u32::MAX),
+        wasm_bytes: (!sizes.is_empty()).then(|| sizes.into_iter().fold(0, u64::saturating_add)),
     })
 }
 
@@ -326,6 +354,19 @@ mod tests {
         )));
         assert!(!names_wasm(&json!({ "manifests": [] })));
         assert!(!names_wasm(&Value::Null));
+    }
+
+    #[test]
+    fn an_image_has_the_layers_of_its_manifest_and_the_size_of_its_wasm() {
+        let layer = |kind: &str, size: u64| json!({ "mediaType": kind, "size": size });
+        let tar = "application/vnd.oci.image.layer.v1.tar+gzip";
+        let of = |layers: &[Value]| image_parts(&json!({ "layers": layers }));
+        let parts = |layers, wasm_bytes| Some(ImageParts { layers, wasm_bytes });
+        let wasm = [layer("application/wasm", 70), layer(tar, 5)];
+        assert_eq!(of(&wasm), parts(2, Some(70)));
+        assert_eq!(of(&[layer(tar, 5), layer(tar, 6)]), parts(2, None));
+        assert_eq!(of(&[layer("application/vnd.in-toto+json", 9)]), None);
+        assert_eq!(image_parts(&json!({ "manifests": [] })), None);
     }
 
     #[test]

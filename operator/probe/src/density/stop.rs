@@ -64,6 +64,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         }
         FailureReason::AnswerChanged
         | FailureReason::AnswerTooLarge
+        | FailureReason::TlsMismatch
         | FailureReason::LoadFailed
         | FailureReason::NoSuccessfulRequest
         | FailureReason::BadRequest

@@ -53,10 +53,14 @@ pub struct Part {
 
 /// The same, as `operator/generator` reads it.
 #[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
 struct TaskPart {
     name: String,
     /// In base64.
     request: String,
+    /// Absent without TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_name: Option<String>,
     status: u16,
     weight: u32,
 }
@@ -68,6 +72,9 @@ pub struct Task {
     address: String,
     /// In base64.
     request: String,
+    /// Absent without TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_name: Option<String>,
     status: u16,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<TaskPart>,
@@ -99,6 +106,7 @@ impl Load<'_> {
         let part = |part: &Part| TaskPart {
             name: part.name.clone(),
             request: self.bytes(&part.target),
+            server_name: part.target.server_name(),
             status: part.status,
             weight: part.weight,
         };
@@ -109,6 +117,7 @@ impl Load<'_> {
         Task {
             address: self.target.host(),
             request: self.bytes(self.target),
+            server_name: self.target.server_name(),
             status: self.status,
             parts: self.parts.iter().map(part).collect(),
             connections,
@@ -147,14 +156,16 @@ fn nanoseconds_of(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
     use std::sync::Arc;
 
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use wasmbench_api::run::{Header, Method};
+    use wasmbench_api::run::{Header, Method, Scheme};
     use wasmbench_model::wire::sent::Sent;
 
     use super::*;
+    use crate::target::Origin;
 
     const BUCKETS: Buckets = Buckets {
         offset: Duration::from_nanos(36_500),
@@ -173,7 +184,7 @@ mod tests {
     }
 
     fn target(path: &str) -> Target {
-        Target::new([127, 0, 0, 1].into(), 80, path).unwrap()
+        Target::new(SocketAddr::from(([127, 0, 0, 1], 80)), path).unwrap()
     }
 
     fn json_of(task: &Task) -> Value {
@@ -228,6 +239,14 @@ mod tests {
     }
 
     #[test]
+    fn the_generator_learns_of_tls_by_the_name_to_ask_for() {
+        let origin = Origin::new([127, 0, 0, 1].into(), 443, Scheme::Https);
+        let target = Target::new(origin, "/").unwrap();
+        let task = load(&target, 1, ConnectionReuse::KeepAlive).task(Amount::Requests(3), BUCKETS);
+        assert_eq!(json_of(&task)["serverName"], "127.0.0.1");
+    }
+
+    #[test]
     fn a_schedule_is_evenly_spaced_and_logged() {
         let target = target("/");
         let schedule = Schedule::new(1234.5, 50, 2).unwrap();
@@ -260,7 +279,8 @@ mod tests {
             ..Sent::get("/run")
         };
         let body: Arc<[u8]> = vec![0, 255, b'\n'].into();
-        let target = Target::of(([127, 0, 0, 1].into(), 80), &sent, Some(body)).unwrap();
+        let origin = SocketAddr::from(([127, 0, 0, 1], 80));
+        let target = Target::of(origin, &sent, Some(body)).unwrap();
         let task = load(&target, 1, ConnectionReuse::KeepAlive).task(Amount::Requests(3), BUCKETS);
         let text = serde_json::to_string(&task).unwrap();
         assert!(!text.contains('\n'), "a task is one line: {text}");

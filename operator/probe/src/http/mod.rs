@@ -3,14 +3,17 @@
 //! deadline.
 
 mod response;
+mod socket;
+mod tls;
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use response::{Framing, Progress};
 pub use response::{MAX_BODY, Malformed, Response};
+use socket::Socket;
+use tls::Fault;
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_model::wire::scout::{AfterAnswer, BodyFraming};
 
@@ -34,6 +37,9 @@ pub enum Error {
     /// Nothing listens, or it cannot be reached.
     #[error("could not connect: {0}")]
     Connect(io::Error),
+    /// Nothing can be sent, because the two sides do not agree on TLS.
+    #[error("{0}")]
+    Tls(Fault),
     /// The connection broke.
     #[error("the connection was accepted, but no complete answer came: {0}")]
     Broken(io::Error),
@@ -52,10 +58,10 @@ pub fn ask(target: &Target) -> Result<Response, Error> {
 
 /// Sends one request over a connection of its own and waits for the answer up to `limit`.
 pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
-    let mut stream = connect(target)?;
+    let mut socket = Socket::open(target)?;
     let request = target.request(Sender::Probe(ConnectionReuse::PerRequest));
     exchange(
-        &mut stream,
+        &mut socket,
         &request,
         limit,
         &mut Framing::of(target.method),
@@ -66,7 +72,7 @@ pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
 #[derive(Debug)]
 pub struct KeptConnection<'a> {
     target: &'a Target,
-    stream: TcpStream,
+    socket: Socket,
     has_answered: bool,
 }
 
@@ -84,10 +90,9 @@ pub struct Answered {
 impl<'a> KeptConnection<'a> {
     /// Connects.
     pub fn open(target: &'a Target) -> Result<Self, Error> {
-        let stream = connect(target)?;
         Ok(Self {
             target,
-            stream,
+            socket: Socket::open(target)?,
             has_answered: false,
         })
     }
@@ -99,7 +104,7 @@ impl<'a> KeptConnection<'a> {
         let sender = Sender::Probe(ConnectionReuse::KeepAlive);
         let request = self.target.request(sender);
         let mut framing = Framing::of(self.target.method);
-        let response = match exchange(&mut self.stream, &request, ANSWER, &mut framing) {
+        let response = match exchange(&mut self.socket, &request, ANSWER, &mut framing) {
             Ok(response) => response,
             Err(Error::Broken(_) | Error::Malformed(Malformed::Truncated))
                 if self.has_answered && !framing.has_begun() =>
@@ -130,11 +135,11 @@ impl<'a> KeptConnection<'a> {
                 return AfterAnswer::MoreBytes;
             }
             let left = until.saturating_duration_since(Instant::now());
-            let waits = !left.is_zero() && self.stream.set_read_timeout(Some(left)).is_ok();
+            let waits = !left.is_zero() && self.socket.set_read_timeout(left).is_ok();
             if !waits {
                 break;
             }
-            match self.stream.read(&mut buffer) {
+            match self.socket.read(&mut buffer) {
                 Ok(0) => return ended,
                 Ok(read) => framing.push_after(&buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -150,34 +155,26 @@ impl<'a> KeptConnection<'a> {
     }
 }
 
-fn connect(target: &Target) -> Result<TcpStream, Error> {
-    TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)
-}
-
 /// Sends one request and waits for the answer up to `limit`; `framing` takes it.
 fn exchange(
-    stream: &mut TcpStream,
+    socket: &mut Socket,
     request: &[u8],
     limit: Duration,
     framing: &mut Framing,
 ) -> Result<Response, Error> {
     let deadline = Instant::now() + limit;
-    // Nagle's algorithm would wait for nothing here: the request is one write.
-    stream.set_nodelay(true).map_err(Error::Broken)?;
-    stream
-        .set_write_timeout(Some(ANSWER))
-        .map_err(Error::Broken)?;
+    let request = socket.sealed(request).map_err(Error::Broken)?;
     if request.len() <= AT_ONCE {
-        stream.write_all(request).map_err(Error::Broken)?;
-        return receive(stream, deadline, limit, framing);
+        socket.write(&request).map_err(Error::Broken)?;
+        return receive(socket, deadline, limit, framing);
     }
-    let mut writing = stream.try_clone().map_err(Error::Broken)?;
+    let mut writing = socket.writing().map_err(Error::Broken)?;
     thread::scope(|scope| {
-        let writer = scope.spawn(move || writing.write_all(request));
-        let answer = receive(stream, deadline, limit, framing);
+        let writer = scope.spawn(move || writing.write_all(&request));
+        let answer = receive(socket, deadline, limit, framing);
         if answer.is_err() {
             // Nobody takes the rest.
-            let _ = stream.shutdown(Shutdown::Both);
+            socket.shut_down();
         }
         // A service that answers before it has read all either reads the rest or ends the connection,
         // which the next request shows.
@@ -188,7 +185,7 @@ fn exchange(
 
 /// Waits for an answer until `deadline`.
 fn receive(
-    stream: &mut TcpStream,
+    socket: &mut Socket,
     deadline: Instant,
     limit: Duration,
     framing: &mut Framing,
@@ -199,15 +196,15 @@ fn receive(
         if left.is_zero() {
             return Err(Error::Slow(limit));
         }
-        stream.set_read_timeout(Some(left)).map_err(Error::Broken)?;
-        let progress = match stream.read(&mut buffer) {
+        socket.set_read_timeout(left).map_err(Error::Broken)?;
+        let progress = match socket.read(&mut buffer) {
             Ok(0) => framing.end()?,
             Ok(read) => framing.push(&buffer[..read])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(Error::Slow(limit));
             }
-            Err(error) => return Err(Error::Broken(error)),
+            Err(error) => return Err(tls::fault(error).map_or_else(Error::Broken, Error::Tls)),
         };
         if let Progress::Complete(response) = progress {
             return Ok(response);
@@ -217,3 +214,5 @@ fn receive(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tls_tests;

@@ -27,10 +27,7 @@ fn serve(answers: Vec<&'static str>, ends: bool) -> (Target, JoinHandle<Vec<Stri
         }
         requests
     });
-    (
-        Target::new(address.ip(), address.port(), "/x").unwrap(),
-        served,
-    )
+    (Target::new(address, "/x").unwrap(), served)
 }
 
 /// How the only answer of such a server arrives.
@@ -159,7 +156,7 @@ fn a_large_body_is_sent_to_a_service_that_answers_while_it_reads() {
             left -= read;
         }
     });
-    let target = Target::new(address.ip(), address.port(), "/").unwrap();
+    let target = Target::new(address, "/").unwrap();
     let target = target.posting(vec![b'x'; BYTES].into());
     let response = ask(&target).unwrap();
     assert_eq!(response.body.len(), BYTES);

@@ -39,6 +39,9 @@ pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
 }
 
 fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCeiling, String> {
+    if bench.load.target.origin.scheme.has_tls() {
+        return Err("the responder speaks no TLS, which takes much of the generator's time".into());
+    }
     let cpus = own_cpus
         .and_then(CpuList::parse)
         .ok_or("its CPUs are not known")?;
@@ -49,7 +52,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
     let responder = Responder::start(bench.load.status, bytes, bench.load.reuse, sent)
         .map_err(|error| format!("could not listen: {error}"))?;
     let target = Target {
-        address: responder.address,
+        origin: responder.address.into(),
         ..bench.load.target.clone()
     };
     let connections = bench

@@ -15,7 +15,7 @@ use crate::generator::task::Part;
 use crate::ready::{Patience, Question, Readying};
 use crate::request;
 use crate::settings::Settings;
-use crate::target::Target;
+use crate::target::{Origin, Target};
 
 /// The requests of a mix; none where there is one request.
 pub struct Mix {
@@ -29,8 +29,8 @@ impl Mix {
     pub fn read(settings: &Settings, request: &LoadRequest) -> Result<Self, Failure> {
         let part = |part: &MixPart| -> Result<Part, Failure> {
             let body = body::of(&part.sent, &settings.bodies)?;
-            let place = (request.address, request.port);
-            let target = Target::of(place, &part.sent, body)
+            let origin = Origin::new(request.address, request.port, request.scheme);
+            let target = Target::of(origin, &part.sent, body)
                 .map_err(|error| request::bad(error.to_string()))?;
             Ok(Part {
                 name: part.name.clone(),

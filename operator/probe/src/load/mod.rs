@@ -33,7 +33,7 @@ use crate::output::progress;
 use crate::ready::{Patience, Question, readying};
 use crate::request;
 use crate::settings::Settings;
-use crate::target::Target;
+use crate::target::{Origin, Target};
 use crate::{body, cpus, engine, environment, generator};
 pub use amounts::Amounts;
 use mix::Mix;
@@ -97,7 +97,7 @@ fn measure(
     let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
     endpoint.initialise(patience)?;
     let target = endpoint.target;
-    let ready = readying((request.address, request.port), request.ready.as_ref())?;
+    let ready = readying(origin(request), request.ready.as_ref())?;
     let question = Question {
         ready: ready.as_ref(),
         target: &target,
@@ -195,8 +195,12 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
     let sent = (&request.sent, body::of(&request.sent, &settings.bodies)?);
-    Endpoint::new((request.address, request.port), sent, action)
-        .map_err(|error| request::bad(error.to_string()))
+    Endpoint::new(origin(request), sent, action).map_err(|error| request::bad(error.to_string()))
+}
+
+/// Where the subject is.
+fn origin(request: &LoadRequest) -> Origin {
+    Origin::new(request.address, request.port, request.scheme)
 }
 
 /// Names the request of a mix in a failure.

@@ -14,7 +14,7 @@ use super::window::Window;
 use super::{Amounts, absent, bench, failure};
 use crate::output::progress;
 use crate::settings::Settings;
-use crate::target::Target;
+use crate::target::{Origin, Target};
 use crate::{answer, body, http, request};
 
 /// The status of a body that is sent back.
@@ -62,8 +62,9 @@ impl<'a> Echo<'a> {
             body: Some(SentBody::Generated { bytes, seed }),
         };
         let body = body::of(&sent, &settings.bodies)?;
-        let target = Target::of((request.address, request.port), &sent, body)
-            .map_err(|error| request::bad(error.to_string()))?;
+        let origin = Origin::new(request.address, request.port, request.scheme);
+        let target =
+            Target::of(origin, &sent, body).map_err(|error| request::bad(error.to_string()))?;
         let body = target.body.as_deref().unwrap_or_default();
         Ok(Self {
             expected: [request.body_prefix.as_bytes(), body].concat(),

@@ -29,6 +29,10 @@ pub(super) fn too_large() -> Failure {
     }
 }
 
+pub(super) fn mismatch(why: &str) -> Failure {
+    Failure::new(FailureReason::TlsMismatch, why)
+}
+
 pub(super) fn slow() -> Failure {
     let message = format!(
         "connections are accepted, but one answer takes longer than {} s: ask for less work in the \

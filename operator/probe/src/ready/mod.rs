@@ -4,7 +4,6 @@
 mod failures;
 
 use std::io::ErrorKind;
-use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::{Expectation, Ready};
@@ -15,8 +14,8 @@ use crate::answer::{self, Judged};
 use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error, Malformed, Response};
 use crate::request;
-use crate::target::{self, Target};
-use failures::{given_up, slow, too_large, wrong};
+use crate::target::{self, Origin, Target};
+use failures::{given_up, mismatch, slow, too_large, wrong};
 
 /// Time between the starts of two attempts, so that waiting leaves the CPU to the subject. It is
 /// also the uncertainty of the moment of the first correct answer, which must stay below 1 ms: that
@@ -63,10 +62,10 @@ pub struct Readying {
 }
 
 impl Readying {
-    /// That of a service at this address and port.
-    fn of((address, port): (IpAddr, u16), ready: &Ready) -> Result<Self, target::Error> {
+    /// That of a service with this origin.
+    fn of(origin: Origin, ready: &Ready) -> Result<Self, target::Error> {
         Ok(Self {
-            target: Target::new(address, port, &ready.path)?,
+            target: Target::new(origin, &ready.path)?,
             expect: Expectation {
                 status: ready.status,
                 ..Expectation::default()
@@ -75,10 +74,10 @@ impl Readying {
     }
 }
 
-/// Returns what shows that the service at this address and port is ready, if that is not the
-/// workload's own request.
-pub fn readying(place: (IpAddr, u16), ready: Option<&Ready>) -> Result<Option<Readying>, Failure> {
-    let made = ready.map(|ready| Readying::of(place, ready)).transpose();
+/// Returns what shows that the service with this origin is ready, if that is not the workload's own
+/// request.
+pub fn readying(origin: Origin, ready: Option<&Ready>) -> Result<Option<Readying>, Failure> {
+    let made = ready.map(|ready| Readying::of(origin, ready)).transpose();
     made.map_err(|error| request::bad(error.to_string()))
 }
 
@@ -120,6 +119,7 @@ enum Attempt {
     Refused(String),
     TooLarge,
     Slow,
+    Tls(String),
     Nothing(String),
 }
 
@@ -135,8 +135,12 @@ impl Question<'_> {
         match http::ask(self.target) {
             Ok(response) => {
                 let Judged { answer, wrong } = self.judge(&response);
+                let has_tls = self.target.origin.scheme.has_tls();
                 match wrong {
                     None => Attempt::Correct(answer),
+                    Some(_) if !has_tls && response.wants_tls() => {
+                        Attempt::Tls(Malformed::Tls.to_string())
+                    }
                     Some(why) => Attempt::Wrong(Some(answer), why),
                 }
             }
@@ -144,6 +148,9 @@ impl Question<'_> {
                 Attempt::Refused(Error::Connect(error).to_string())
             }
             Err(Error::Malformed(Malformed::TooLarge)) => Attempt::TooLarge,
+            Err(error @ (Error::Tls(_) | Error::Malformed(Malformed::Tls))) => {
+                Attempt::Tls(error.to_string())
+            }
             // Something answers there, but not what is expected.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
             Err(Error::Slow(_)) => Attempt::Slow,
@@ -236,6 +243,7 @@ enum Last {
     Wrong(String),
     TooLarge,
     Slow,
+    Tls(String),
     Nothing(String),
 }
 
@@ -265,6 +273,10 @@ impl Observed {
                 Last::TooLarge
             }
             Attempt::Slow => Last::Slow,
+            Attempt::Tls(why) => {
+                self.first_wrong.get_or_insert(sent);
+                Last::Tls(why)
+            }
         };
         None
     }
@@ -284,6 +296,7 @@ impl Observed {
         let (reason, why) = match &self.last {
             Last::TooLarge => return too_large(),
             Last::Slow => return slow(),
+            Last::Tls(why) => return mismatch(why),
             Last::Wrong(why) => (FailureReason::WrongAnswer, why),
             Last::Nothing(why) => (FailureReason::NeverListened, why),
         };
@@ -300,6 +313,7 @@ impl Observed {
             Last::Wrong(why) => wrong(limit, why),
             Last::TooLarge => too_large(),
             Last::Slow => slow(),
+            Last::Tls(why) => mismatch(why),
             Last::Nothing(why) => given_up(limit, why),
         }
     }

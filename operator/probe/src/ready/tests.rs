@@ -6,7 +6,7 @@ use crate::testing::free_port;
 
 /// Waits for a service on this address.
 fn wait_for(address: SocketAddr) -> Waited {
-    let target = Target::new(address.ip(), address.port(), "/").unwrap();
+    let target = Target::new(address, "/").unwrap();
     let expect: Expectation = serde_json::from_str("{}").unwrap();
     let question = Question {
         ready: None,
@@ -46,13 +46,12 @@ fn where_something_else_shows_that_it_is_ready_the_request_is_sent_once() {
         }
         paths
     });
-    let place = (address.ip(), address.port());
     let ready = Ready {
         path: "/health".into(),
         status: 204,
     };
-    let ready = Readying::of(place, &ready).unwrap();
-    let target = Target::new(place.0, place.1, "/order").unwrap();
+    let ready = Readying::of(address.into(), &ready).unwrap();
+    let target = Target::new(address, "/order").unwrap();
     let question = Question {
         ready: Some(&ready),
         target: &target,

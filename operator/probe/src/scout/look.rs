@@ -135,6 +135,7 @@ fn no_answer(error: &Error) -> Failure {
     let reason = match error {
         Error::Slow(_) => FailureReason::AnswerTooSlow,
         Error::Malformed(Malformed::TooLarge) => FailureReason::AnswerTooLarge,
+        Error::Tls(_) | Error::Malformed(Malformed::Tls) => FailureReason::TlsMismatch,
         Error::Connect(_) | Error::Broken(_) | Error::Malformed(_) => FailureReason::NeverListened,
     };
     failure(

@@ -21,6 +21,7 @@ use crate::output::progress;
 use crate::ready::{Patience, Question, readying};
 use crate::request;
 use crate::settings::Settings;
+use crate::target::Origin;
 use look::Looked;
 
 /// Looks at one variant. `request` is the JSON text from the environment.
@@ -51,7 +52,7 @@ fn look(
     document: &mut ScoutDocument,
 ) -> Result<(), Failure> {
     let patience = Patience::start(Duration::from_secs(request.ready_timeout_seconds.into()));
-    let ready = readying((request.address, request.port), request.ready.as_ref())?;
+    let ready = readying(origin(request), request.ready.as_ref())?;
     let mut code: Option<&str> = None;
     let mut was_ready = false;
     for workload in &request.workloads {
@@ -132,6 +133,10 @@ fn endpoint(
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
     let sent = (&workload.sent, body::of(&workload.sent, &settings.bodies)?);
-    Endpoint::new((request.address, request.port), sent, action)
-        .map_err(|error| request::bad(error.to_string()))
+    Endpoint::new(origin(request), sent, action).map_err(|error| request::bad(error.to_string()))
+}
+
+/// Where the subject is.
+fn origin(request: &ScoutRequest) -> Origin {
+    Origin::new(request.address, request.port, request.scheme)
 }

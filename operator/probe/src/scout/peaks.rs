@@ -60,6 +60,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
     LoadRequest {
         address: request.address,
         port: request.port,
+        scheme: request.scheme,
         sent: workload.sent.clone(),
         mix: workload.mix.clone(),
         action: workload.action.clone(),

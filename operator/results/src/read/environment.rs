@@ -45,6 +45,7 @@ pub struct Facts {
     image_id: Option<String>,
     image_bytes: Option<u64>,
     layers: Option<u32>,
+    wasm_bytes: Option<u64>,
     runtime_class: Option<String>,
     operator_version: String,
     probe_version: Option<String>,
@@ -74,6 +75,7 @@ impl Facts {
             image_id: subject.and_then(|s| s.image_id.clone()),
             image_bytes: subject.and_then(|s| s.image_bytes),
             layers: evidence.and_then(layers),
+            wasm_bytes: evidence.and_then(wasm_bytes),
             runtime_class: subject.and_then(|s| s.runtime_class.clone()),
             operator_version: record.operator_version.clone(),
             probe_version: evidence.map(|found| found.probe_version().to_owned()),
@@ -159,9 +161,12 @@ pub struct VariantImages {
     /// Bytes of the images, as far as the node's status lists them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub image_bytes: BTreeSet<u64>,
-    /// Layers of the images, as far as containerd reported them when they were pulled.
+    /// Layers of the images, as far as containerd reported them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub layers: BTreeSet<u32>,
+    /// Bytes of the Wasm in the images, as far as containerd reported them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub wasm_bytes: BTreeSet<u64>,
     /// `RuntimeClasses`; empty for the node's default runtime.
     pub runtime_classes: BTreeSet<String>,
     /// What the running processes reported about their engine.
@@ -169,13 +174,22 @@ pub struct VariantImages {
     pub engines: BTreeSet<String>,
 }
 
-/// The layers of the image that a cold start pulled.
+/// The layers of an image, by its manifest or because a cold start pulled them.
 fn layers(evidence: &Evidence) -> Option<u32> {
     let Evidence::ColdStart(document) = evidence else {
         return None;
     };
     let mut samples = document.samples.iter();
-    samples.find_map(|sample| Some(sample.layers?.all))
+    let pulled = || samples.find_map(|sample| Some(sample.layers?.all));
+    document.image.map(|image| image.layers).or_else(pulled)
+}
+
+/// Bytes of the Wasm in an image.
+fn wasm_bytes(evidence: &Evidence) -> Option<u64> {
+    let Evidence::ColdStart(document) = evidence else {
+        return None;
+    };
+    document.image?.wasm_bytes
 }
 
 /// What a process reports about its engine, in one line and without values that are measured anew
@@ -272,6 +286,7 @@ fn images(variant: &str, observed: &[(&str, &Facts)]) -> VariantImages {
         images.image_ids.extend(facts.image_id.clone());
         images.image_bytes.extend(facts.image_bytes);
         images.layers.extend(facts.layers);
+        images.wasm_bytes.extend(facts.wasm_bytes);
         images.runtime_classes.extend(facts.runtime_class.clone());
         images.engines.extend(facts.engine.clone());
     }

@@ -44,6 +44,7 @@ impl TrialReason {
             | R::SubjectLost
             | R::SubjectNotRemoved
             | R::NeverListened
+            | R::TlsMismatch
             | R::AnswerTooSlow
             | R::AnswerTooLarge
             | R::LoadFailed

@@ -201,16 +201,17 @@ fn a_mix_needs_a_connection_for_each_request_and_a_sweep_that_loads() {
 
 #[test]
 fn schemes_that_are_not_spoken_are_refused_with_a_way_out() {
-    for scheme in ["HTTPS", "H2C", "GRPC"] {
-        let refused = refused(|run| {
-            let mut own = run
-                .spec
-                .variants
-                .iter_mut()
-                .filter_map(|one| one.container.as_mut());
-            let own = own.next().expect("the fixture has a container");
-            own.scheme = serde_json::from_value(scheme.into()).unwrap();
-        });
+    let with = |run: &mut BenchmarkRun, scheme: &str| {
+        let mut variants = run.spec.variants.iter_mut();
+        let own = variants.find_map(|one| one.container.as_mut());
+        let own = own.expect("the fixture has a container");
+        own.scheme = serde_json::from_value(scheme.into()).unwrap();
+    };
+    let mut https = common::parse(common::RUN);
+    with(&mut https, "HTTPS");
+    validate(&https, &common::config()).unwrap();
+    for scheme in ["H2C", "GRPC"] {
+        let refused = refused(|run| with(run, scheme));
         assert_eq!(
             refused.field, "spec.variants[2].container.scheme",
             "{scheme}"

@@ -27,3 +27,4 @@ mod schedule;
 mod shim_faults;
 mod shims;
 mod taken_away;
+mod tls;

@@ -48,6 +48,7 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
         floor: vec![],
         floor_failure: None,
         answer: None,
+        image: None,
         added: vec![],
         environment: Environment::default(),
     };

@@ -10,6 +10,12 @@ pub const MAX_BODY: usize = 16 * 1024 * 1024;
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
 
+/// How a server begins that got something else than a TLS handshake: the type of an alert, and the
+/// version, which is 3.something.
+const ALERT: [u8; 2] = [21, 3];
+/// Bytes of a refusal in which a server says that it wants TLS.
+const REFUSAL: usize = 1024;
+
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
@@ -21,12 +27,25 @@ pub struct Response {
     pub content_type: String,
 }
 
+impl Response {
+    /// Whether the server refuses a request because it came without TLS, as nginx, Go and Apache do.
+    pub fn wants_tls(&self) -> bool {
+        let beginning = &self.body[..self.body.len().min(REFUSAL)];
+        let text = String::from_utf8_lossy(beginning).to_ascii_lowercase();
+        let words = ["https port", "https server", "ssl-enabled server"];
+        self.status == 400 && words.iter().any(|words| text.contains(words))
+    }
+}
+
 /// What came is not an answer that can be judged.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Malformed {
     /// Not HTTP/1.
     #[error("what came is not an HTTP/1 answer: {0}")]
     Head(String),
+    /// A TLS record.
+    #[error("what comes is TLS: set container.scheme to HTTPS, or name the port without TLS")]
+    Tls,
     /// Chunks without a readable length.
     #[error("the answer's chunks have no readable length")]
     Chunk,
@@ -222,6 +241,9 @@ impl Framing {
 
     /// Reads the head, past any interim responses (`100 Continue`).
     fn read_head(&mut self) -> Result<Option<Head>, Malformed> {
+        if self.pending.starts_with(&ALERT) {
+            return Err(Malformed::Tls);
+        }
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut response = httparse::Response::new(&mut headers);

@@ -129,6 +129,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
             vec![]
         },
         floor_failure: None,
+        image: None,
         answer: Some(Answer {
             status: 200,
             body_bytes: 5,
