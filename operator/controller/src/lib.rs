@@ -1,8 +1,8 @@
 //! The operator: validate -> observe -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
-//! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and
-//! [`schedules`] (what starts runs). Every rule is in `wasmbench-core`; this crate holds the
+//! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up),
+//! [`queue`] with [`turns`] (whose turn it is) and [`schedules`] (what starts runs). Every rule is in `wasmbench-core`; this crate holds the
 //! client.
 
 pub mod act;
@@ -19,6 +19,7 @@ pub mod metrics;
 mod namespaces;
 pub mod observe;
 mod pause;
+mod queue;
 pub mod quiet;
 pub mod reconcile;
 mod remove;
@@ -28,6 +29,7 @@ pub mod schedules;
 mod show;
 pub mod status;
 pub mod sweep;
+pub mod turns;
 
 use std::sync::LazyLock;
 
