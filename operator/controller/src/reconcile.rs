@@ -104,7 +104,9 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             .map(|()| Action::await_change());
     };
     let plan = plan(&valid, &observed, context.clock.now());
-    if !only_waits(&plan) {
+    if only_waits(&plan) {
+        context.turns.settle(&valid.uid);
+    } else {
         context.turns.unsettle(&valid.uid);
     }
     if matches!(plan.stage, Stage::Queued { .. }) {
@@ -135,19 +137,14 @@ async fn observed(
     if let Some(waiting) = observe::waiting(context, run, valid) {
         return Ok(Some(waiting));
     }
-    // First: whatever appears from now on is news.
-    context.turns.settle(&valid.uid);
+    context.turns.look(&valid.uid);
     let this = sweep::run_of(&run.metadata);
-    let read = futures::try_join!(
+    let (observed, lives) = futures::try_join!(
         observe::observe(context, run, valid),
         sweep::lives(context, &this),
-    );
+    )?;
     // The watch may lag behind, and nobody would release what a deleted run claims now.
-    let read = read.map(|(observed, lives)| lives.then_some(observed));
-    if !matches!(read, Ok(Some(_))) {
-        context.turns.unsettle(&valid.uid);
-    }
-    read
+    Ok(lives.then_some(observed))
 }
 
 /// Whether the run waits for a node and has nothing in the cluster.

@@ -24,7 +24,9 @@ struct State {
     gone: Vec<LeaseSeen>,
     /// Uids of the runs that the queue has placed, or seen with a node.
     known: HashSet<String>,
-    /// Uids of waiting runs that have nothing in the cluster.
+    /// Uids of runs that look for what they have in the cluster, or have looked and wait for nothing but
+    /// their turn.
+    looking: HashSet<String>,
     settled: HashSet<String>,
 }
 
@@ -64,13 +66,23 @@ impl PublishedTurns {
     }
 
     /// Notes that the run with this uid is about to look for what it has in the cluster.
+    pub fn look(&self, run_uid: &str) {
+        self.state().looking.insert(run_uid.to_owned());
+    }
+
+    /// Notes that the run with this uid has found nothing. What has appeared since it looked counts.
     pub fn settle(&self, run_uid: &str) {
-        self.state().settled.insert(run_uid.to_owned());
+        let mut state = self.state();
+        if state.looking.remove(run_uid) {
+            state.settled.insert(run_uid.to_owned());
+        }
     }
 
     /// Notes that the run with this uid has something in the cluster, or may have.
     pub fn unsettle(&self, run_uid: &str) {
-        self.state().settled.remove(run_uid);
+        let mut state = self.state();
+        state.looking.remove(run_uid);
+        state.settled.remove(run_uid);
     }
 
     /// Whether the run with this uid had nothing in the cluster when it last looked, and nothing has
@@ -92,6 +104,7 @@ impl PublishedTurns {
         let mut news = News::default();
         let waits = |turn: &Turn| matches!(turn.outlook, Outlook::Later(_));
         state.of.retain(|uid, _| new.of.contains_key(uid));
+        state.looking.retain(|uid| known.contains(uid));
         state.settled.retain(|uid| known.contains(uid));
         for (uid, turn) in new.of {
             let shown = state.of.get(&uid);
@@ -204,10 +217,25 @@ mod tests {
     fn a_run_that_is_gone_is_forgotten() {
         let (published, mut cluster) = (PublishedTurns::default(), cluster(2, true));
         publish(&published, &cluster, false);
+        published.look("1");
         published.settle("1");
         assert!(published.is_settled("1"));
         cluster.runs.pop();
         publish(&published, &cluster, false);
         assert!(!published.is_settled("1") && !published.know("1"));
+    }
+
+    #[test]
+    fn what_appears_while_a_run_looks_is_not_overlooked() {
+        let published = PublishedTurns::default();
+        published.look("1");
+        published.unsettle("1");
+        published.settle("1");
+        assert!(!published.is_settled("1"));
+        published.look("1");
+        published.settle("1");
+        assert!(published.is_settled("1"));
+        published.unsettle("1");
+        assert!(!published.is_settled("1"));
     }
 }
