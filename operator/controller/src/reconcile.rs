@@ -18,8 +18,8 @@ use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
 use crate::{act, observe, remove, report, show, sweep};
 
-/// How often a new run looks whether the queue knows it, in case that it was not woken.
-const UNPLACED: Duration = Duration::from_secs(10);
+/// How often a run looks whether the queue knows it. One that holds its node is not woken.
+const UNPLACED: Duration = Duration::from_secs(2);
 
 /// The controller's entry point: guards against objects that do not decode, hangs and panics, so
 /// that one run never stops the others.
@@ -93,9 +93,8 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             return Ok(Action::await_change());
         }
     };
-    // The queue wakes a new run when it has placed it.
-    let is_new = run.status.is_none() && !run.spec.suspend;
-    if is_new && !context.turns.know(&valid.uid) {
+    if may_wait(run) && !context.turns.know(&valid.uid) {
+        // The queue wakes it when it has a place.
         return Ok(Action::requeue(UNPLACED));
     }
     let Some(observed) = observed(run, &valid, context).await? else {
@@ -126,6 +125,13 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         acted.and(reported)?;
     }
     Ok(action_of(&plan, context))
+}
+
+/// Whether the run is new, or was not in a trial when its status was written.
+fn may_wait(run: &BenchmarkRun) -> bool {
+    let status = run.status.as_ref();
+    let progress = status.and_then(|status| status.progress.as_ref());
+    !run.spec.suspend && progress.is_none_or(|progress| progress.trial.is_none())
 }
 
 /// What is seen for the run; `None` if it is gone.

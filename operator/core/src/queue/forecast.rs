@@ -87,20 +87,21 @@ impl<'a> Forecast<'a> {
             };
         };
         let begins = self.free_in[node];
-        let is_left = |at: &usize| *at != node && self.free_in[*at] == 0;
-        let others = self.groups[group].ready.iter().copied().filter(is_left);
-        let free: Vec<usize> = [node].into_iter().chain(others).take(CHOICE).collect();
+        let start = match begins {
+            0 => Start::Now(self.choice(group, node)),
+            seconds => Start::In { node, seconds },
+        };
         let ends = begins.saturating_add(seconds);
         self.free_in[node] = ends;
         self.groups[group].by_time.push(Reverse((ends, node)));
-        if begins == 0 {
-            Start::Now(free)
-        } else {
-            Start::In {
-                node,
-                seconds: begins,
-            }
-        }
+        start
+    }
+
+    /// The nodes that are free for the next run of the group, this one first.
+    fn choice(&self, group: usize, first: usize) -> Vec<usize> {
+        let is_free = |node: &usize| *node != first && self.free_in[*node] == 0;
+        let others = self.groups[group].ready.iter().copied().filter(is_free);
+        [first].into_iter().chain(others).take(CHOICE).collect()
     }
 
     /// Takes the node of the group that is free first off its heap.
