@@ -22,7 +22,7 @@ struct State {
     /// By the uid of the run.
     of: HashMap<String, Turn>,
     gone: Vec<LeaseSeen>,
-    /// Uids of the runs that the queue has placed, or seen with a node.
+    /// Uids of all runs that the queue has seen, whether or not they wait.
     known: HashSet<String>,
     /// Uids of runs that look for what they have in the cluster, or have looked and wait for nothing but
     /// their turn.
@@ -91,8 +91,8 @@ impl PublishedTurns {
         self.state().settled.contains(run_uid)
     }
 
-    /// Publishes the turns of the runs with these uids, all that the queue knows. While it `is_quiet`,
-    /// runs that go on waiting keep their places.
+    /// Publishes the turns of those of the `known` runs that wait. While it `is_quiet`, runs that go on
+    /// waiting keep their places.
     pub fn publish(
         &self,
         new: Turns,

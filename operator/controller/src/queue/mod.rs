@@ -14,7 +14,7 @@ use futures::{FutureExt, StreamExt};
 use kube::runtime::reflector::ObjectRef;
 use wasmbench_core::queue::{Cluster, turns};
 
-use crate::context::{Context, GuardedRun};
+use crate::context::{Context, GuardedRun, meta_of};
 use runs::Runs;
 
 pub use runs::changes;
@@ -91,10 +91,12 @@ fn publish(
     let now = context.clock.now();
     let runs = cluster.runs.iter();
     let names: HashMap<&str, &str> = runs.map(|run| (&*run.uid, &*run.name)).collect();
-    let known = names.keys().map(|uid| (*uid).to_owned()).collect();
+    // Also those that wait for nothing now.
+    let known = context.known_runs();
+    let known = known.iter().filter_map(|run| meta_of(run).uid.clone());
     let news = context
         .turns
-        .publish(turns(cluster, now), known, is_quiet, now);
+        .publish(turns(cluster, now), known.collect(), is_quiet, now);
     for uid in &news.woken {
         let name = names
             .get(uid.as_str())
