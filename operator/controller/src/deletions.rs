@@ -76,6 +76,10 @@ async fn sweep_on(
                 Ok(Some(watcher::Event::Delete(run))) => {
                     wakes.run_gone(&run.metadata);
                     let run = sweep::run_of(&run.metadata);
+                    // Many runs that only waited may be deleted at once: they have left nothing.
+                    if context.turns.is_settled(&run.uid) {
+                        continue;
+                    }
                     let at_once = context.quiet.end(&run.uid) || claims.has(&run.uid);
                     sweeps.push(after(context, run, at_once).boxed());
                 }
@@ -219,6 +223,15 @@ mod tests {
         let claims = claims(&[json!({ "metadata": metadata })]);
         sweeps(&context, &claims, "measuring").await;
         assert_eq!(calls.lock().unwrap().first(), Some(&Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_only_waited_is_not_swept() {
+        let (context, calls) = server(0);
+        context.turns.look("waiting");
+        context.turns.settle("waiting");
+        sweeps(&context, &claims(&[]), "waiting").await;
+        assert!(calls.lock().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
