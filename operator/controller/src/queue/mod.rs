@@ -3,6 +3,8 @@
 
 mod runs;
 mod sources;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

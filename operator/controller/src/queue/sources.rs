@@ -43,8 +43,8 @@ pub type Changes = BoxStream<'static, ()>;
 pub struct Sources {
     /// Claims on nodes.
     pub leases: Store<Lease>,
-    nodes: Store<Node>,
-    classes: Store<RuntimeClass>,
+    pub(super) nodes: Store<Node>,
+    pub(super) classes: Store<RuntimeClass>,
 }
 
 /// Watches what turns depend on, apart from the runs.
