@@ -47,7 +47,7 @@ pub struct Context {
     pub backoff: Backoff,
     /// The API server's clock.
     pub clock: ServerClock,
-    /// Open timed windows, in which `client` opens no watches.
+    /// Open timed windows, before which the watches of `client` are renewed.
     pub quiet: Quiet,
     /// Whose turn it is.
     pub turns: PublishedTurns,
