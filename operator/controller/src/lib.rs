@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
 //! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up),
-//! [`schedules`] (what starts runs) and [`operator`] with [`leader`] (which process does all that). Every
-//! rule is in `wasmbench-core`; this crate holds the client.
+//! [`queue`] with [`turns`] (whose turn it is), [`schedules`] (what starts runs) and [`operator`] with
+//! [`leader`] (which process does all that). Every rule is in `wasmbench-core`; this crate holds the client.
 
 pub mod act;
 mod clock;
@@ -21,6 +21,7 @@ mod namespaces;
 pub mod observe;
 pub mod operator;
 mod pause;
+mod queue;
 pub mod quiet;
 pub mod reconcile;
 mod remove;
@@ -30,6 +31,7 @@ pub mod schedules;
 mod show;
 pub mod status;
 pub mod sweep;
+pub mod turns;
 
 use std::sync::LazyLock;
 

@@ -105,8 +105,8 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
     ];
     let in_no_namespace = [
         "leases: list",
-        "nodes: get list",
-        "runtimeclasses: list",
+        "nodes: get list watch",
+        "runtimeclasses: list watch",
         "subjectaccessreviews: create",
     ];
     let own_namespace = [

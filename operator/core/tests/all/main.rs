@@ -30,4 +30,5 @@ mod simulated_fleet;
 mod simulated_objects;
 mod simulated_run;
 mod simulated_world;
+mod turns;
 mod validation;

@@ -2,7 +2,7 @@
 //! it and no more, in a bounded time, and never the node.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{JobEnd, LateProbe, PodState, RunSeen, Standing};
+use wasmbench_core::observed::{JobEnd, LateProbe, PodState};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -259,23 +259,10 @@ fn a_measurement_without_room_for_its_record_waits_without_holding_the_node() {
     }
 }
 
-/// Another run, which is suspended and removes its own pods.
-fn suspended(world: &World) -> RunSeen {
-    RunSeen {
-        uid: "other".into(),
-        name: "team-b/other".into(),
-        created: Timestamp::UNIX_EPOCH,
-        standing: Standing::Suspended,
-        demands: world.seen.runs[0].demands.clone(),
-    }
-}
-
 #[test]
 fn a_node_with_leftovers_of_another_run_is_not_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    let other = suspended(&world);
-    world.seen.runs.push(other);
     world.seen.occupants.push(occupant("other"));
     for _ in 0..100 {
         let plan = step(&run, &mut world);

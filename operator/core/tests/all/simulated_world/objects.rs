@@ -60,7 +60,7 @@ pub fn objects() -> impl Strategy<Value = Objects> {
     })
 }
 
-/// A pod that a run of this uid has on the node.
+/// A pod that a run of this uid has on the node. Only that called `other` can still measure.
 pub fn occupant(run_uid: &str) -> Occupant {
     Occupant {
         node: "bench-1".into(),
@@ -70,6 +70,7 @@ pub fn occupant(run_uid: &str) -> Occupant {
             namespace: "team-b".into(),
             name: "other".into(),
         },
+        lives: run_uid == "other",
     }
 }
 

@@ -21,7 +21,7 @@ impl World {
             }
         }
         match step {
-            Step::ClaimNode { node, .. } => self.claim(run, node),
+            Step::ClaimNode { node, existing } => self.claim(run, node, existing.as_ref()),
             Step::ReleaseNode { node } => self.release(node),
             Step::ForgetNode { lease } => self.forget(lease),
             Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),

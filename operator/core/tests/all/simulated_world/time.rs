@@ -20,7 +20,6 @@ impl World {
         for (node, fault) in faults {
             self.hit_pods(node, *fault);
         }
-        self.look_at_nodes();
         self.deleted_pods_end();
         self.upstreams_move_on();
         self.late_writes_take_effect();
@@ -45,6 +44,7 @@ impl World {
         if self.happens(self.hostility.pod_vanishes / 2) {
             self.seen.probes.pop();
         }
+        self.look_at_nodes();
     }
 
     /// Deleted pods end, and go away unless something holds them.

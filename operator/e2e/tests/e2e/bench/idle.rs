@@ -80,7 +80,7 @@ async fn finished(client: &Client, namespace: &str) -> usize {
 }
 
 /// Waits until the leftovers of earlier tests are gone: their removal is work for the operator.
-async fn nothing_ends(client: &Client) {
+pub(super) async fn nothing_ends(client: &Client) {
     let api: Api<Namespace> = Api::all(client.clone());
     let all = ListParams::default();
     let what = "no namespace is on its way out";
