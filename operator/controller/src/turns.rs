@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
-use wasmbench_core::observed::{LeaseSeen, Outlook, Turn};
+use wasmbench_core::observed::{Candidate, LeaseSeen, Outlook, Turn};
 use wasmbench_core::queue::Turns;
 
 /// The turns of all waiting runs.
@@ -89,6 +89,20 @@ impl PublishedTurns {
     /// appeared since.
     pub fn is_settled(&self, run_uid: &str) -> bool {
         self.state().settled.contains(run_uid)
+    }
+
+    /// Notes that somebody else was faster than the run with this uid, to which this claim on this node was
+    /// free. The next turn is published once the queue has heard of that.
+    pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&LeaseSeen>) {
+        let mut state = self.state();
+        let is_it = |one: &Candidate| one.node == node && one.lease.as_ref() == claim;
+        let is_old = |turn: &Turn| match &turn.outlook {
+            Outlook::Free(free) => free.iter().any(is_it),
+            Outlook::Later(_) | Outlook::Unavailable(_) | Outlook::Unmatched(_) => false,
+        };
+        if state.of.get(run_uid).is_some_and(is_old) {
+            state.of.remove(run_uid);
+        }
     }
 
     /// Publishes the turns of those of the `known` runs that wait. While it `is_quiet`, runs that go on
@@ -223,6 +237,19 @@ mod tests {
         cluster.runs.pop();
         publish(&published, &cluster, false);
         assert!(!published.is_settled("1") && !published.know("1"));
+    }
+
+    #[test]
+    fn a_run_that_did_not_get_its_node_waits_until_the_queue_knows_why() {
+        let (published, mut cluster) = (PublishedTurns::default(), cluster(1, true));
+        let claim = cluster.leases[0].clone();
+        publish(&published, &cluster, false);
+        published.retract("0", "bench-1", None);
+        assert!(published.of("0").is_some(), "it was another claim");
+        published.retract("0", "bench-1", Some(&claim));
+        assert_eq!(published.of("0"), None);
+        cluster.leases[0].resource_version = Some("2".into());
+        assert_eq!(publish(&published, &cluster, false).woken, ["0"]);
     }
 
     #[test]
