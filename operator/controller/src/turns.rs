@@ -28,6 +28,8 @@ struct State {
     /// their turn.
     looking: HashSet<String>,
     settled: HashSet<String>,
+    /// Uids of runs that are to be woken although their turn is the same.
+    stirred: HashSet<String>,
 }
 
 /// What follows from new turns.
@@ -91,6 +93,21 @@ impl PublishedTurns {
         self.state().settled.contains(run_uid)
     }
 
+    /// Notes that the run with this uid has something where another one would measure. It is woken to look for
+    /// that, unless it looks anyway because it may take a node.
+    pub fn stir(&self, run_uid: &str) {
+        let mut state = self.state();
+        let turn = state.of.get(run_uid);
+        if turn.is_some_and(|turn| matches!(turn.outlook, Outlook::Free(_))) {
+            return;
+        }
+        state.looking.remove(run_uid);
+        state.settled.remove(run_uid);
+        state.stirred.insert(run_uid.to_owned());
+        drop(state);
+        self.have_changed();
+    }
+
     /// Notes that somebody else was faster than the run with this uid, to which this claim on this node was
     /// free. The next turn is published once the queue has heard of that.
     pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&LeaseSeen>) {
@@ -132,6 +149,7 @@ impl PublishedTurns {
             state.of.insert(uid.clone(), turn);
             news.woken.push(uid);
         }
+        news.woken.extend(std::mem::take(&mut state.stirred));
         state.gone = new.gone;
         state.known = known;
         news
@@ -237,6 +255,25 @@ mod tests {
         cluster.runs.pop();
         publish(&published, &cluster, false);
         assert!(!published.is_settled("1") && !published.know("1"));
+    }
+
+    #[test]
+    fn a_run_that_is_in_the_way_of_another_one_is_woken_once_although_its_turn_is_the_same() {
+        let (published, cluster) = (PublishedTurns::default(), cluster(3, true));
+        publish(&published, &cluster, false);
+        published.look("2");
+        published.settle("2");
+        published.stir("2");
+        assert!(!published.is_settled("2"));
+        assert_eq!(publish(&published, &cluster, true).woken, ["2"]);
+        assert_eq!(publish(&published, &cluster, true), News::default());
+        published.stir("0");
+        let news = publish(&published, &cluster, true);
+        assert_eq!(
+            news,
+            News::default(),
+            "it may take a node, and looks anyway"
+        );
     }
 
     #[test]

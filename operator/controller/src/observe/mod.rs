@@ -116,7 +116,8 @@ async fn look_at_nodes(
     observed: &mut Observed,
 ) -> Result<(), Error> {
     let turn = observed.turn.as_ref();
-    if turn.is_some_and(|turn| matches!(turn.outlook, Outlook::Free(_))) {
+    let may_take = turn.is_some_and(|turn| matches!(turn.outlook, Outlook::Free(_)));
+    if may_take {
         let pods = occupants::pods(context, &run.uid).await?;
         observed.occupants.extend(pods);
     }
@@ -128,7 +129,12 @@ async fn look_at_nodes(
         .occupants
         .retain(|occupant| relevant.contains(&occupant.node));
     for occupant in &mut observed.occupants {
-        occupant.lives = context.may_measure(&occupant.run.uid);
+        let run_uid = &occupant.run.uid;
+        occupant.lives = context.may_measure(run_uid);
+        // It may wait for its turn, and know nothing of what it has left.
+        if may_take && occupant.lives && !context.quiet.is_open(run_uid) {
+            context.turns.stir(run_uid);
+        }
     }
     Ok(())
 }

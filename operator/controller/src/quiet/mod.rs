@@ -81,6 +81,13 @@ impl Quiet {
         open.is_some_and(|open| open.trial != trial)
     }
 
+    /// Whether the window of this run is open.
+    pub fn is_open(&self, run_uid: &str) -> bool {
+        let windows = self.windows.borrow();
+        let window = windows.get(run_uid);
+        window.is_some_and(|window| window.until > Instant::now())
+    }
+
     /// Ends the window of this run, and returns whether it was open.
     pub fn end(&self, run_uid: &str) -> bool {
         let now = Instant::now();
@@ -225,8 +232,9 @@ mod tests {
     async fn a_window_that_ends_twice_was_open_once() {
         let quiet = Quiet::default();
         quiet.begin("run", &trial(1), MINUTE);
+        assert!(quiet.is_open("run") && !quiet.is_open("another"));
         assert!(quiet.end("run"));
-        assert!(!quiet.end("run"));
+        assert!(!quiet.end("run") && !quiet.is_open("run"));
         quiet.begin("run", &trial(1), MINUTE);
         tokio::time::sleep(MINUTE).await;
         assert!(!quiet.end("run"));
