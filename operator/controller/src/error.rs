@@ -106,7 +106,7 @@ pub enum Error {
     #[error("could not render the report")]
     Render(#[from] files::Error),
     /// This process may not begin a trial.
-    #[error("this operator leads no more: {0}")]
+    #[error("this process may not begin a trial: {0}")]
     NotLeader(String),
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
