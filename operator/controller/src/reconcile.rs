@@ -32,9 +32,14 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
     };
     context.metrics.reconciled(started.elapsed());
     let uid = uid_of(&run);
+    let was_lasting = context.backoff.is_lasting(&uid);
     if result.is_ok() {
         context.backoff.succeeded(&uid);
-    } else if context.backoff.is_lasting(&uid) {
+        if was_lasting {
+            // The queue has passed it over so far.
+            context.turns.have_changed();
+        }
+    } else if was_lasting {
         release_node(&run, &context).await;
     }
     result
