@@ -44,7 +44,7 @@ pub struct Observed {
     pub upstreams: Vec<PodSeen>,
     /// The run's probe Jobs, without late ones.
     pub probes: Vec<ProbeSeen>,
-    /// The late probes that this run removes ([`is_to_remove`](crate::plan::is_to_remove)).
+    /// The late probes that this run removes (`plan::is_to_remove`).
     pub late: Vec<LateProbe>,
     /// What other runs have on nodes: load, if the run holds a node; any pod, if it may take one.
     pub occupants: Vec<Occupant>,
