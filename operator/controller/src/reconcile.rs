@@ -102,7 +102,7 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         // The queue wakes it when it has a place.
         return Ok(Action::requeue(UNPLACED));
     }
-    let Some(observed) = observed(run, &valid, context).await? else {
+    let Some(observed) = Box::pin(observed(run, &valid, context)).await? else {
         return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());

@@ -210,7 +210,7 @@ async fn no_call_is_made_in_a_window_and_nobody_takes_over_before_its_end() {
     sleep(12 * SECOND).await;
     a.cover(WINDOW).await.unwrap();
     let before = server.state().writes;
-    sleep(WINDOW - SECOND).await;
+    sleep(WINDOW.saturating_sub(SECOND)).await;
     assert_eq!(server.state().writes, before);
     sleep(2 * SECOND).await;
     assert_eq!(
@@ -222,7 +222,7 @@ async fn no_call_is_made_in_a_window_and_nobody_takes_over_before_its_end() {
     a.cover(WINDOW).await.unwrap();
     kept.abort();
     let ((), took) = until(acquiring(&b, "b")).await;
-    let counts = WINDOW + COUNTS - held::RENEW;
+    let counts = (WINDOW + COUNTS).saturating_sub(held::RENEW);
     assert!(takeover(counts).contains(&took), "{took:?}");
 }
 
