@@ -59,8 +59,10 @@ async fn create_nodes(client: &Client, count: usize) {
 async fn remove_nodes(client: &Client) {
     let api: Api<Node> = Api::all(client.clone());
     let hollow = ListParams::default().labels(HOLLOW);
-    let deleted = api.delete_collection(&DeleteParams::default(), &hollow);
-    deleted.await.map(drop).expect("the nodes are deleted");
+    let deleted = api
+        .delete_collection(&DeleteParams::default(), &hollow)
+        .await;
+    deleted.map(drop).expect("the nodes are deleted");
 }
 
 async fn create_runs(client: &Client, namespace: &str, from: usize, upto: usize) {
@@ -68,8 +70,9 @@ async fn create_runs(client: &Client, namespace: &str, from: usize, upto: usize)
         runs::create(client, namespace, &format!("waiting-{number:04}"), SHORT).await;
     }
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let all = ListParams::default();
     eventually(PLACED, "each run has its place", || async {
-        let runs = answered("runs are listed", || api.list(&ListParams::default())).await;
+        let runs = answered("runs are listed", || api.list(&all)).await;
         let is_placed = |run: &BenchmarkRun| run.status.is_some();
         runs.items.iter().all(is_placed).then_some(())
     })
@@ -148,7 +151,8 @@ async fn ended_between(
     upto: Timestamp,
 ) -> Vec<BenchmarkRun> {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
-    let runs = answered("runs are listed", || api.list(&ListParams::default())).await;
+    let all = ListParams::default();
+    let runs = answered("runs are listed", || api.list(&all)).await;
     let ended = |run: &BenchmarkRun| {
         let completion = run.status.as_ref()?.completion_time.as_ref()?;
         Some(completion.0)
