@@ -34,13 +34,16 @@ use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::act::on_node::OnNode;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, chain};
 use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
 use crate::sweep;
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
+/// For how long the Lease of the leader is renewed at most: if the leader is paused, all nodes wait for that
+/// to end.
+const LONGEST_COVER: Duration = Duration::from_mins(2);
 
 /// Carries out the steps of `plan` in order.
 pub async fn act(
@@ -94,12 +97,12 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
                 requested_rps: &rates,
             };
-            keep_quiet(context, run, trial).await;
+            keep_quiet(context, run, trial).await?;
             let job = load_job(context, run, trial, target);
             launch(here, observed, trial, job, *again).await
         }
         Step::LaunchColdStart { trial, again } => {
-            keep_quiet(context, run, trial).await;
+            keep_quiet(context, run, trial).await?;
             let job = creating_job(context, run, observed, node, trial);
             launch(here, observed, trial, job, *again).await
         }
@@ -129,11 +132,15 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
 }
 
 /// Keeps the node quiet from now on, until the probe has ended or should have ended.
-async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
+async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) -> Result<(), Error> {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
-    context.quiet.prepare(LONGEST * expected).await;
+    let longest = LONGEST * expected;
+    context.quiet.prepare(longest).await;
+    let covered = context.leader.cover(longest.min(LONGEST_COVER)).await;
+    covered.map_err(|why| Error::NotLeader(chain(&why)))?;
     context.quiet.begin(&run.uid, trial, expected);
+    Ok(())
 }
 
 /// The API server's message, if the refusal is permanent (policy, an invalid field).
@@ -317,6 +324,9 @@ async fn launch(
     let Some(mut job) = job else { return Ok(()) };
     if again {
         job = probe_job::again(job, run, trial);
+    }
+    if let Some(epoch) = context.leader.epoch() {
+        job = epoch.launch(job);
     }
     let failure = match bodies::of_trial(context, run, observed, trial).await? {
         Ok(sent) => {

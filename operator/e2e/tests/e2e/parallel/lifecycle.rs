@@ -133,7 +133,7 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
     })
     .await;
     assert!(message.contains(&format!("{namespace}/first")), "{message}");
-    assert!(message.contains("number 2 in the queue"), "{message}");
+    assert!(message.contains("number 1 in the queue"), "{message}");
     let first = runs::finished(client, namespace, "first", 90).await;
     let second = runs::finished(client, namespace, "second", 90).await;
     let last_of_first = measured(client, &first).await.ended_at;
