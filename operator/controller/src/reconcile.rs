@@ -1,6 +1,7 @@
 //! Reconciles one `BenchmarkRun`: validate -> observe -> plan -> act -> report. Only `observe`,
 //! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -119,17 +120,21 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         context.quiet.end(&valid.uid);
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.
-    if plan.starts_probe() {
+    let done = if plan.starts_probe() {
         report::report(context, run, &valid, &observed, &plan, None).await?;
-        act::act(context, &valid, &observed, &plan).await?;
+        act::act(context, &valid, &observed, &plan).await?
     } else {
         let acted = act::act(context, &valid, &observed, &plan).await;
         let obstacle = acted.as_ref().err().filter(|error| error.is_for_people());
         let reported = report::report(context, run, &valid, &observed, &plan, obstacle).await;
         // The first error is the cause.
-        acted.and(reported)?;
-    }
-    Ok(action_of(&plan, context))
+        let done = acted?;
+        reported.map(|()| done)?
+    };
+    Ok(match done {
+        ControlFlow::Continue(()) => action_of(&plan, context),
+        ControlFlow::Break(()) => Action::requeue(Duration::ZERO),
+    })
 }
 
 /// Whether the run is new, or was not in a trial when its status was written.
