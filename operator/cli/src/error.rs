@@ -6,6 +6,8 @@ use wasmbench_model::wire::schema::OtherSchema;
 use wasmbench_results::runs::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
+use crate::manifest::Problems;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -224,6 +226,9 @@ pub enum Error {
     /// The run would be refused.
     #[error("the run would be refused: {0}")]
     Invalid(#[from] wasmbench_core::validate::Invalid),
+    /// A file would be refused as it is.
+    #[error("the run would be refused: {0}")]
+    Manifest(Problems),
     /// The machine provides no random bytes for a token.
     #[error("could not make a token for the dashboard: {0}")]
     Token(getrandom::Error),

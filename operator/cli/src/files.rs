@@ -63,6 +63,22 @@ pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Sa
 
 /// The objects in JSON or YAML text; lists are split into their items.
 pub fn objects(text: &str) -> Result<Vec<Value>, String> {
+    let placed = placed_objects(text)?.into_iter();
+    Ok(placed.map(|object| object.value).collect())
+}
+
+/// An object, and where in a text it is.
+pub struct Placed {
+    /// The document, counted from 0.
+    pub document: usize,
+    /// The path to it in a list, such as `items[2].`; empty for a document of its own.
+    pub within: String,
+    /// The object.
+    pub value: Value,
+}
+
+/// The [`objects`] in a text, with their places.
+pub fn placed_objects(text: &str) -> Result<Vec<Placed>, String> {
     // JSON first: it is faster, and its errors are clearer.
     let documents: Vec<Value> = if text.trim_start().starts_with('{') {
         vec![serde_json::from_str(text).map_err(|error| error.to_string())?]
@@ -73,10 +89,22 @@ pub fn objects(text: &str) -> Result<Vec<Value>, String> {
             .map_err(|error| error.to_string())?
     };
     let mut objects = vec![];
-    for mut document in documents.into_iter().filter(|document| !document.is_null()) {
-        match document.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => objects.extend(items),
-            _ if document.get("kind").is_some() => objects.push(document),
+    for (document, mut value) in documents.into_iter().enumerate() {
+        match value.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => {
+                let item = |(index, value): (usize, Value)| Placed {
+                    document,
+                    within: format!("items[{index}]."),
+                    value,
+                };
+                objects.extend(items.into_iter().enumerate().map(item));
+            }
+            _ if value.is_null() => {}
+            _ if value.get("kind").is_some() => objects.push(Placed {
+                document,
+                within: String::new(),
+                value,
+            }),
             _ => return Err("an object has no kind".to_owned()),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
-//! programs), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`],
+//! programs), [`manifest`] (the check of a file), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`],
 //! [`check`], [`init`], [`dashboard`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
@@ -20,6 +20,7 @@ pub mod get;
 pub mod history;
 pub mod init;
 pub mod live;
+pub mod manifest;
 pub mod plan;
 pub mod read;
 pub mod recompute;

@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod cost;
 mod dashboard;
+mod file;
 pub mod init;
 mod shown;
 
@@ -18,6 +19,7 @@ pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use cost::CostArgs;
 pub use dashboard::DashboardArgs;
+pub use file::FileArgs;
 pub use init::InitArgs;
 pub use shown::Shown;
 
@@ -170,9 +172,9 @@ pub enum HistoryOutput {
 Which differences the run can find depends on how far trials scatter: as in the earlier runs of the namespace on nodes with \
 the same fingerprint or, without one or without a cluster, by 3, 5 and 8 %.")]
 pub struct PlanArgs {
-    /// File with a BenchmarkRun or a BenchmarkSchedule; - reads standard input
-    #[arg(short, long, value_name = "FILE")]
-    pub filename: PathBuf,
+    /// Which file.
+    #[command(flatten)]
+    pub file: FileArgs,
     /// Show every trial in the order in which it will be measured
     #[arg(long)]
     pub order: bool,
@@ -229,6 +231,23 @@ mod tests {
     fn a_namespace_may_stand_behind_the_command() {
         let cli = parse("kubectl-wasmbench get fast -n bench").unwrap();
         assert_eq!(cli.cluster.namespace.as_deref(), Some("bench"));
+    }
+
+    #[test]
+    fn a_file_is_given_with_and_without_an_option_but_once() {
+        for line in ["plan run.yaml", "plan -f run.yaml"] {
+            let Command::Plan(args) = parse(&format!("kubectl-wasmbench {line}")).unwrap().command
+            else {
+                panic!("{line}");
+            };
+            assert_eq!(args.file.path(), Path::new("run.yaml"));
+        }
+        for line in ["plan", "plan a.yaml -f b.yaml"] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_err(),
+                "{line}"
+            );
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use crate::args::InitArgs;
 use crate::args::init::{image, object_name, path};
 use crate::init::manifest::{self, ClusterView};
+use crate::manifest::checked;
 use crate::plan::Earlier;
 use crate::{files, plan};
 
@@ -108,8 +109,10 @@ impl Form {
     /// What the manifest would do, and what it can find by the scatter of `earlier` runs, or why it
     /// would be refused.
     pub fn plan(&self, earlier: &[Earlier]) -> Result<String, String> {
+        let object = self.object()?;
+        checked(&self.manifest).map_err(|problems| problems.to_string())?;
         let run: BenchmarkRun =
-            serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
+            serde_json::from_value(object).map_err(|error| error.to_string())?;
         let name = run
             .metadata
             .name
@@ -221,7 +224,7 @@ mod tests {
         );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(
-            refusal(&refused).contains("spec.baseline"),
+            refusal(&refused).contains("spec: baseline must be"),
             "{}",
             refusal(&refused)
         );

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
-use serde_json::Value;
 use wasmbench_api::run::{TWIN, Workload};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
@@ -27,47 +26,31 @@ use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::{files, note, print};
+use crate::{files, manifest, note, print};
 
 pub use earlier::{Earlier, earlier};
 
 /// Prints what every run in the file would do, and for every schedule its next times and its run.
 pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
-    let path = &args.filename;
-    let objects = files::objects(&files::read(path)?);
-    let failed = |message| Error::NotObjects {
-        path: path.clone(),
-        message,
-    };
-    let objects = objects.map_err(failed)?;
+    let path = args.file.path();
+    let objects = manifest::checked(&files::read(path)?).map_err(Error::Manifest)?;
     let earlier = if args.offline {
         vec![]
     } else {
         of_cluster(cluster).await
     };
     let mut texts = vec![];
-    for object in objects {
-        let not_a = |kind| move |error| failed(format!("not a {kind}: {error}"));
-        match object.get("kind").and_then(Value::as_str) {
-            Some("BenchmarkRun") => {
-                let run = serde_json::from_value(object).map_err(not_a("BenchmarkRun"))?;
-                texts.push(describe(&run, args.order, &earlier)?);
-            }
-            Some("BenchmarkSchedule") => {
-                let schedule =
-                    serde_json::from_value(object).map_err(not_a("BenchmarkSchedule"))?;
-                texts.push(scheduled(
-                    &schedule,
-                    args.order,
-                    Timestamp::now(),
-                    &earlier,
-                )?);
-            }
-            _ => {}
-        }
+    for object in &objects {
+        texts.push(if object["kind"] == "BenchmarkSchedule" {
+            let schedule = manifest::typed(object).map_err(Error::Manifest)?;
+            scheduled(&schedule, args.order, Timestamp::now(), &earlier)?
+        } else {
+            let run = manifest::typed(object).map_err(Error::Manifest)?;
+            describe(&run, args.order, &earlier)?
+        });
     }
     if texts.is_empty() {
-        return Err(Error::NoRunInFile(path.clone()));
+        return Err(Error::NoRunInFile(path.to_owned()));
     }
     print(&texts.join("\n"))?;
     Ok(0)
@@ -140,8 +123,8 @@ pub fn describe(
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
     text.push_str(
-        "\nNames and numbers fit together. To check whether the API server accepts the run (its schema, and the \
-         administrator's limits): kubectl apply --dry-run=server -f FILE\n",
+        "\nThe file fits the API of this build. The limits of the administrator are known to the API server alone: \
+         kubectl create --dry-run=server -f FILE\n",
     );
     Ok(text)
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use jiff::Timestamp;
 use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
-use kubectl_wasmbench::{get, live, plan};
+use kubectl_wasmbench::{get, live, manifest, plan};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
@@ -305,9 +305,29 @@ fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        error.contains("the run would be refused: spec.baseline"),
+        error.contains("the run would be refused: spec: baseline must be the name of one of spec.variants (line "),
         "{error}"
     );
+}
+
+/// What only the API server can see: the change of an object.
+const SEEN_BY_THE_API_SERVER_ALONE: [&str; 1] = ["spec-changed.yaml"];
+
+#[test]
+fn what_the_crd_refuses_a_plan_refuses_offline() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests/invalid");
+    let mut refused = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if SEEN_BY_THE_API_SERVER_ALONE.contains(&name.as_str()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(manifest::checked(&text).is_err(), "{name} is accepted");
+        refused += 1;
+    }
+    assert!(refused > 30, "only {refused} files");
 }
 
 fn kubectl_wasmbench(arguments: &[&str]) -> std::process::Output {
