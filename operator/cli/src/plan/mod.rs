@@ -2,6 +2,7 @@
 //! trials scattered in earlier runs. Without a cluster it shows the same for other scatters.
 
 mod earlier;
+mod expectations;
 mod power;
 
 use std::fmt::Write as _;
@@ -106,6 +107,7 @@ pub fn describe(
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
     text.push_str(&power::power(&valid, earlier));
+    text.push_str(&expectations::expectations(&valid.spec, earlier));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
         let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
