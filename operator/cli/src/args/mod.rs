@@ -178,7 +178,7 @@ pub struct PlanArgs {
     /// Show every trial in the order in which it will be measured
     #[arg(long)]
     pub order: bool,
-    /// Read no earlier runs from the cluster
+    /// Read nothing from the cluster: neither earlier runs nor what is missing there
     #[arg(long)]
     pub offline: bool,
 }

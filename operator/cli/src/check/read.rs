@@ -10,7 +10,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
 };
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler, ResourceQuota};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
@@ -223,6 +223,13 @@ async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, 
 pub async fn network_policies(cluster: &Cluster) -> Result<Answer<Vec<NetworkPolicy>>, Error> {
     let api: Api<NetworkPolicy> = Api::namespaced(cluster.client().clone(), cluster.namespace());
     let found = answer("list NetworkPolicies", api.list(&ListParams::default())).await?;
+    Ok(found.map(|list| list.items))
+}
+
+/// The ResourceQuotas of the namespace.
+pub async fn quotas(cluster: &Cluster) -> Result<Answer<Vec<ResourceQuota>>, Error> {
+    let api: Api<ResourceQuota> = Api::namespaced(cluster.client().clone(), cluster.namespace());
+    let found = answer("list ResourceQuotas", api.list(&ListParams::default())).await?;
     Ok(found.map(|list| list.items))
 }
 

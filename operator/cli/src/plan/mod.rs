@@ -3,6 +3,7 @@
 
 mod earlier;
 mod expectations;
+pub mod obstacles;
 mod power;
 
 use std::fmt::Write as _;
@@ -25,8 +26,10 @@ use wasmbench_results::summary::words;
 
 use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
+use crate::check::read;
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::plan::obstacles::{ClusterSeen, obstacles};
 use crate::{files, manifest, note, print};
 
 pub use earlier::{Earlier, earlier};
@@ -35,19 +38,24 @@ pub use earlier::{Earlier, earlier};
 pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     let path = args.file.path();
     let objects = manifest::checked(&files::read(path)?).map_err(Error::Manifest)?;
-    let earlier = if args.offline {
-        vec![]
+    let (earlier, seen) = if args.offline {
+        (vec![], None)
     } else {
         of_cluster(cluster).await
+    };
+    let in_cluster = |spec: &BenchmarkRunSpec| {
+        let found = seen.as_ref().map(|seen| obstacles(spec, seen));
+        found.unwrap_or_default()
     };
     let mut texts = vec![];
     for object in &objects {
         texts.push(if object["kind"] == "BenchmarkSchedule" {
-            let schedule = manifest::typed(object).map_err(Error::Manifest)?;
-            scheduled(&schedule, args.order, Timestamp::now(), &earlier)?
+            let schedule: BenchmarkSchedule = manifest::typed(object).map_err(Error::Manifest)?;
+            let text = scheduled(&schedule, args.order, Timestamp::now(), &earlier)?;
+            text + &in_cluster(&schedule.spec.template.spec)
         } else {
-            let run = manifest::typed(object).map_err(Error::Manifest)?;
-            describe(&run, args.order, &earlier)?
+            let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
+            describe(&run, args.order, &earlier)? + &in_cluster(&run.spec)
         });
     }
     if texts.is_empty() {
@@ -57,16 +65,20 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The earlier runs of the namespace; none, with a note, if they cannot be read.
-async fn of_cluster(cluster: &ClusterArgs) -> Vec<Earlier> {
-    let runs = async { Cluster::connect(cluster).await?.all_runs(false).await };
-    match runs.await {
-        Ok(runs) => earlier(&runs),
-        Err(error) => {
-            note(&format!("note: earlier runs are not considered: {error}\n"));
-            vec![]
-        }
-    }
+/// The earlier runs of the namespace, and what the cluster lets the user see; nothing, with a note, if
+/// it cannot be read.
+async fn of_cluster(args: &ClusterArgs) -> (Vec<Earlier>, Option<ClusterSeen>) {
+    let read = async {
+        let cluster = Cluster::connect(args).await?;
+        let runs = cluster.all_runs(false).await?;
+        let seen = read::read(&cluster, None).await?;
+        let quotas = read::quotas(&cluster).await?;
+        Ok::<_, Error>((earlier(&runs), Some(ClusterSeen { seen, quotas })))
+    };
+    read.await.unwrap_or_else(|error| {
+        note(&format!("note: the cluster is not considered: {error}\n"));
+        (vec![], None)
+    })
 }
 
 /// The next times of a schedule and what its run would do, or why it would be refused.
