@@ -86,8 +86,28 @@ impl Cluster {
         // Without the CRD every name gives a 404: a list distinguishes the two cases.
         let any = ListParams::default().limit(1);
         patiently("read the runs", self.runs().list(&any)).await?;
+        let is_schedule =
+            patiently("read the schedule", self.schedules().get_metadata_opt(name)).await;
         let (name, namespace) = (name.to_owned(), self.namespace.clone());
-        Err(Error::NoSuchRun { name, namespace })
+        Err(match is_schedule {
+            Ok(Some(_)) => Error::IsSchedule(name),
+            Ok(None) | Err(_) => Error::NoSuchRun { name, namespace },
+        })
+    }
+
+    fn schedules(&self) -> Api<BenchmarkSchedule> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Reads the schedule of this name.
+    pub async fn schedule(&self, name: &str) -> Result<BenchmarkSchedule, Error> {
+        let found = patiently("read the schedule", self.schedules().get_opt(name)).await?;
+        found.ok_or_else(|| self.no_such_schedule(name))
+    }
+
+    fn no_such_schedule(&self, name: &str) -> Error {
+        let (name, namespace) = (name.to_owned(), self.namespace.clone());
+        Error::NoSuchSchedule { name, namespace }
     }
 
     /// Lists the runs of the namespace or of all namespaces, sorted by namespace and name.
@@ -213,12 +233,8 @@ impl Cluster {
     /// Reads the `ConfigMap` with the history of a schedule; `None` until one of its runs has
     /// ended.
     pub async fn history(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
-        let api: Api<BenchmarkSchedule> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = patiently("read the schedule", api.get_metadata_opt(name)).await?;
-        let Some(schedule) = found else {
-            let (name, namespace) = (name.to_owned(), self.namespace.clone());
-            return Err(Error::NoSuchSchedule { name, namespace });
-        };
+        let found = patiently("read the schedule", self.schedules().get_metadata_opt(name)).await?;
+        let schedule = found.ok_or_else(|| self.no_such_schedule(name))?;
         let map = names::history(name);
         let found = patiently("read the history", self.config_maps().get_opt(&map)).await?;
         let uid = schedule.uid().unwrap_or_default();
@@ -255,6 +271,20 @@ async fn config(args: &ClusterArgs) -> Result<Config, Error> {
         None => Kubeconfig::read(),
     }
     .map_err(|error| failed(&error))?;
+    if let Some(name) = &args.context {
+        let known: Vec<String> = kubeconfig
+            .contexts
+            .iter()
+            .map(|one| one.name.clone())
+            .collect();
+        if !known.contains(name) {
+            let name = name.clone();
+            return Err(Error::NoContext {
+                name,
+                known: known.join(", "),
+            });
+        }
+    }
     let options = KubeConfigOptions {
         context: args.context.clone(),
         ..KubeConfigOptions::default()

@@ -22,6 +22,12 @@ pub enum Error {
         /// Namespace that was searched.
         namespace: String,
     },
+    /// The name is that of a schedule.
+    #[error(
+        "'{0}' is no BenchmarkRun but a BenchmarkSchedule; see its runs with: kubectl wasmbench history {0}, or start one \
+         now with: kubectl wasmbench start --schedule {0}"
+    )]
+    IsSchedule(String),
     /// The argument is not a valid name.
     #[error(
         "'{0}' is not the name of a BenchmarkRun; list all of them with: kubectl wasmbench get -A"
@@ -58,6 +64,14 @@ pub enum Error {
     /// The kubeconfig does not work.
     #[error("no cluster is configured ({0}); set KUBECONFIG, or use --kubeconfig and --context")]
     NoCluster(String),
+    /// The kubeconfig has no such context.
+    #[error("the kubeconfig has no context '{name}'; choose one of: {known}")]
+    NoContext {
+        /// The requested name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The API server does not answer.
     #[error(
         "the cluster does not answer ({0}); check that it runs, and the context with: kubectl config \
@@ -220,6 +234,30 @@ pub enum Error {
     /// A history cannot be unpacked.
     #[error("the history of schedule {0} cannot be read: {1}")]
     History(String, stored::Error),
+    /// A file to start holds no run, or several.
+    #[error(
+        "the file holds {0} objects of wasmbench, and one run is started at a time; give a file with one BenchmarkRun"
+    )]
+    NotOneRun(usize),
+    /// A file to start holds a schedule.
+    #[error(
+        "a BenchmarkSchedule starts its runs by itself; create it with: kubectl apply -f FILE, and start a run of it now with: \
+         kubectl wasmbench start --schedule NAME"
+    )]
+    StartsASchedule,
+    /// The file and the option name different namespaces.
+    #[error(
+        "the file is for namespace {file}, and not for -n {option}; leave out -n, or change metadata.namespace"
+    )]
+    OtherNamespace {
+        /// That of the file.
+        file: String,
+        /// That of the option.
+        option: String,
+    },
+    /// The machine provides no random bytes for a name.
+    #[error("could not make a name for the run: {0}")]
+    Suffix(getrandom::Error),
     /// The file holds no run.
     #[error("{0} holds no BenchmarkRun and no BenchmarkSchedule; give a file with one")]
     NoRunInFile(PathBuf),

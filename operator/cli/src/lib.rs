@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
-//! programs), [`manifest`] (the check of a file), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`],
+//! programs), [`manifest`] (the check of a file), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`start`], [`history`],
 //! [`check`], [`init`], [`dashboard`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
@@ -25,6 +25,7 @@ pub mod plan;
 pub mod read;
 pub mod recompute;
 pub mod report;
+pub mod start;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -58,6 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.block_on(compare::run(&cli.cluster, &args))
         }
         (Ok(runtime), Command::Plan(args)) => runtime.block_on(plan::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Start(args)) => runtime.block_on(start::run(&cli.cluster, &args)),
         (Ok(runtime), Command::History(args)) => {
             runtime.block_on(history::run(&cli.cluster, &args))
         }

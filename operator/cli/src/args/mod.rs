@@ -7,6 +7,7 @@ mod dashboard;
 mod file;
 pub mod init;
 mod shown;
+mod start;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ pub use cost::CostArgs;
 pub use dashboard::DashboardArgs;
 pub use file::FileArgs;
 pub use init::InitArgs;
-pub use shown::Shown;
+pub use shown::{GetOutput, Shown};
+pub use start::{StartArgs, What};
 
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
 #[derive(Parser, Debug)]
@@ -60,6 +62,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show what a run would do, and which differences it can find
     Plan(PlanArgs),
+    /// Create a run under a fresh name, follow it, and exit with its code
+    Start(StartArgs),
     /// Show the runs of a schedule, and since when they are different
     History(HistoryArgs),
     /// Show what the variants of a run cost on a node of this price
@@ -91,8 +95,8 @@ pub struct GetArgs {
     #[arg(short = 'A', long, conflicts_with = "name")]
     pub all_namespaces: bool,
     /// How to print it
-    #[arg(short, long, value_enum, default_value_t = Shown::Table)]
-    pub output: Shown,
+    #[arg(short, long, value_enum, default_value_t = GetOutput::Table)]
+    pub output: GetOutput,
 }
 
 /// Arguments of `report`.
@@ -243,6 +247,26 @@ mod tests {
             assert_eq!(args.file.path(), Path::new("run.yaml"));
         }
         for line in ["plan", "plan a.yaml -f b.yaml"] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_err(),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_or_a_schedule_is_started() {
+        for line in [
+            "start run.yaml",
+            "start -f run.yaml",
+            "start --schedule nightly",
+        ] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_ok(),
+                "{line}"
+            );
+        }
+        for line in ["start", "start -f run.yaml --schedule nightly"] {
             assert!(
                 parse(&format!("kubectl-wasmbench {line}")).is_err(),
                 "{line}"

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use jiff::Timestamp;
 use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
+use kubectl_wasmbench::get::Columns;
 use kubectl_wasmbench::{get, live, manifest, plan};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
@@ -164,12 +165,37 @@ fn a_gate_that_is_closed_or_undecided_has_an_exit_code_of_its_own() {
 fn a_list_of_runs_is_aligned() {
     let mut other = finished("True", "True");
     other.metadata.name = Some("b".into());
-    insta::assert_snapshot!(get::list(&[measuring(), other], true, now()), @r"
+    let namespaces = Columns {
+        namespace: true,
+        wide: false,
+    };
+    insta::assert_snapshot!(get::list(&[measuring(), other], namespaces, now()), @r"
     NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY  PASSED     AGE  VERDICT
     default    gateway-overhead  Measuring  24/60 (~12m left)                       30 min  native on hello: 12.2k requests/s at 50 connections
     default    b                 Completed              60/60  True                 30 min  native on hello: 12.2k requests/s at 50 connections
     ");
-    assert_eq!(get::list(&[], false, now()), "No BenchmarkRuns found.\n");
+    assert_eq!(
+        get::list(&[], Columns::default(), now()),
+        "No BenchmarkRuns found.\n"
+    );
+}
+
+#[test]
+fn a_wide_list_has_node_baseline_blocks_and_what_a_run_does() {
+    let wide = Columns {
+        namespace: false,
+        wide: true,
+    };
+    let text = get::list(&[measuring()], wide, now());
+    let (titles, row) = text.split_once('\n').unwrap();
+    assert!(titles.ends_with("MESSAGE"), "{titles}");
+    for expected in [
+        "bench-1",
+        "native",
+        "measuring embedded/hello/throughput-c50, block 3",
+    ] {
+        assert!(row.contains(expected), "{row}");
+    }
 }
 
 #[test]
@@ -419,7 +445,7 @@ fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
     let output = kubectl_wasmbench(&["get", "--kubeconfig", kubeconfig, "--context", "elsewhere"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        error.contains("no cluster is configured") && error.contains("elsewhere"),
+        error.contains("has no context 'elsewhere'; choose one of: here"),
         "{error}"
     );
 }
