@@ -8,20 +8,33 @@ use wasmbench_api::run::{Header, Method};
 use crate::manifest::image::{names_an_object, wrong};
 
 /// Arguments of `init`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
-Writes a commented BenchmarkRun to standard output, and creates nothing:\n  \
+Writes a commented BenchmarkRun to standard output, and creates nothing. Two versions, two settings, or container and Wasm:\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --against registry.example.com/team/server:1.1 > run.yaml\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --against-args '--workers 4' > run.yaml\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
 Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
     /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
     #[arg(value_parser = image, required_unless_present = "wasm")]
     pub image: Option<String>,
+    /// Image of another version, which is compared with the first. Default with --against-args: the same image
+    #[arg(long, value_name = "IMAGE", value_parser = image, requires = "image")]
+    pub against: Option<String>,
+    /// Arguments of the other version, separated by spaces, instead of those in its image
+    #[arg(
+        long,
+        value_name = "ARGS",
+        requires = "image",
+        allow_hyphen_values = true
+    )]
+    pub against_args: Option<String>,
     /// Image of the same service as WebAssembly
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub wasm: Option<String>,
     /// RuntimeClass of the Wasm image. Default: the first of the cluster that looks like one for Wasm
-    #[arg(long, value_name = "NAME", value_parser = object_name)]
+    #[arg(long, value_name = "NAME", value_parser = object_name, requires = "wasm")]
     pub runtime_class: Option<String>,
     /// Port on which the service listens for HTTP
     #[arg(long, default_value_t = 8080, value_parser = value_parser!(u16).range(1..))]

@@ -80,10 +80,8 @@ impl Form {
             runtime_class: checked(&self.class, object_name)?,
             port: port(&self.port)?,
             path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),
-            method: None,
-            headers: vec![],
-            body: None,
             name: checked(&self.name, object_name)?,
+            ..InitArgs::default()
         };
         Ok(manifest::manifest(&manifest::Draft::new(
             &args,
