@@ -54,6 +54,7 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
     };
     Ok(Seen {
         namespace: cluster.namespace().to_owned(),
+        namespace_exists: namespace_exists(cluster).await?,
         resources: resources(cluster).await?,
         config,
         policies: policies(cluster).await?,
@@ -169,6 +170,16 @@ async fn pod_security(
     let api: Api<Namespace> = Api::all(cluster.client().clone());
     let found = answer("read the operator's namespace", api.get(&of.namespace)).await?;
     Ok(found.map(|namespace| namespace.labels().get(ENFORCED).cloned()))
+}
+
+async fn namespace_exists(cluster: &Cluster) -> Result<Answer<bool>, Error> {
+    let api: Api<Namespace> = Api::all(cluster.client().clone());
+    let found = answer(
+        "read the namespace",
+        api.get_metadata_opt(cluster.namespace()),
+    )
+    .await?;
+    Ok(found.map(|namespace| namespace.is_some()))
 }
 
 async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> {

@@ -35,6 +35,11 @@ pub fn obstacles(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> String {
 
 fn not_started(seen: &Seen) -> Vec<String> {
     let namespace = &seen.namespace;
+    if seen.namespace_exists == Ok(false) {
+        return vec![format!(
+            "there is no namespace {namespace}: choose another one with -n, or create it"
+        )];
+    }
     let missing = seen.rights.iter().filter(|(_, may)| *may == Ok(false));
     missing
         .map(|(words, _)| {
@@ -189,6 +194,7 @@ mod tests {
         let class = ("wasmtime".to_owned(), RuntimeClassSeen::default());
         let seen = Seen {
             namespace: "bench".into(),
+            namespace_exists: Ok(true),
             resources: Ok(vec![]),
             operators: Ok(vec![]),
             config: Ok(assumed::config()),
