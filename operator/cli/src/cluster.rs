@@ -105,6 +105,17 @@ impl Cluster {
         found.ok_or_else(|| self.no_such_schedule(name))
     }
 
+    /// The names of the schedules of the namespace.
+    pub async fn schedule_names(&self) -> Result<Vec<String>, Error> {
+        let list = self.schedules();
+        let list = patiently(
+            "read the schedules",
+            list.list_metadata(&ListParams::default()),
+        )
+        .await?;
+        Ok(list.items.iter().map(|one| one.name_any()).collect())
+    }
+
     fn no_such_schedule(&self, name: &str) -> Error {
         let (name, namespace) = (name.to_owned(), self.namespace.clone());
         Error::NoSuchSchedule { name, namespace }

@@ -3,7 +3,7 @@
 //! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
 //! programs), [`manifest`] (the check of a file), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`start`], [`history`],
-//! [`check`], [`init`], [`dashboard`]. `wasmbench-results` and `wasmbench-report` decide what is
+//! [`check`], [`init`], [`dashboard`], [`completion`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
 pub mod args;
@@ -11,6 +11,7 @@ pub mod assumed;
 pub mod check;
 pub mod cluster;
 pub mod compare;
+pub mod completion;
 pub mod cost;
 pub mod dashboard;
 pub mod document;
@@ -66,6 +67,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::Cost(args)) => runtime.block_on(cost::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Init(args)) => runtime.block_on(init::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Check(args)) => runtime.block_on(check::run(&cli.cluster, &args)),
+        (Ok(_), Command::Completion(args)) => completion::run(&args),
+        (Ok(runtime), Command::Complete(args)) => runtime.block_on(completion::complete(&args)),
         (Ok(runtime), Command::Dashboard(args)) => {
             runtime.block_on(dashboard::run(&cli.cluster, &args))
         }

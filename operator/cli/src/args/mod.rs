@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod completion;
 mod cost;
 mod dashboard;
 mod file;
@@ -18,6 +19,7 @@ use crate::VERSION;
 
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
+pub use completion::{CompleteArgs, Completer, CompletionArgs};
 pub use cost::CostArgs;
 pub use dashboard::DashboardArgs;
 pub use file::FileArgs;
@@ -74,6 +76,11 @@ pub enum Command {
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser
     Dashboard(DashboardArgs),
+    /// Print what completes command lines, for a shell or for kubectl
+    Completion(CompletionArgs),
+    /// Print what may stand next on a command line
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
 }
 
 /// Arguments of `get`.

@@ -336,6 +336,26 @@ fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
     );
 }
 
+#[test]
+fn kubectl_gets_candidates_and_what_else_to_offer() {
+    let output = kubectl_wasmbench(&["__complete", "--", "comp"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text, "compare\ncompletion\n:4\n");
+    let script = kubectl_wasmbench(&["completion", "kubectl"]).stdout;
+    let script = String::from_utf8_lossy(&script).into_owned();
+    assert!(
+        script.contains("kubectl-wasmbench __complete -- \"$@\""),
+        "{script}"
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        let script = kubectl_wasmbench(&["completion", shell]).stdout;
+        assert!(
+            String::from_utf8_lossy(&script).contains("kubectl-wasmbench"),
+            "{shell}"
+        );
+    }
+}
+
 /// What only the API server can see: the change of an object.
 const SEEN_BY_THE_API_SERVER_ALONE: [&str; 1] = ["spec-changed.yaml"];
 
