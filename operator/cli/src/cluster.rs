@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::Stream;
 use http::Request;
 use http::header::CONTENT_TYPE;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Node};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::PartialObjectMeta;
@@ -103,6 +103,12 @@ impl Cluster {
     pub async fn schedule(&self, name: &str) -> Result<BenchmarkSchedule, Error> {
         let found = patiently("read the schedule", self.schedules().get_opt(name)).await?;
         found.ok_or_else(|| self.no_such_schedule(name))
+    }
+
+    /// Reads the node of this name; `None` if it is gone.
+    pub async fn node(&self, name: &str) -> Result<Option<Node>, Error> {
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        patiently("read the node", nodes.get_opt(name)).await
     }
 
     /// The names of the schedules of the namespace.

@@ -203,6 +203,11 @@ pub enum Error {
          is none, or all points are invalid); see kubectl wasmbench report {0}, remove the cause and run again"
     )]
     NothingToCost(String),
+    /// The size of the node is not known.
+    #[error(
+        "CPUs and memory of the node are not known ({0}); give both, as of kubectl describe node: --vcpus 4 --memory 16Gi"
+    )]
+    NodeUnknown(String),
     /// Fewer than two runs were chosen.
     #[error("choose a run and an earlier one to compare it with")]
     TooFewRuns,

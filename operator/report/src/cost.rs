@@ -7,7 +7,7 @@ use wasmbench_model::units;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::cost::{Cost, Costs};
+use wasmbench_results::summary::cost::{Cost, Costs, Saved};
 use wasmbench_results::summary::node_price::{HOURS_PER_MONTH, NodePrice};
 use wasmbench_results::summary::shim_use::ShimSummary;
 use wasmbench_results::summary::trust::{Trust, trust};
@@ -38,6 +38,14 @@ pub fn cost_text(summary: &Summary, costs: &Costs<'_>) -> String {
     ] {
         let table = table(head, costs.baseline, rows);
         let _ = write!(text, "\n{title}\n{table}");
+    }
+    if let Some(rate) = costs.rate {
+        let rate = units::amount(rate);
+        let _ = write!(
+            text,
+            "\nA month with {rate} requests per second\n{}",
+            months(costs)
+        );
     }
     text + "\nWhat this assumes\n" + &lines("- ", assumptions(summary, costs))
 }
@@ -76,6 +84,25 @@ fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
         .right(format!("VERSUS {baseline}"), |row| {
             row.versus_baseline.map(Comparison::words)
         })
+        .left("MISSING", |row| row.missing.clone())
+        .table()
+        .plain()
+}
+
+/// What a month at the rate costs, and what it saves.
+fn months(costs: &Costs<'_>) -> String {
+    let saved = |saved: Saved| {
+        let amount = units::amount(saved.amount);
+        let ends = saved
+            .interval
+            .map(|(low, high)| format!(" ({} to {})", units::amount(low), units::amount(high)));
+        amount + &ends.unwrap_or_default()
+    };
+    Sheet::new(&costs.rate_month)
+        .left("WORKLOAD", |row| row.workload)
+        .left("VARIANT", |row| with_mark(row.variant, costs.baseline))
+        .right("A MONTH", |row| row.cost.map(money))
+        .right("SAVES", |row| costs.saved(row).map(saved))
         .left("MISSING", |row| row.missing.clone())
         .table()
         .plain()
