@@ -39,7 +39,7 @@ pub enum Error {
     /// The run is not finished.
     #[error(
         "BenchmarkRun '{name}' is not finished yet ({state}); wait with: kubectl wasmbench get {name} -n \
-         {namespace} -w, or report on what there is with --partial"
+         {namespace} -w; report and compare take what there is with --partial"
     )]
     NotFinished {
         /// Name of the run.
