@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_model::units::{self, NOTHING, marked, truncate};
+use wasmbench_model::quote::shorten;
+use wasmbench_model::units::{self, NOTHING, marked};
 use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
@@ -21,7 +22,7 @@ use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
 /// Longest message in a report; `summary.json` has a longer one.
-const MAX_SHOWN_CHARS: usize = 256;
+const MAX_SHOWN_CHARS: usize = 512;
 
 /// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {
@@ -329,7 +330,7 @@ pub fn failures(summary: &Summary) -> Table {
         .right("Failed", |group| group.failed)
         .right("Skipped", |group| group.skipped)
         .left("First trial", |group| group.first.clone())
-        .left("Message", |group| truncate(&group.message, MAX_SHOWN_CHARS))
+        .left("Message", |group| shorten(&group.message, MAX_SHOWN_CHARS))
         .table()
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_model::units::truncate;
+use wasmbench_model::quote::shorten;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::judge::verdict::Verdict;
@@ -21,7 +21,7 @@ use crate::table::{escape, lines};
 
 /// The most rows of a table and lines of a list: a comment may have 65,536 characters.
 const MOST_ROWS: usize = 20;
-/// Longest message, in characters.
+/// Longest message, in characters. Remedies are as long as they are.
 const MAX_MESSAGE_CHARS: usize = 300;
 
 /// The whole text. `versus` is the comparison with the run that the spec names, if it names one.
@@ -81,7 +81,6 @@ fn doubts(summary: &Summary) -> String {
         let reason: &str = doubt.reason.into();
         let short = Doubt {
             message: shortened(&doubt.message),
-            remedy: shortened(&doubt.remedy),
             ..doubt.clone()
         };
         format!("**{reason}**: {}", escape(&short.words()))
@@ -100,7 +99,7 @@ fn escaped_short(message: &str) -> String {
 }
 
 fn shortened(message: &str) -> String {
-    truncate(message, MAX_MESSAGE_CHARS)
+    shorten(message, MAX_MESSAGE_CHARS)
 }
 
 /// As many lines as a list may have, and the number of further ones.

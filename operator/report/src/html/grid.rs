@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use wasmbench_api::run::Metric;
-use wasmbench_model::units::truncate;
+use wasmbench_model::quote::shorten;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
@@ -25,7 +25,7 @@ const SHOWN: [&[Metric]; 4] = [
 ];
 
 /// Longest reason why nothing is compared, in characters.
-const MAX_REASON_CHARS: usize = 160;
+const MAX_REASON_CHARS: usize = 360;
 
 /// The table: one row per variant, one column per workload. Empty for a run of only the baseline.
 pub fn grid(summary: &Summary) -> Markup {
@@ -85,7 +85,7 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
     let reason = reasons
         .find(|one| (one.variant, one.workload) == (variant, workload))
         .map_or("nothing in common", |one| one.reason.as_str());
-    html! { span class="chip open" { "not compared: " (truncate(reason, MAX_REASON_CHARS)) } }
+    html! { span class="chip open" { "not compared: " (shorten(reason, MAX_REASON_CHARS)) } }
 }
 
 fn chip(one: &Comparison) -> Markup {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use wasmbench_api::run::TWIN;
-use wasmbench_model::units::{self, truncate};
+use wasmbench_model::quote::shorten;
+use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::{Comparison, Estimate};
 use wasmbench_results::summary::Summary;
@@ -20,7 +21,7 @@ use crate::left_out::left_out;
 /// Why a ratio may be undecided although its interval excludes 1.
 const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged together: one whose interval leaves out 1 may be undecided.";
 /// Longest reason why a variant is not compared.
-const MAX_REASON_CHARS: usize = 240;
+const MAX_REASON_CHARS: usize = 512;
 
 /// The plot of a workload with the text around it; empty where nothing is compared.
 pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Markup {
@@ -104,7 +105,7 @@ fn not_compared(summary: &Summary, workload: &str) -> Markup {
             format!(
                 "{} ({})",
                 one.variant,
-                truncate(&one.reason, MAX_REASON_CHARS)
+                shorten(&one.reason, MAX_REASON_CHARS)
             )
         })
         .collect();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::SkippedVariant;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::units::truncate;
 use wasmbench_model::wire::record::{Outcome, TrialId};
 
@@ -39,7 +40,7 @@ pub fn failures(
             .or_insert_with(|| FailureGroup {
                 variant: trial.cell.variant.clone(),
                 reason: truncate(reason.as_str(), 64),
-                message: truncate(message, MAX_FAILURE_CHARS),
+                message: shorten(message, MAX_FAILURE_CHARS),
                 first: trial.to_string(),
                 failed: 0,
                 skipped: 0,
@@ -108,7 +109,7 @@ pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
         Some(SkippedVariant {
             variant: variant.name.clone(),
             reason: truncate(&group.reason, 64),
-            message: truncate(&group.message, 512),
+            message: shorten(&group.message, MAX_FAILURE_CHARS),
         })
     });
     skipped.collect()
