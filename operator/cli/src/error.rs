@@ -208,6 +208,14 @@ pub enum Error {
         "CPUs and memory of the node are not known ({0}); give both, as of kubectl describe node: --vcpus 4 --memory 16Gi"
     )]
     NodeUnknown(String),
+    /// The run has no such variant.
+    #[error("the run has no variant '{name}'; choose one of: {known}")]
+    NoSuchVariant {
+        /// The requested name.
+        name: String,
+        /// Those that it has.
+        known: String,
+    },
     /// Fewer than two runs were chosen.
     #[error("choose a run and an earlier one to compare it with")]
     TooFewRuns,

@@ -21,7 +21,7 @@ use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
-/// Longest message in a report; `summary.json` has a longer one.
+/// Longest message in a report, as in `summary.json`.
 const MAX_SHOWN_CHARS: usize = 512;
 
 /// What variants cannot do by definition.
@@ -329,6 +329,7 @@ pub fn failures(summary: &Summary) -> Table {
         .left("Reason", |group| group.reason.clone())
         .right("Failed", |group| group.failed)
         .right("Skipped", |group| group.skipped)
+        .left("Workloads", |group| group.workloads.join(", "))
         .left("First trial", |group| group.first.clone())
         .left("Message", |group| shorten(&group.message, MAX_SHOWN_CHARS))
         .table()

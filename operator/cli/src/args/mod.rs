@@ -128,6 +128,10 @@ pub struct ReportArgs {
     /// Report on a run that is not finished
     #[arg(long)]
     pub partial: bool,
+    /// Compare with this variant instead of the run's baseline, such as one that was measured where the
+    /// baseline failed. Expectations and the noise floor are of the run's baseline, and left out
+    #[arg(long, value_name = "VARIANT", conflicts_with = "check")]
+    pub baseline: Option<String>,
 }
 
 /// A file of the report, or its numbers in the format of another program.

@@ -10,6 +10,7 @@ use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::CellRatio;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::failures::skipped_points;
 use wasmbench_results::summary::trust;
 use wasmbench_results::vocabulary::doubt::Doubt;
 use wasmbench_results::vocabulary::measure::Measured as _;
@@ -31,6 +32,7 @@ pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
         doubts(summary),
         expectations(summary),
         compared(summary),
+        not_measured(summary),
         versus.map(since).unwrap_or_default(),
         more(summary),
     ]
@@ -150,6 +152,24 @@ fn compared(summary: &Summary) -> String {
         text.push('\n');
     }
     text + &left_out
+}
+
+/// Every reason why a variant has no measurement, the baseline's first: it explains why the others are not
+/// compared.
+fn not_measured(summary: &Summary) -> String {
+    let mut all = skipped_points(summary);
+    all.sort_by_key(|one| one.variant != summary.baseline);
+    list(all.iter().map(|one| {
+        let under = match one.workloads.as_slice() {
+            [] => String::new(),
+            some => format!(" on {}", escape(&some.join(", "))),
+        };
+        let (variant, reason) = (escape(&one.variant), escape(&one.reason));
+        format!(
+            "Not measured: {variant}{under} ({reason}): {}",
+            escaped_short(&one.message)
+        )
+    }))
 }
 
 /// What changed since the earlier run: the result in one line, and what got worse or better.

@@ -104,6 +104,25 @@ fn the_reason_for_missing_ratios_is_on_the_first_screen_and_below() {
 }
 
 #[test]
+fn a_baseline_that_failed_comes_before_any_doubt_and_has_a_way_to_compare_the_others() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |trial: &TrialId| trial.cell.variant == "native",
+        |trial, position| {
+            let outcome = failed("SubjectNotStarted", "USER root");
+            record(trial, position, outcome, None)
+        },
+    );
+    let shown = first_screen(&summarize(&run, &records));
+    let next = "<b>Next:</b> remove what stops native (SubjectNotStarted), and run again; what was measured is \
+                compared by: kubectl wasmbench report";
+    assert!(shown.contains(next), "{shown}");
+    assert!(shown.contains("--baseline embedded."), "{shown}");
+}
+
+#[test]
 fn one_number_far_out_does_not_flatten_a_plot_and_is_counted() {
     let is_far = |trial: &TrialId| {
         let cell = &trial.cell;

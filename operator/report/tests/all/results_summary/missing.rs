@@ -3,9 +3,10 @@
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
+use wasmbench_report::export::github::github;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
-use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::failures::{skipped_points, skipped_variants};
 use wasmbench_results::summary::trust::{Trust, trust};
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
@@ -52,6 +53,64 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
     assert_eq!(
         (summary.failures[0].failed, summary.failures[0].skipped),
         (1, 4)
+    );
+}
+
+#[test]
+fn every_reason_of_a_variant_is_listed_with_its_workloads() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let of = |workload: &'static str| {
+        move |trial: &TrialId| trial.cell.variant == "embedded" && trial.cell.workload == workload
+    };
+    for (workload, reason) in [("hello", "AnswerChanged"), ("compute", "WrongAnswer")] {
+        replace(&mut records, of(workload), |t, position| {
+            record(t, position, failed(reason, "what it was"), None)
+        });
+    }
+    let found = skipped_points(&summarize(&run, &records));
+    let mut found: Vec<String> = found
+        .iter()
+        .map(|one| {
+            format!(
+                "{} on {}: {}",
+                one.variant,
+                one.workloads.join(", "),
+                one.reason
+            )
+        })
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "embedded on compute: WrongAnswer",
+            "embedded on hello: AnswerChanged"
+        ]
+    );
+}
+
+#[test]
+fn a_variant_that_fails_under_one_workload_is_listed_for_that_one() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let is_lost =
+        |trial: &TrialId| trial.cell.variant == "native" && trial.cell.workload == "hello";
+    replace(&mut records, is_lost, |t, position| {
+        record(t, position, failed("NeverListened", "no answer"), None)
+    });
+    let summary = summarize(&run, &records);
+    let found = skipped_points(&summary);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].variant.as_str(), &found[0].workloads[..]),
+        ("native", &["hello".to_owned()][..])
+    );
+    assert!(skipped_variants(&summary).is_empty());
+    let text = github(&summary, None);
+    assert!(
+        text.contains("Not measured: native on hello (NeverListened): no answer"),
+        "{text}"
     );
 }
 
