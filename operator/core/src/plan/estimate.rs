@@ -28,6 +28,8 @@ const OVERHEAD_SECONDS: u64 = 2;
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 /// A cold-start pod comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
+/// Each further pod that starts at the same time.
+const FURTHER_POD_SECONDS: u64 = 1;
 /// A density step: pods that come up together, a short load, and the wait for memory statistics. In
 /// addition, each pod costs one second in total.
 const STEP_SECONDS: u64 = 6;
@@ -50,14 +52,15 @@ const QUIET_MAXIMUM_SECONDS: u64 = 120;
 /// The pace starts from this many seconds taken as expected: a single trial shows little about the
 /// others.
 const PACE_PRIOR_SECONDS: u64 = 30;
-/// A pace beyond these is not that of the trials: the run was suspended, or a clock was set.
-const PACES: RangeInclusive<f64> = 0.4..=2.5;
+/// A pace beyond these is not that of the trials: the run was suspended, or a clock was set. Slow starts and warm-ups,
+/// and windows measured again on a busy node, have made runs three times as long.
+const PACES: RangeInclusive<f64> = 0.4..=6.0;
 
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     let sweeps = &run.spec.sweeps;
     let load = match trial.cell.point {
-        Point::ColdStart { .. } => {
+        Point::ColdStart { concurrency } => {
             let floor = if has_floor(run, trial) {
                 FLOOR_SAMPLES + 1
             } else {
@@ -65,7 +68,8 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             };
             let sweep = sweeps.cold_start.as_ref();
             let samples = sweep.map_or(0, |sweep| sweep.samples + 1 + floor);
-            u64::from(samples) * SAMPLE_SECONDS
+            let further_pods = u64::from(concurrency).saturating_sub(1);
+            u64::from(samples) * (SAMPLE_SECONDS + further_pods * FURTHER_POD_SECONDS)
         }
         Point::Density => sweeps.density.as_ref().map_or(0, |sweep| {
             let ladder = sweep.ladder();
@@ -125,6 +129,8 @@ pub struct Remaining {
     pub least: u64,
     /// The same, including all blocks that precision may add.
     pub most: u64,
+    /// How long the trials so far took, in percent of what was expected of them.
+    pub pace_percent: u64,
 }
 
 /// The time left of a run whose first trial began `elapsed_seconds` ago.
@@ -145,6 +151,7 @@ pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> R
     Remaining {
         least: seconds(run.planned(seen.blocks)),
         most: seconds(&run.order),
+        pace_percent: scaled(100, pace),
     }
 }
 
@@ -299,6 +306,32 @@ mod tests {
     fn the_time_left_follows_the_pace_so_far() {
         assert_eq!(left_after(40, Ended::Measured), 10);
         assert_eq!(left_after(0, Ended::Skipped("NotAllowed".into())), 5);
+    }
+
+    #[test]
+    fn a_run_three_times_as_slow_as_expected_stays_so() {
+        let run = run(&serde_json::json!({"warmLatency": {}}));
+        let mut seen = Observed::default();
+        for trial in run.order.iter().take(2) {
+            seen.records.insert(trial.clone(), Ended::Measured);
+        }
+        // 9 s were expected of the scout and the first trial.
+        let left = remaining(
+            &run,
+            &seen,
+            3 * (9 + PACE_PRIOR_SECONDS) - PACE_PRIOR_SECONDS,
+        );
+        assert_eq!((left.least, left.pace_percent), (15, 300));
+    }
+
+    #[test]
+    fn pods_that_start_at_once_take_longer_than_one() {
+        let sweep = |concurrency: u32| {
+            let cold = serde_json::json!({"samples": 4, "concurrency": [concurrency]});
+            seconds(&serde_json::json!({ "coldStart": cold }))
+        };
+        let (one, four) = (sweep(1), sweep(4));
+        assert!(four[1] >= one[1] + 5 * 3, "{one:?} {four:?}");
     }
 
     #[test]
