@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use serde::Deserialize;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, labels};
 
 use crate::error::Error;
+
+pub use crate::objects::objects;
 
 /// A run with everything that was saved with it.
 #[derive(Clone, Debug)]
@@ -59,56 +60,6 @@ pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Sa
         records: maps,
         report,
     })
-}
-
-/// The objects in JSON or YAML text; lists are split into their items.
-pub fn objects(text: &str) -> Result<Vec<Value>, String> {
-    let placed = placed_objects(text)?.into_iter();
-    Ok(placed.map(|object| object.value).collect())
-}
-
-/// An object, and where in a text it is.
-pub struct Placed {
-    /// The document, counted from 0.
-    pub document: usize,
-    /// The path to it in a list, such as `items[2].`; empty for a document of its own.
-    pub within: String,
-    /// The object.
-    pub value: Value,
-}
-
-/// The [`objects`] in a text, with their places.
-pub fn placed_objects(text: &str) -> Result<Vec<Placed>, String> {
-    // JSON first: it is faster, and its errors are clearer.
-    let documents: Vec<Value> = if text.trim_start().starts_with('{') {
-        vec![serde_json::from_str(text).map_err(|error| error.to_string())?]
-    } else {
-        let documents = serde_yaml::Deserializer::from_str(text).map(Value::deserialize);
-        documents
-            .collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())?
-    };
-    let mut objects = vec![];
-    for (document, mut value) in documents.into_iter().enumerate() {
-        match value.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => {
-                let item = |(index, value): (usize, Value)| Placed {
-                    document,
-                    within: format!("items[{index}]."),
-                    value,
-                };
-                objects.extend(items.into_iter().enumerate().map(item));
-            }
-            _ if value.is_null() => {}
-            _ if value.get("kind").is_some() => objects.push(Placed {
-                document,
-                within: String::new(),
-                value,
-            }),
-            _ => return Err("an object has no kind".to_owned()),
-        }
-    }
-    Ok(objects)
 }
 
 /// The text of a file; `-` is standard input.

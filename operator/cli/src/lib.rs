@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
-//! programs), [`manifest`] (the check of a file), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`start`], [`history`],
+//! programs), [`objects`] and [`manifest`] (what a file holds, and its check), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`start`], [`history`],
 //! [`check`], [`init`], [`dashboard`], [`completion`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
@@ -22,6 +22,7 @@ pub mod history;
 pub mod init;
 pub mod live;
 pub mod manifest;
+pub mod objects;
 pub mod plan;
 pub mod read;
 pub mod recompute;

@@ -3,6 +3,7 @@
 //! with it out. Pure: it reads nothing, and an administrator's limits are unknown to it.
 
 pub mod image;
+pub mod name;
 mod place;
 mod structure;
 
@@ -15,9 +16,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, GROUP, VERSION};
 
-use crate::args::init::object_name;
+use crate::manifest::name::object_name;
 use crate::manifest::place::line_of;
 use crate::manifest::structure::nearest;
+use crate::objects::placed_objects;
 
 /// The kinds that are checked; the others in a file are none of our business.
 const KINDS: [&str; 2] = ["BenchmarkRun", "BenchmarkSchedule"];
@@ -87,7 +89,7 @@ pub fn checked(text: &str) -> Result<Vec<Value>, Problems> {
         let message = format!("it is neither JSON nor YAML of Kubernetes objects: {error}");
         Problems(vec![Problem::new("", message)])
     };
-    let objects = crate::files::placed_objects(text).map_err(unreadable)?;
+    let objects = placed_objects(text).map_err(unreadable)?;
     let (mut ours, mut problems) = (vec![], vec![]);
     for object in objects {
         let Some(found) = problems_of(&object.value) else {
