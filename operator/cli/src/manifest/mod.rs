@@ -85,7 +85,7 @@ impl fmt::Display for Problems {
 /// The runs and schedules of a file, or all that is wrong with them. They are as written: the API
 /// server is to see every field, too.
 pub fn checked(text: &str) -> Result<Vec<Value>, Problems> {
-    let unreadable = |error| {
+    let unreadable = |error: String| {
         let message = format!("it is neither JSON nor YAML of Kubernetes objects: {error}");
         Problems(vec![Problem::new("", message)])
     };
