@@ -113,7 +113,7 @@ fn follow(address: &str) -> Output {
 }
 
 fn get(address: &str, more: &[&str]) -> Output {
-    plugin(address, &[&["get"], more].concat())
+    plugin(address, &[&["get"][..], more].concat())
 }
 
 fn plugin(address: &str, arguments: &[&str]) -> Output {
