@@ -85,8 +85,8 @@ fn without_currency(text: &str) -> &str {
 
 /// Parses a number of requests per second above 0.
 fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok();
-    let rate = rate.filter(|rate: &f64| rate.is_normal() && *rate > 0.0);
+    let rate = text.parse::<f64>().ok();
+    let rate = rate.filter(|rate| rate.is_normal() && *rate > 0.0);
     rate.ok_or_else(|| {
         format!("'{text}' is no number of requests per second above 0: write it like 500")
     })
