@@ -184,6 +184,8 @@ pub enum HistoryOutput {
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+The file is checked first, by the schema and the rules of this build and without a cluster. With one, the plan also says what will \
+never run there, and what your rights do not show.\n\n\
 Which differences the run can find depends on how far trials scatter: as in the earlier runs of the namespace on nodes with \
 the same fingerprint or, without one or without a cluster, by 3, 5 and 8 %.")]
 pub struct PlanArgs {
