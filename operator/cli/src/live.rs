@@ -91,6 +91,9 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
         .unwrap_or_default();
     let (total, message) = (progress.total_trials, ascii(&progress.message));
     let _ = write!(text, "[{bar}] {done} of {total} trials{left}\n{message}\n");
+    if let Some(delay) = &progress.delay {
+        let _ = writeln!(text, "{}", ascii(delay));
+    }
     text
 }
 
