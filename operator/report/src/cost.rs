@@ -1,8 +1,9 @@
-//! What a run's variants cost, for people: `kubectl wasmbench cost`. Takes costs and produces text.
-//! Pure.
+//! What a run's variants cost, for people: `kubectl wasmbench cost` and the dashboard. Takes costs and
+//! produces text or HTML. Pure.
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use wasmbench_model::units;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
@@ -13,8 +14,9 @@ use wasmbench_results::summary::shim_use::ShimSummary;
 use wasmbench_results::summary::trust::{Trust, trust};
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
+use crate::markup::printable;
 use crate::sheet::Sheet;
-use crate::table::{ascii, lines};
+use crate::table::{Table, ascii, lines};
 use crate::tables::with_mark;
 
 /// Whether to trust the run, two tables, and the assumptions behind the costs. `costs` are those of
@@ -24,22 +26,34 @@ pub fn cost_text(summary: &Summary, costs: &Costs<'_>) -> String {
     let mut text = ascii(&format!("{}/{}", run.namespace, run.name));
     let _ = writeln!(text, " on a node of {}", node(&costs.node));
     text.push_str(&trusted(summary));
-    for (title, head, rows) in [
+    for (title, table) in tables(costs) {
+        let _ = write!(text, "\n{title}\n{}", table.plain());
+    }
+    text + "\nWhat this assumes\n" + &lines("- ", assumptions(summary, costs))
+}
+
+/// The two tables and the assumptions, as part of an HTML page.
+pub fn cost_html(summary: &Summary, costs: &Costs<'_>) -> Markup {
+    printable(&html! {
+        p { "On a node of " (node(&costs.node)) "." } "\n"
+        @for (title, table) in tables(costs) { (table.cards(Some(title))) }
+        h2 { "What this assumes" } "\n"
+        ul { "\n" @for assumption in assumptions(summary, costs) { li { (assumption) } "\n" } } "\n"
+    })
+}
+
+fn tables(costs: &Costs<'_>) -> [(&'static str, Table); 2] {
+    let (requests, instances) = (&costs.million_requests, &costs.instance_month);
+    [
         (
             "A million requests",
-            "MILLION REQUESTS",
-            &costs.million_requests,
+            table("MILLION REQUESTS", costs.baseline, requests),
         ),
         (
             "An instance for a month",
-            "INSTANCE A MONTH",
-            &costs.instance_month,
+            table("INSTANCE A MONTH", costs.baseline, instances),
         ),
-    ] {
-        let table = table(head, costs.baseline, rows);
-        let _ = write!(text, "\n{title}\n{table}");
-    }
-    text + "\nWhat this assumes\n" + &lines("- ", assumptions(summary, costs))
+    ]
 }
 
 /// `4 vCPUs and 16.0 GiB at 0.10 an hour`.
@@ -63,7 +77,7 @@ fn trusted(summary: &Summary) -> String {
     }
 }
 
-fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
+fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> Table {
     let measured = rows.first().map_or("", |row| row.metric.noun());
     Sheet::new(rows)
         .left("WORKLOAD", |row| row.workload)
@@ -78,7 +92,6 @@ fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
         })
         .left("MISSING", |row| row.missing.clone())
         .table()
-        .plain()
 }
 
 /// `0.000305 (0.000301 to 0.000312)`.

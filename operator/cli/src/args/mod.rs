@@ -2,7 +2,7 @@
 
 mod check;
 mod compare;
-mod cost;
+pub mod cost;
 mod dashboard;
 pub mod init;
 mod shown;

@@ -47,9 +47,10 @@ pub fn grid(summary: &Summary) -> Markup {
         div.table {
             table.comparison-grid.cards {
                 "\n"
+                caption { "Compared with " (baseline) } "\n"
                 thead {
                     tr {
-                        th scope="col" { "compared with " (baseline) }
+                        th scope="col" { "Variant" }
                         @for workload in workloads { th scope="col" { (workload.name) } }
                     }
                 } "\n"
