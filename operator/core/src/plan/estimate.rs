@@ -104,7 +104,7 @@ pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use wasmbench_api::BenchmarkRun;
     use wasmbench_model::images::Images;
 
@@ -112,8 +112,7 @@ pub(super) mod tests {
     use crate::config::OperatorConfig;
     use crate::validate::validate;
 
-    /// A run of two blocks of the only cell, with these sweeps.
-    pub fn run(sweeps: &serde_json::Value) -> ValidatedRun {
+    fn run(sweeps: &serde_json::Value) -> ValidatedRun {
         let spec = serde_json::json!({
             "blocks": 2, "noiseFloor": false, "sweeps": sweeps,
             "variants": [{"name": "one", "preset": "native"}], "workloads": [{"name": "hello"}],

@@ -117,7 +117,8 @@ fn taken<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<Taken<'a>> {
         };
         let ended = seen.records.get(*trial)?;
         let expected = expected_trial_seconds(run, trial);
-        let seconds = noted.recorded_at_seconds - before.recorded_at_seconds;
+        let before = before.recorded_at_seconds;
+        let seconds = noted.recorded_at_seconds.checked_sub(before)?;
         let taken = Taken {
             cell: &trial.cell,
             noted: **noted,
@@ -178,79 +179,4 @@ fn scaled(seconds: u64, factor: f64) -> u64 {
     )]
     let scaled = (seconds as f64 * factor).round() as u64;
     scaled
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::estimate::tests::run;
-
-    /// A scout of 4 s and two trials of 5 s each, of which these were recorded at these seconds.
-    fn seen(run: &ValidatedRun, recorded: &[(Ended, i64)]) -> Observed {
-        let mut seen = Observed::default();
-        for (trial, (ended, at)) in run.order.iter().zip(recorded) {
-            let noted = Noted {
-                recorded_at_seconds: *at,
-                load_seconds: None,
-                repeated_windows: 0,
-                added_parts: 0,
-            };
-            seen.records.insert(trial.clone(), ended.clone());
-            seen.noted.insert(trial.clone(), noted);
-        }
-        seen
-    }
-
-    fn warm() -> ValidatedRun {
-        run(&serde_json::json!({"warmLatency": {}}))
-    }
-
-    fn left(recorded: &[(Ended, i64)]) -> u64 {
-        let run = warm();
-        remaining(&run, &seen(&run, recorded)).least
-    }
-
-    #[test]
-    fn the_time_left_is_at_first_that_of_the_estimate() {
-        assert_eq!(left(&[]), 4 + 10);
-        assert_eq!(left(&[(Ended::Measured, 1000)]), 10);
-    }
-
-    #[test]
-    fn a_trial_takes_as_long_as_those_of_its_cell() {
-        let recorded = [(Ended::Measured, 1000), (Ended::Measured, 1020)];
-        assert_eq!(left(&recorded), 20);
-    }
-
-    #[test]
-    fn a_pause_counts_for_little_and_among_two_trials_of_a_cell_for_nothing() {
-        let suspended = [(Ended::Measured, 1000), (Ended::Measured, 90_000)];
-        assert_eq!(left(&suspended), 10 * 5);
-        assert_eq!(median(vec![5, 50_000]), Some(5));
-        assert_eq!(median(vec![]), None);
-    }
-
-    #[test]
-    fn a_trial_that_was_skipped_took_no_time() {
-        let skipped = Ended::Skipped("NotAllowed".into());
-        assert_eq!(left(&[(Ended::Measured, 1000), (skipped, 1001)]), 5);
-    }
-
-    #[test]
-    fn a_run_that_takes_longer_states_why() {
-        let run = warm();
-        let recorded = [(Ended::Measured, 1000), (Ended::Measured, 1050)];
-        let mut seen = seen(&run, &recorded);
-        let planned = [(Ended::Measured, 1000), (Ended::Measured, 1005)];
-        assert_eq!(delay(&run, &self::seen(&run, &planned)), None);
-        let unknown = delay(&run, &seen).unwrap();
-        assert!(unknown.ends_with("requests take longer than the plan assumes"));
-        let noted = seen.noted.get_mut(&run.order[1]).unwrap();
-        (noted.repeated_windows, noted.load_seconds) = (2, Some(30));
-        assert_eq!(
-            delay(&run, &seen).unwrap(),
-            "trials took 10.0 times as long as planned: 2 window(s) were measured again, because the node was noisy or the \
-             histogram too coarse; a pod takes about 20 s until its load begins"
-        );
-    }
 }
