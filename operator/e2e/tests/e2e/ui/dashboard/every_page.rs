@@ -1,6 +1,7 @@
 //! Properties of every page: it fits the window, has names for everything, is light or dark as the
 //! reader prefers, and can be used without a mouse.
 
+use std::path::Path;
 use std::time::Duration;
 
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
@@ -181,7 +182,16 @@ async fn assert_none(browser: &Browser, page: &str, script: &str) {
     assert_eq!(found, json!([]), "{page}: {found:#}");
 }
 
-async fn assert_legible(browser: &Browser, page: &str) {
+/// Stores what a reader sees in the folder WASMBENCH_LOOKS, if it is set, for somebody to look at.
+async fn look(browser: &Browser, name: &str) {
+    if let Some(folder) = std::env::var_os("WASMBENCH_LOOKS") {
+        let path = Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(&path, browser.picture().await)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
+async fn assert_legible(browser: &Browser, page: &str, name: &str) {
     let mut grounds = vec![];
     for scheme in ["light", "dark"] {
         browser.prefer(scheme).await;
@@ -189,6 +199,7 @@ async fn assert_legible(browser: &Browser, page: &str) {
         let (ground, weak): (String, Vec<String>) =
             serde_json::from_value(contrasts).expect("a colour and a list");
         assert!(weak.is_empty(), "{page}, {scheme}: {weak:#?}");
+        look(browser, &format!("{name}-{scheme}")).await;
         grounds.push(ground);
     }
     browser.prefer("light").await;
@@ -234,12 +245,13 @@ async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
             if *part == "form#start" {
                 plan(browser).await;
             }
+            let name: String = part.chars().filter(char::is_ascii_alphanumeric).collect();
             for width in WIDTHS {
                 browser.set_size(width, 900).await;
                 let shown = format!("{page} at {width} px");
                 assert_none(browser, &shown, SIDEWAYS).await;
                 assert_none(browser, &shown, CUT_OFF).await;
-                assert_legible(browser, &shown).await;
+                assert_legible(browser, &shown, &format!("{name}-{width}")).await;
             }
             browser.set_size(1200, 900).await;
             assert_none(browser, page, NAMELESS).await;
