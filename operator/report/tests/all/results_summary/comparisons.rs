@@ -290,7 +290,7 @@ fn the_verdict_states_what_was_decided_rather_than_a_rate_that_scatters() {
     let line = &summary.verdict;
     let decided = "embedded: 1.92x native's CPU per request on hello (";
     assert!(line.starts_with(decided), "{line}");
-    let place = |word| line.find(word);
+    let place = |word: &str| line.find(word);
     let undecided = place("undecided").unwrap_or(line.len());
     assert!(
         place("equivalent").is_some_and(|first| first < undecided),
