@@ -28,8 +28,8 @@ use wasmbench_core::lifetime::unmatched_since;
 use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
 use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_model::{pace, store};
 use wasmbench_model::wire::scout::Scouted;
+use wasmbench_model::{pace, store};
 
 use crate::context::Context;
 use crate::error::Error;
