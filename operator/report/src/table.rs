@@ -244,6 +244,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_a_card_has_the_title_of_its_column() {
+        let html = table().cards(None).0;
+        assert!(html.contains("<table class=\"cards\">"), "{html}");
+        let cell = "<td class=\"n\" data-title=\"RPS\">12.3k</td>";
+        assert!(html.contains(cell), "{html}");
+        assert!(!table().html(None).0.contains("data-title"));
+    }
+
+    #[test]
     fn columns_without_content_can_be_left_out() {
         let mut table = Table::new(&[("A", Align::Left), ("B", Align::Left)]);
         table.row(&["-".into(), "1".into()]);

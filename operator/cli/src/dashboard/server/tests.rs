@@ -178,6 +178,16 @@ async fn unfinished_runs_stand_in_the_order_of_their_turns_with_times() {
 }
 
 #[tokio::test]
+async fn what_was_decided_stands_above_how_it_was_measured() {
+    let (router, _) = dashboard(vec![run("slow", "Completed")]);
+    let (_, html) = got(&router, "runs/bench/slow").await;
+    let parts = ["state", "decision", "trials", "report"];
+    let places = parts.map(|part| html.find(&format!("<section id=\"{part}\"")));
+    assert!(places.iter().all(Option::is_some), "{places:?} in {html}");
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[tokio::test]
 async fn a_run_without_numbers_has_no_cost() {
     let (router, _) = dashboard(vec![run("fast", "Measuring")]);
     let (status, html) = got(&router, "runs/bench/fast/cost?price=0.10/h").await;
