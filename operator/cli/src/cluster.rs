@@ -137,6 +137,19 @@ impl Cluster {
         Ok(runs)
     }
 
+    /// Lists the schedules of the namespace or of all namespaces, sorted by namespace and name.
+    pub async fn schedules(&self, all_namespaces: bool) -> Result<Vec<BenchmarkSchedule>, Error> {
+        let api: Api<BenchmarkSchedule> = if all_namespaces {
+            Api::all(self.client.clone())
+        } else {
+            Api::namespaced(self.client.clone(), &self.namespace)
+        };
+        let listed = patiently("read the schedules", api.list(&ListParams::default())).await;
+        let mut schedules = listed?.items;
+        schedules.sort_by_key(|schedule| (schedule.namespace(), schedule.name_any()));
+        Ok(schedules)
+    }
+
     /// Returns an error unless runs can be listed, in the namespace or in all namespaces.
     pub async fn may_list_runs(&self, all_namespaces: bool) -> Result<(), Error> {
         let any = ListParams::default().limit(1);

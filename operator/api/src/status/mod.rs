@@ -180,6 +180,10 @@ pub struct Progress {
     #[schemars(length(max = 1024))]
     pub message: String,
 
+    /// Why the run takes longer than planned; absent while it does not.
+    #[schemars(length(max = 1024))]
+    pub delay: Option<String>,
+
     /// The place of a run that waits for a node, among those that could use the same nodes: 1 is next.
     /// Far from the front it is about right.
     pub place_in_queue: Option<u32>,

@@ -55,7 +55,7 @@ impl CostArgs {
 }
 
 /// Parses a price with its unit into a price per hour.
-fn price_per_hour(text: &str) -> Result<f64, String> {
+pub fn price_per_hour(text: &str) -> Result<f64, String> {
     let wrong = || {
         format!(
             "'{text}' is no price of a node: write it with its unit, such as 0.10/h or 73/month"
@@ -84,7 +84,7 @@ fn without_currency(text: &str) -> &str {
 }
 
 /// Parses a number of requests per second above 0.
-fn rate(text: &str) -> Result<f64, String> {
+pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok();
     let rate = rate.filter(|rate| rate.is_normal() && *rate > 0.0);
     rate.ok_or_else(|| {
@@ -93,7 +93,7 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 /// Parses an amount of CPU or memory above 0, in CPUs or bytes.
-fn amount(text: &str) -> Result<f64, String> {
+pub fn amount(text: &str) -> Result<f64, String> {
     let thousandths = thousandths(text).filter(|amount| *amount > 0);
     let amount = thousandths.map(|amount| amount as f64 / 1000.0);
     amount.ok_or_else(|| {
@@ -104,7 +104,7 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a share of CPU time above 0.
-fn utilisation(text: &str) -> Result<f64, String> {
+pub fn utilisation(text: &str) -> Result<f64, String> {
     let share = share_of(text).filter(|share| *share > 0.0 && *share <= 1.0);
     share.ok_or_else(|| {
         format!(

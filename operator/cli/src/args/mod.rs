@@ -3,7 +3,7 @@
 mod check;
 mod compare;
 mod completion;
-mod cost;
+pub mod cost;
 mod dashboard;
 mod file;
 pub mod init;

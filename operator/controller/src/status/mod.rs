@@ -161,9 +161,6 @@ pub fn status_of(
         .clone()
         .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
     let start_time = old.start_time.or_else(|| started.then_some(Time(now)));
-    let elapsed = start_time.as_ref().map_or(0, |start| {
-        u64::try_from(now.duration_since(start.0).as_secs()).unwrap_or_default()
-    });
     let mut status = Status {
         observed_generation: generation,
         conditions: conditions::merge(&old.conditions, drafts, generation, now),
@@ -182,7 +179,7 @@ pub fn status_of(
             valid,
             plan,
             observed,
-            remaining(valid, observed, elapsed),
+            remaining(valid, observed),
             now,
         )),
         precision: conclusion.and_then(|c| c.precision.clone()),

@@ -4,13 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::status::Progress;
 use wasmbench_core::observed::{Observed, Turn};
-use wasmbench_core::plan::{Plan, Remaining, Stage};
+use wasmbench_core::plan::{Plan, Remaining, Stage, delay};
 use wasmbench_core::validate::ValidatedRun;
 
 use super::truncate;
-
-/// From this pace on, a run takes noticeably longer than planned, in percent.
-const SLOW_PERCENT: u64 = 130;
 
 /// The trials that are planned so far take `left`.
 pub fn progress(
@@ -69,12 +66,16 @@ pub fn progress(
         text: seconds.map_or(count.clone(), |least| {
             let longest = is_open.then(|| about(left.most));
             let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
-            let slow = slow(left.pace_percent);
-            format!("{count} (~{}{longest} left{slow})", about(least))
+            format!("{count} (~{}{longest} left)", about(least))
         }),
         trial,
         phase,
         message,
+        delay: measuring
+            .then(|| delay(valid, observed))
+            .flatten()
+            .as_deref()
+            .map(truncate),
         place_in_queue: turn.map(|turn| turn.place),
         estimated_start_time: expected.map(|expected| Time(expected.begins)),
         estimated_completion_time: left_least
@@ -82,19 +83,6 @@ pub fn progress(
             .or(expected.map(|expected| expected.ends))
             .map(Time),
     }
-}
-
-/// `; 2.8x the planned time` for a run whose trials take longer than its plan shows. The plan says what is not in its
-/// time.
-fn slow(pace_percent: u64) -> String {
-    if pace_percent < SLOW_PERCENT {
-        return String::new();
-    }
-    format!(
-        "; {}.{}x the planned time",
-        pace_percent / 100,
-        pace_percent % 100 / 10
-    )
 }
 
 /// `40s`, `3m`, `1h20m`: only as precise as such an estimate is.
@@ -115,13 +103,5 @@ mod tests {
         assert_eq!(about(40), "40s");
         assert_eq!(about(170), "3m");
         assert_eq!(about(4900), "1h21m");
-    }
-
-    #[test]
-    fn a_run_that_takes_longer_than_planned_is_named_so() {
-        assert_eq!(slow(120), "");
-        assert_eq!(slow(287), "; 2.8x the planned time");
-        let longest = format!("4999/5000..5000 (~9h59m to 9h59m left{})", slow(599));
-        assert!(longest.len() <= 64, "{longest}");
     }
 }

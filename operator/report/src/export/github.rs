@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use wasmbench_model::quote::shorten;
-use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::judge::lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::CellRatio;
 use wasmbench_results::summary::Summary;
@@ -120,11 +120,7 @@ fn and_more(before: &str, more: usize) -> String {
 
 /// What the run was to decide, and the outcome.
 fn compared(summary: &Summary) -> String {
-    let primary: Vec<&Comparison> = summary
-        .comparisons
-        .iter()
-        .filter(|one| one.primary)
-        .collect();
+    let primary = lead::leading(summary.comparisons.iter().filter(|one| one.primary));
     let (shown, rest) = primary.split_at(primary.len().min(MOST_ROWS));
     let table = Sheet::new(shown)
         .left("Variant", |one| one.variant.clone())

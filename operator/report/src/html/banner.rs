@@ -19,6 +19,9 @@ fn decision(summary: &Summary) -> (&'static str, String) {
     let tally = trust::tally(summary);
     let (settled, planned) = (tally.decided, tally.planned);
     let why = reasons(summary);
+    if let Some(sentence) = trust::too_few_blocks(summary) {
+        return ("worse", format!("This run does not decide: {sentence}."));
+    }
     match (summary.trustworthy, planned) {
         (None, _) => (
             "open",

@@ -5,13 +5,14 @@ use maud::{Markup, html};
 use wasmbench_api::run::Metric;
 use wasmbench_model::quote::shorten;
 use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
 
 use crate::left_out::{LeftOut, left_out};
 
-/// What the table reports for each variant: speed, CPU, memory and start, each by the first of its
-/// measures that is compared.
+/// What the table reports for each variant in addition to what the run was to decide: speed, CPU,
+/// memory and start, each by the first of its measures that is compared.
 const SHOWN: [&[Metric]; 4] = [
     &[
         Metric::Capacity,
@@ -44,11 +45,12 @@ pub fn grid(summary: &Summary) -> Markup {
     let workloads = &summary.compared.workloads;
     html! {
         div.table {
-            table.comparison-grid {
+            table.comparison-grid.cards {
                 "\n"
+                caption { "Compared with " (baseline) } "\n"
                 thead {
                     tr {
-                        th scope="col" { "compared with " (baseline) }
+                        th scope="col" { "Variant" }
                         @for workload in workloads { th scope="col" { (workload.name) } }
                     }
                 } "\n"
@@ -57,7 +59,9 @@ pub fn grid(summary: &Summary) -> Markup {
                     @for variant in variants {
                         tr {
                             th scope="row" { (variant) }
-                            @for workload in workloads { td { (cell(summary, variant, &workload.name, &left_out)) } }
+                            @for workload in workloads {
+                                td data-title=(workload.name) { (cell(summary, variant, &workload.name, &left_out)) }
+                            }
                         } "\n"
                     }
                 }
@@ -74,12 +78,16 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
                 == (variant, workload, *metric)
         })
     };
-    let compared_measures: Vec<&Comparison> = SHOWN
+    let of_both = |one: &&Comparison| one.variant == variant && one.workload == workload;
+    let primary = summary.comparisons.iter().filter(|one| one.primary);
+    let primary = lead::leading(primary.filter(of_both));
+    let is_shown = |one: &Comparison| primary.iter().any(|shown| shown.metric == one.metric);
+    let others = SHOWN
         .iter()
-        .filter_map(|measures| measures.iter().find_map(compared))
-        .collect();
-    if !compared_measures.is_empty() {
-        return html! { @for one in compared_measures { (chip(one)) } };
+        .filter_map(|measures| measures.iter().find_map(compared));
+    let others: Vec<&Comparison> = others.filter(|one| !is_shown(one)).collect();
+    if !(primary.is_empty() && others.is_empty()) {
+        return html! { @for one in primary.iter().chain(&others) { (chip(one)) } };
     }
     let mut reasons = left_out.iter();
     let reason = reasons

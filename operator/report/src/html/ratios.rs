@@ -8,6 +8,7 @@ use wasmbench_model::quote::shorten;
 use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::{Comparison, Estimate};
+use wasmbench_results::judge::lead;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
@@ -33,15 +34,17 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Ma
         .noise_floors
         .iter()
         .filter(|twin| twin.workload == workload);
-    let points: BTreeSet<(bool, Metric, Point)> = compared
-        .map(|one| (one.metric, one.point))
-        .chain(twins.map(|twin| (twin.metric, twin.point)))
-        // What the run was to decide comes first.
-        .map(|(metric, point)| (!is_primary(summary, workload, metric, point), metric, point))
-        .collect();
+    let leads = lead::of_groups(compared.map(|one| ((one.metric, one.point), one.lead())));
+    let of_twins = twins.map(|twin| (twin.metric, twin.point));
+    let points: BTreeSet<(Metric, Point)> = leads.keys().copied().chain(of_twins).collect();
+    let mut points: Vec<(Metric, Point)> = points.into_iter().collect();
+    points.sort_by_key(|place| {
+        let lead = leads.get(place);
+        (lead.is_none(), lead.copied())
+    });
     let groups: Vec<Group> = points
         .into_iter()
-        .map(|(_, metric, point)| group(summary, workload, metric, point))
+        .map(|(metric, point)| group(summary, workload, metric, point))
         .collect();
     let not_compared = not_compared(summary, workload);
     if groups.is_empty() {

@@ -28,8 +28,8 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
     let shown = first_screen(&summarize(&run, &all_measured(&run)));
     let banner = "<p class=\"banner better\">This run decides: 4 of 4 primary comparisons";
     let chips = [
-        "<span class=\"chip worse\">48 % fewer requests/s</span>",
         "<span class=\"chip worse\">92 % more CPU</span>",
+        "<span class=\"chip worse\">48 % fewer requests/s</span>",
         "<span class=\"chip worse\">5.05x more memory</span>",
         "<span class=\"chip equal\">throughput: equivalent</span>",
     ];
@@ -43,6 +43,8 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
         next,
         "<details>",
     ];
+    // What the run was to decide is shown first, and all of it.
+    assert!(shown.contains("% slower</span>"), "{shown}");
     let places = order.map(|part| shown.find(part));
     assert!(places.iter().all(Option::is_some), "{places:?} in {shown}");
     assert!(places.is_sorted(), "{places:?}");

@@ -21,7 +21,8 @@ use crate::dashboard::watched::Seen;
 use crate::error::Error;
 
 pub async fn all(State(dashboard): Shared) -> Markup {
-    list::page(&dashboard)
+    let schedules = dashboard.cluster.schedules(dashboard.all_namespaces).await;
+    list::page(&dashboard, &schedules)
 }
 
 pub async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {
