@@ -138,11 +138,14 @@ impl Cluster {
     }
 
     /// Lists the schedules of the namespace or of all namespaces, sorted by namespace and name.
-    pub async fn schedules(&self, all_namespaces: bool) -> Result<Vec<BenchmarkSchedule>, Error> {
-        let api: Api<BenchmarkSchedule> = if all_namespaces {
+    pub async fn all_schedules(
+        &self,
+        all_namespaces: bool,
+    ) -> Result<Vec<BenchmarkSchedule>, Error> {
+        let api = if all_namespaces {
             Api::all(self.client.clone())
         } else {
-            Api::namespaced(self.client.clone(), &self.namespace)
+            self.schedules()
         };
         let listed = patiently("read the schedules", api.list(&ListParams::default())).await;
         let mut schedules = listed?.items;

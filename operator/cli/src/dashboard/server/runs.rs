@@ -21,7 +21,8 @@ use crate::dashboard::watched::Seen;
 use crate::error::Error;
 
 pub async fn all(State(dashboard): Shared) -> Markup {
-    let schedules = dashboard.cluster.schedules(dashboard.all_namespaces).await;
+    let cluster = &dashboard.cluster;
+    let schedules = cluster.all_schedules(dashboard.all_namespaces).await;
     list::page(&dashboard, &schedules)
 }
 
