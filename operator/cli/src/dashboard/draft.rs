@@ -111,20 +111,9 @@ impl Form {
         checked(&self.manifest).map_err(|problems| problems.to_string())?;
         let run: BenchmarkRun =
             serde_json::from_value(object).map_err(|error| error.to_string())?;
-        let name = run
-            .metadata
-            .name
-            .as_deref()
-            .ok_or("metadata.name: give the run a name")?;
-        object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
-        // The namespace becomes part of the request's URL.
-        let namespace = run
-            .metadata
-            .namespace
-            .as_deref()
-            .map(object_name)
-            .transpose();
-        namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
+        if run.metadata.name.is_none() {
+            return Err("metadata.name: give the run a name".to_owned());
+        }
         plan::describe(&run, false, earlier).map_err(|error| error.to_string())
     }
 }
