@@ -77,12 +77,9 @@ fn costs(summary: &Summary, priced: &Priced) -> Markup {
     if priced.price.is_empty() {
         return html! { p.hint { "Costs follow from CPU per request and from memory, and from nothing else." } };
     }
-    let given = priced
-        .node()
-        .and_then(|node| Ok((node, priced.requests_per_second()?)));
-    let (node, rate) = match given {
-        Ok(given) => given,
-        Err(wrong) => return html! { p.error role="alert" { (wrong) } },
+    let (node, rate) = match (priced.node(), priced.requests_per_second()) {
+        (Ok(node), Ok(rate)) => (node, rate),
+        (Err(wrong), _) | (_, Err(wrong)) => return html! { p.error role="alert" { (wrong) } },
     };
     let costs = Costs::new(summary, node, rate);
     html! {
