@@ -68,6 +68,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAc
 {{- $override -}}
 {{- else -}}
 {{- printf "%s/%s:%s" (trimSuffix "/" $values.image.registry) .name (default .root.Chart.AppVersion $values.image.tag) -}}
+{{- $digest := index (default dict $values.image.digests) .name -}}
+{{- if and $digest (not $values.image.tag) -}}
+{{- printf "@%s" $digest -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -53,6 +53,8 @@ pub const RECORD_INDEX: &str = "wasmbench.dev/records";
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record-schema";
 /// Annotation on record ConfigMaps: what the scout of the variant saw of each workload.
 pub const SCOUTED: &str = "wasmbench.dev/scouted";
+/// Annotation on record ConfigMaps: when each trial was recorded, and what made it longer.
+pub const RECORD_PACE: &str = "wasmbench.dev/record-pace";
 /// Annotation: total bytes of the records in this `ConfigMap`.
 pub const RECORD_BYTES: &str = "wasmbench.dev/record-bytes";
 /// Annotation on node Leases: the node's full name.

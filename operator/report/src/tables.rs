@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_model::units::{self, NOTHING, marked, truncate};
+use wasmbench_model::quote::shorten;
+use wasmbench_model::units::{self, NOTHING, marked};
 use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
@@ -20,8 +21,8 @@ use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
-/// Longest message in a report; `summary.json` has a longer one.
-const MAX_SHOWN_CHARS: usize = 256;
+/// Longest message in a report, as in `summary.json`.
+const MAX_SHOWN_CHARS: usize = 512;
 
 /// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {
@@ -328,8 +329,9 @@ pub fn failures(summary: &Summary) -> Table {
         .left("Reason", |group| group.reason.clone())
         .right("Failed", |group| group.failed)
         .right("Skipped", |group| group.skipped)
+        .left("Workloads", |group| group.workloads.join(", "))
         .left("First trial", |group| group.first.clone())
-        .left("Message", |group| truncate(&group.message, MAX_SHOWN_CHARS))
+        .left("Message", |group| shorten(&group.message, MAX_SHOWN_CHARS))
         .table()
 }
 

@@ -29,6 +29,7 @@ const REFUSING: [&str; 2] = ["baseline", "restricted"];
 pub fn installation(seen: &Seen) -> Vec<Finding> {
     let operator = the_operator(&seen.operators);
     let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
+    found.extend(no_namespace(seen));
     if let Some(operator) = operator {
         found.push(policies(seen, operator));
         found.push(probes(seen, operator));
@@ -180,6 +181,16 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
             Finding::new(what, State::Unknown, why.clone(), remedy)
         }
     }
+}
+
+/// A namespace that does not exist. Where namespaces may not be read, the rights in it are what counts.
+fn no_namespace(seen: &Seen) -> Option<Finding> {
+    let missing = seen.namespace_exists.as_ref().is_ok_and(|exists| !exists);
+    missing.then(|| {
+        let found = format!("there is no namespace {}", seen.namespace);
+        let remedy = "choose another one with --namespace, or create it";
+        Finding::needed("namespace", State::Missing, found, remedy)
+    })
 }
 
 /// A namespace in which no run is followed.

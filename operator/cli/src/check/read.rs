@@ -10,7 +10,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
 };
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler, ResourceQuota};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
@@ -54,6 +54,7 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
     };
     Ok(Seen {
         namespace: cluster.namespace().to_owned(),
+        namespace_exists: namespace_exists(cluster).await?,
         resources: resources(cluster).await?,
         config,
         policies: policies(cluster).await?,
@@ -171,6 +172,16 @@ async fn pod_security(
     Ok(found.map(|namespace| namespace.labels().get(ENFORCED).cloned()))
 }
 
+async fn namespace_exists(cluster: &Cluster) -> Result<Answer<bool>, Error> {
+    let api: Api<Namespace> = Api::all(cluster.client().clone());
+    let found = answer(
+        "read the namespace",
+        api.get_metadata_opt(cluster.namespace()),
+    )
+    .await?;
+    Ok(found.map(|namespace| namespace.is_some()))
+}
+
 async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> {
     let policies: Answer<Vec<ValidatingAdmissionPolicy>> =
         all(cluster, "list admission policies", true).await?;
@@ -223,6 +234,13 @@ async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, 
 pub async fn network_policies(cluster: &Cluster) -> Result<Answer<Vec<NetworkPolicy>>, Error> {
     let api: Api<NetworkPolicy> = Api::namespaced(cluster.client().clone(), cluster.namespace());
     let found = answer("list NetworkPolicies", api.list(&ListParams::default())).await?;
+    Ok(found.map(|list| list.items))
+}
+
+/// The ResourceQuotas of the namespace.
+pub async fn quotas(cluster: &Cluster) -> Result<Answer<Vec<ResourceQuota>>, Error> {
+    let api: Api<ResourceQuota> = Api::namespaced(cluster.client().clone(), cluster.namespace());
+    let found = answer("list ResourceQuotas", api.list(&ListParams::default())).await?;
     Ok(found.map(|list| list.items))
 }
 

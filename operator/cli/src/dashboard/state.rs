@@ -24,6 +24,8 @@ pub struct Dashboard {
     pub access: Access,
     /// Which runs are shown, for people.
     pub shown: String,
+    /// Whether they are those of all namespaces.
+    pub all_namespaces: bool,
     followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
     view: OnceCell<ClusterView>,
 }
@@ -37,8 +39,18 @@ impl Dashboard {
             watched,
             access,
             shown,
+            all_namespaces: false,
             followed,
             view,
+        }
+    }
+
+    /// The same, of all namespaces or of the cluster's alone.
+    #[must_use]
+    pub fn of_all_namespaces(self, all_namespaces: bool) -> Self {
+        Self {
+            all_namespaces,
+            ..self
         }
     }
 

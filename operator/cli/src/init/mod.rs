@@ -1,6 +1,7 @@
 //! `kubectl wasmbench init`: a first run of the user's own service, written for the current
 //! cluster.
 
+mod draft;
 pub mod manifest;
 
 use crate::args::{ClusterArgs, InitArgs};

@@ -2,13 +2,14 @@
 //! trials scattered in earlier runs. Without a cluster it shows the same for other scatters.
 
 mod earlier;
+mod expectations;
+pub mod obstacles;
 mod power;
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
-use serde_json::Value;
 use wasmbench_api::run::{TWIN, Workload};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
@@ -25,64 +26,59 @@ use wasmbench_results::summary::words;
 
 use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
+use crate::check::read;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::{files, note, print};
+use crate::plan::obstacles::{ClusterSeen, obstacles};
+use crate::{files, manifest, note, print};
 
 pub use earlier::{Earlier, earlier};
 
 /// Prints what every run in the file would do, and for every schedule its next times and its run.
 pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
-    let path = &args.filename;
-    let objects = files::objects(&files::read(path)?);
-    let failed = |message| Error::NotObjects {
-        path: path.clone(),
-        message,
-    };
-    let objects = objects.map_err(failed)?;
-    let earlier = if args.offline {
-        vec![]
+    let path = args.file.path();
+    let objects = manifest::checked(&files::read(path)?).map_err(Error::Manifest)?;
+    let (earlier, seen) = if args.offline {
+        (vec![], None)
     } else {
         of_cluster(cluster).await
     };
+    let in_cluster = |spec: &BenchmarkRunSpec| {
+        let found = seen.as_ref().map(|seen| obstacles(spec, seen));
+        found.unwrap_or_default()
+    };
     let mut texts = vec![];
-    for object in objects {
-        let not_a = |kind| move |error| failed(format!("not a {kind}: {error}"));
-        match object.get("kind").and_then(Value::as_str) {
-            Some("BenchmarkRun") => {
-                let run = serde_json::from_value(object).map_err(not_a("BenchmarkRun"))?;
-                texts.push(describe(&run, args.order, &earlier)?);
-            }
-            Some("BenchmarkSchedule") => {
-                let schedule =
-                    serde_json::from_value(object).map_err(not_a("BenchmarkSchedule"))?;
-                texts.push(scheduled(
-                    &schedule,
-                    args.order,
-                    Timestamp::now(),
-                    &earlier,
-                )?);
-            }
-            _ => {}
-        }
+    for object in &objects {
+        texts.push(if object["kind"] == "BenchmarkSchedule" {
+            let schedule: BenchmarkSchedule = manifest::typed(object).map_err(Error::Manifest)?;
+            let text = scheduled(&schedule, args.order, Timestamp::now(), &earlier)?;
+            text + &in_cluster(&schedule.spec.template.spec)
+        } else {
+            let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
+            describe(&run, args.order, &earlier)? + &in_cluster(&run.spec)
+        });
     }
     if texts.is_empty() {
-        return Err(Error::NoRunInFile(path.clone()));
+        return Err(Error::NoRunInFile(path.to_owned()));
     }
     print(&texts.join("\n"))?;
     Ok(0)
 }
 
-/// The earlier runs of the namespace; none, with a note, if they cannot be read.
-async fn of_cluster(cluster: &ClusterArgs) -> Vec<Earlier> {
-    let runs = async { Cluster::connect(cluster).await?.all_runs(false).await };
-    match runs.await {
-        Ok(runs) => earlier(&runs),
-        Err(error) => {
-            note(&format!("note: earlier runs are not considered: {error}\n"));
-            vec![]
-        }
-    }
+/// The earlier runs of the namespace, and what the cluster lets the user see; nothing, with a note, if
+/// it cannot be read.
+async fn of_cluster(args: &ClusterArgs) -> (Vec<Earlier>, Option<ClusterSeen>) {
+    let read = async {
+        let cluster = Cluster::connect(args).await?;
+        let runs = cluster.all_runs(false).await?;
+        let seen = read::read(&cluster, None).await?;
+        let quotas = read::quotas(&cluster).await?;
+        Ok::<_, Error>((earlier(&runs), Some(ClusterSeen { seen, quotas })))
+    };
+    read.await.unwrap_or_else(|error| {
+        note(&format!("note: the cluster is not considered: {error}\n"));
+        (vec![], None)
+    })
 }
 
 /// The next times of a schedule and what its run would do, or why it would be refused.
@@ -123,6 +119,7 @@ pub fn describe(
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
     text.push_str(&power::power(&valid, earlier));
+    text.push_str(&expectations::expectations(&valid.spec, earlier));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
         let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
@@ -140,8 +137,8 @@ pub fn describe(
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
     text.push_str(
-        "\nNames and numbers fit together. To check whether the API server accepts the run (its schema, and the \
-         administrator's limits): kubectl apply --dry-run=server -f FILE\n",
+        "\nThe file fits the API of this build. The limits of the administrator are known to the API server alone: \
+         kubectl create --dry-run=server -f FILE\n",
     );
     Ok(text)
 }

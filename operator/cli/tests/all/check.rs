@@ -88,6 +88,7 @@ fn whole(path: &str) -> (u16, Value) {
             200,
             json!({"metadata": {}, "data": {"config.yaml": "not: one"}}),
         ),
+        "bench" => (200, json!({"metadata": {"name": "bench"}})),
         "wasmbench-system" => (200, json!({"metadata": {"name": "wasmbench-system"}})),
         "validatingadmissionpolicies" => list(
             "ValidatingAdmissionPolicy",
@@ -192,6 +193,26 @@ async fn objects_that_may_not_be_read_are_unknown_and_an_operator_is_needed() {
 }
 
 #[tokio::test]
+async fn a_namespace_that_does_not_exist_fails() {
+    let gone = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
+        "bench" => (
+            404,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404,
+                "reason": "NotFound", "message": "namespaces \"bench\" not found",
+            }),
+        ),
+        _ => whole(path),
+    };
+    let found = findings(&cluster(gone), None).await.unwrap();
+    assert_eq!(failing(&found), ["namespace"]);
+    assert_eq!(
+        finding(&found, "namespace").found,
+        "there is no namespace bench"
+    );
+}
+
+#[tokio::test]
 async fn the_operators_namespace_may_be_the_only_one_that_is_read() {
     let narrow = |path: &str| {
         let is_elsewhere = path.ends_with("/apis/apps/v1/deployments");
@@ -224,6 +245,7 @@ fn seen() -> Seen {
     let handlers = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     Seen {
         namespace: "bench".into(),
+        namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
         operators: Ok(vec![OperatorSeen {
             namespace: "wasmbench-system".into(),
@@ -254,7 +276,12 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 #[test]
 fn every_missing_part_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
-    let cases: [(Change, &str, &str); 7] = [
+    let cases: [(Change, &str, &str); 8] = [
+        (
+            |seen| seen.namespace_exists = Ok(false),
+            "namespace",
+            "--namespace",
+        ),
         (
             |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
             "API",

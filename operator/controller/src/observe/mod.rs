@@ -28,8 +28,8 @@ use wasmbench_core::lifetime::unmatched_since;
 use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
 use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_model::store;
 use wasmbench_model::wire::scout::Scouted;
+use wasmbench_model::{pace, store};
 
 use crate::context::Context;
 use crate::error::Error;
@@ -99,6 +99,7 @@ pub async fn observe(
         scatter: None,
         planned_blocks: None,
         records: records.index,
+        noted: records.noted,
         scouted: records.scouted,
         bodies,
         records_full: records.bytes >= most,
@@ -189,6 +190,7 @@ async fn claims(context: &Context, wanted: &str) -> Result<Vec<LeaseSeen>, Error
 #[derive(Default)]
 struct Records {
     index: BTreeMap<wasmbench_model::wire::record::TrialId, store::Ended>,
+    noted: BTreeMap<wasmbench_model::wire::record::TrialId, pace::Noted>,
     scouted: BTreeMap<String, Vec<Scouted>>,
     bytes: u64,
     /// The node that the records come from.
@@ -216,6 +218,9 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
                 records
                     .index
                     .extend(store::index_of(map.labels(), annotations));
+                records
+                    .noted
+                    .extend(pace::noted_in(map.labels(), annotations));
                 records
                     .scouted
                     .extend(store::scouted_of(map.labels(), annotations));

@@ -66,6 +66,25 @@ fn every_image_has_a_version_and_none_is_latest() {
 }
 
 #[test]
+fn a_released_chart_takes_images_by_digest_from_any_registry_unless_a_tag_is_set() {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    let option = format!("image.digests.native={digest}");
+    let native = |more: &[&str]| {
+        let registry = "image.registry=mirror.example.com/w";
+        let arguments = [&["--set", option.as_str(), "--set", registry][..], more].concat();
+        config(&render(&arguments)).images.references["native"].clone()
+    };
+    let mirrored = native(&[]);
+    assert!(
+        mirrored.starts_with("mirror.example.com/w/native:"),
+        "{mirrored}"
+    );
+    assert!(mirrored.ends_with(&format!("@{digest}")), "{mirrored}");
+    let tagged = native(&["--set", "image.tag=dev"]);
+    assert_eq!(tagged, "mirror.example.com/w/native:dev");
+}
+
+#[test]
 fn the_operator_reads_the_configuration_that_the_chart_writes() {
     for (file, objects) in renderings() {
         let config = config(&objects);

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use wasmbench_api::run::Toleration;
 
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::pace::Noted;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::Scouted;
@@ -57,6 +58,8 @@ pub struct Observed {
     pub planned_blocks: Option<u32>,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
+    /// When they were recorded, and what made them longer.
+    pub noted: BTreeMap<TrialId, Noted>,
     /// What the scout of each variant saw of its workloads.
     pub scouted: BTreeMap<String, Vec<Scouted>>,
     /// SHA-256 of the bodies that workloads send from `ConfigMaps`, as they were first read, by the

@@ -34,6 +34,7 @@ mod next;
 mod node_event;
 mod occupied;
 mod overlap;
+mod pace;
 mod pod_start;
 mod pods;
 mod rate;
@@ -48,11 +49,12 @@ use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks, complete_blocks};
 pub use claim::relevant_nodes;
-pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
+pub use estimate::{expected_trial_seconds, quiet_seconds};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 pub use overlap::is_to_remove;
+pub use pace::{Remaining, delay, remaining};
 pub use rate::requested_rps;
 
 use crate::fit::Obstacle;

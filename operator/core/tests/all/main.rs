@@ -19,6 +19,7 @@ mod nodes;
 mod objects;
 mod overlap;
 mod own_resources;
+mod pace;
 mod payload;
 mod presets;
 mod queue;

@@ -2,11 +2,12 @@
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
+use wasmbench_model::quote::{log, one_line};
 use wasmbench_model::waiting::{self, Hopeless, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
 /// Longest text from elsewhere that is passed on, in characters.
-const QUOTE: usize = 300;
+const QUOTE: usize = 1024;
 
 /// Why `pod` will not serve; `None` if it still may.
 pub fn trouble(pod: &Pod) -> Option<Failure> {
@@ -57,7 +58,7 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
 fn ended(container: &ContainerStatus) -> Option<Failure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let reason = ended.reason.as_deref().unwrap_or("Error");
-    let message = quote_end(ended.message.as_deref());
+    let message = log(ended.message.as_deref().unwrap_or_default());
     let message = if message.is_empty() {
         message
     } else {
@@ -91,20 +92,12 @@ fn failure(reason: Reason, message: String) -> Failure {
 }
 
 fn quote(text: Option<&str>) -> String {
-    let line: String = one_line(text).take(QUOTE).collect();
-    line.trim().to_owned()
-}
-
-/// The end of a log, where the reason for an exit stands.
-fn quote_end(text: Option<&str>) -> String {
-    let from = one_line(text).count().saturating_sub(QUOTE);
-    let line: String = one_line(text).skip(from).collect();
-    line.trim().to_owned()
-}
-
-fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
-    let text = text.unwrap_or_default().trim();
-    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+    let line = one_line(text.unwrap_or_default());
+    line.chars()
+        .take(QUOTE)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
