@@ -16,6 +16,7 @@ mod precision;
 mod request;
 mod resources;
 mod run_scatter;
+mod service;
 mod sweeps;
 mod variant;
 mod workload;
@@ -39,8 +40,9 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
+pub use service::{Ready, Scheme};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{EnvVar, OwnContainer, Preset, Ready, Scheme, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, MixedRequest, Workload};
 
 use crate::conditions;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::engine::Engine;
 use crate::run::resources::SubjectResources;
+use crate::run::service::{Ready, Scheme, default_port};
 use crate::validation;
 
 /// A way to execute the service: a preset of wasmbench, or the user's own container.
@@ -206,58 +207,6 @@ pub struct OwnContainer {
     pub ready: Option<Ready>,
 }
 
-/// How a service is spoken to.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheme {
-    /// HTTP/1.1.
-    #[default]
-    #[serde(rename = "HTTP")]
-    Http,
-    /// HTTP/1.1 over TLS.
-    #[serde(rename = "HTTPS")]
-    Https,
-    /// HTTP/2 without TLS: refused.
-    #[serde(rename = "H2C")]
-    H2c,
-    /// gRPC: refused.
-    #[serde(rename = "GRPC")]
-    Grpc,
-}
-
-impl Scheme {
-    /// Whether this is HTTP/1.1 without TLS, which is not written.
-    pub fn is_http(&self) -> bool {
-        *self == Self::Http
-    }
-
-    /// Whether connections begin with a TLS handshake.
-    pub fn has_tls(self) -> bool {
-        self == Self::Https
-    }
-
-    /// Whether probe and load generator speak it.
-    pub fn is_spoken(self) -> bool {
-        match self {
-            Self::Http | Self::Https => true,
-            Self::H2c | Self::Grpc => false,
-        }
-    }
-}
-
-/// A `GET` that changes nothing, and the status of its answer once the service is ready.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct Ready {
-    /// Its path and query, such as `/healthz`.
-    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
-    pub path: String,
-
-    /// The status, whatever the body is.
-    #[serde(default = "default_status")]
-    #[schemars(range(min = 100, max = 599))]
-    pub status: u16,
-}
-
 /// An environment variable with a literal value.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -274,12 +223,4 @@ pub struct EnvVar {
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub value: String,
-}
-
-fn default_status() -> u16 {
-    200
-}
-
-fn default_port() -> u16 {
-    8080
 }
