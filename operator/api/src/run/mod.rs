@@ -16,6 +16,7 @@ mod precision;
 mod request;
 mod resources;
 mod run_scatter;
+mod scale;
 mod service;
 mod sweeps;
 mod variant;
@@ -28,7 +29,8 @@ pub use crate::share::share_of;
 pub use crate::validation::{
     BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT,
     MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE, MIXES_MESSAGE,
-    POINTER_MESSAGE, PROBE_USER, SCHEME_MESSAGE, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+    ONE_SERVICE_MESSAGE, POINTER_MESSAGE, PROBE_USER, SCALE_RESOURCES_MESSAGE, SCHEME_MESSAGE,
+    TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
@@ -40,6 +42,7 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
+pub use scale::ScaleTarget;
 pub use service::{Ready, Scheme};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{EnvVar, OwnContainer, Preset, Variant};

@@ -1,4 +1,4 @@
-//! The ways to execute the service: presets and users' own containers.
+//! The ways to execute the service: presets, users' own containers, and objects that are there already.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -6,15 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::engine::Engine;
 use crate::run::resources::SubjectResources;
+use crate::run::scale::ScaleTarget;
 use crate::run::service::{Ready, Scheme, default_port};
 use crate::validation;
 
-/// A way to execute the service: a preset of wasmbench, or the user's own container.
+/// A way to execute the service: a preset of wasmbench, the user's own container, or an object that
+/// is there already.
 #[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new(validation::PRESET_OR_CONTAINER_RULE).message(validation::PRESET_OR_CONTAINER_MESSAGE),
+    validation = Rule::new(validation::ONE_SERVICE_RULE).message(validation::ONE_SERVICE_MESSAGE),
+    validation = Rule::new(validation::SCALE_RESOURCES_RULE).message(validation::SCALE_RESOURCES_MESSAGE).field_path(".resources"),
     validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine"),
     validation = Rule::new(validation::UNSAFE_RULE).message(validation::UNSAFE_MESSAGE).field_path(".name")
 )]
@@ -35,6 +38,11 @@ pub struct Variant {
 
     /// The user's own service.
     pub container: Option<OwnContainer>,
+
+    /// An object of the run's namespace that has a scale, such as a Deployment with Secrets,
+    /// volumes and sidecars. Only where the administrator allows it (`scale.namespaces` in the
+    /// chart).
+    pub scale: Option<ScaleTarget>,
 
     /// Requests and limits of this variant's subjects, where limits are what the run compares: `1`
     /// CPU and `2`, say. CPU and memory are the run's (`spec.resources`) unless named here. A limit

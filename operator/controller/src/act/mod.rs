@@ -25,6 +25,7 @@ use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{Observed, PodSeen};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
+use wasmbench_core::scale::{Scaled, Target as ScaleTarget, TargetSeen};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
@@ -37,7 +38,7 @@ use crate::context::Context;
 use crate::error::{Error, chain};
 use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
-use crate::sweep;
+use crate::{scale, sweep};
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
@@ -83,6 +84,19 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
         Step::Sweep(over) => sweep::leftovers(context, over).await,
         Step::StartUpstream { trial, restarts } => start_upstream(here, trial, *restarts).await,
         Step::DeploySubject(trial) => deploy_subject(here, observed, trial).await,
+        Step::ScaleUp {
+            trial,
+            target,
+            found,
+        } => scale_up(here, trial, target, found).await,
+        Step::ScaleDown {
+            target,
+            resource_version,
+        } => {
+            let version = resource_version.as_deref();
+            scale::set(context, &run.namespace, target, version, 0).await
+        }
+        Step::ForgetTarget => nodes::forget_note(context, &run.uid, node).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
@@ -230,6 +244,32 @@ async fn deploy_subject(
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(here, trial, &failure, None).await
+}
+
+/// Has an object make the pod of `trial`, once the claim notes that: whoever finds the claim brings the
+/// object back.
+async fn scale_up(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    target: &ScaleTarget,
+    found: &TargetSeen,
+) -> Result<(), Error> {
+    let OnNode { context, run, node } = here;
+    let Some(uid) = &found.uid else { return Ok(()) };
+    let scaled = Scaled {
+        target: target.clone(),
+        uid: uid.clone(),
+        selector: found.selector.clone(),
+        trial: trial.clone(),
+        most: 1,
+        generation: found.generation,
+        since: context.clock.now(),
+    };
+    if !nodes::note(context, &run.uid, node, &scaled).await? {
+        return Ok(());
+    }
+    let version = found.resource_version.as_deref();
+    scale::set(context, &run.namespace, target, version, 1).await
 }
 
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.

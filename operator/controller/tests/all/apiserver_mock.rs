@@ -292,6 +292,7 @@ async fn losing_a_claim_to_another_run_is_no_error() {
         node: "bench-1".into(),
         holder: None,
         resource_version: Some("41".into()),
+        scaled: None,
     };
     let step = Step::ClaimNode {
         node: "bench-1".into(),
@@ -319,6 +320,7 @@ async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
             node: "spot-1".into(),
             holder: None,
             resource_version: Some("41".into()),
+            scaled: None,
         };
         let calls = vec![("DELETE", "/wasmbench-node-spot-1", code, answer)];
         let (result, bodies) = carry_out(calls, Step::ForgetNode { lease }).await;

@@ -35,6 +35,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         admission_policies: true,
         watch_namespaces: vec![],
         host_network: true,
+        scale: ScaleConfig::default(),
     }
 }
 

@@ -191,6 +191,9 @@ impl World {
                 }
                 Step::ClaimNode { .. }
                 | Step::ReleaseNode { .. }
+                | Step::ScaleUp { .. }
+                | Step::ScaleDown { .. }
+                | Step::ForgetTarget
                 | Step::ForgetNode { .. }
                 | Step::Sweep(_)
                 | Step::RemoveUpstream { .. }
