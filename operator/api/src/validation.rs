@@ -329,6 +329,12 @@ pub const COLD_IMAGES_MESSAGE: &str = "with the class NodeCold every cold start 
     localhost/ has no registry to be pulled from: name one of a registry in variants, or set sweeps.coldStart.class to \
     ImageCached";
 
+pub const SCALED_STARTS_RULE: &str = "!has(self.sweeps.coldStart) || \
+    self.variants.all(v, has(v.scale) == (self.sweeps.coldStart.class == 'Scaled'))";
+/// Why cold starts of objects that are scaled are refused beside others, and what to do.
+pub const SCALED_STARTS_MESSAGE: &str = "starts of pods that an object's controller makes are compared only with one another: with \
+    variants[].scale set sweeps.coldStart.class to Scaled, with other variants to another class, and measure both in runs of their own";
+
 pub const HOST_PORTS_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
     self.placement.network != 'Host' || !has(self.sweeps.coldStart) || \
     self.sweeps.coldStart.concurrency.all(c, c == 1)";

@@ -29,7 +29,7 @@ pub use crate::share::share_of;
 pub use crate::validation::{
     BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT,
     MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE, MIXES_MESSAGE,
-    ONE_SERVICE_MESSAGE, POINTER_MESSAGE, PROBE_USER, SCALE_RESOURCES_MESSAGE, SCHEME_MESSAGE,
+    ONE_SERVICE_MESSAGE, POINTER_MESSAGE, PROBE_USER, SCALE_RESOURCES_MESSAGE, SCALED_STARTS_MESSAGE, SCHEME_MESSAGE,
     TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
@@ -158,6 +158,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::HOST_DENSITY_RULE).message(validation::HOST_DENSITY_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::PAYLOAD_RULE).message(validation::PAYLOAD_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::COLD_IMAGES_RULE).message(validation::COLD_IMAGES_MESSAGE).field_path(".variants"),
+    validation = Rule::new(validation::SCALED_STARTS_RULE).message(validation::SCALED_STARTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {

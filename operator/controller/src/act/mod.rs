@@ -17,7 +17,7 @@ use kube::api::PostParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::cold_start_job::{Place, cold_start_job};
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
@@ -89,6 +89,12 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
             target,
             found,
         } => scale_up(here, trial, target, found).await,
+        Step::NoteTarget {
+            trial,
+            target,
+            found,
+            most,
+        } => note(here, trial, target, found, *most).await.map(drop),
         Step::ScaleDown {
             target,
             resource_version,
@@ -254,22 +260,36 @@ async fn scale_up(
     target: &ScaleTarget,
     found: &TargetSeen,
 ) -> Result<(), Error> {
+    let OnNode { context, run, .. } = here;
+    if !note(here, trial, target, found, 1).await? {
+        return Ok(());
+    }
+    let version = found.resource_version.as_deref();
+    scale::set(context, &run.namespace, target, version, 1).await
+}
+
+/// Notes in the claim that an object is about to be scaled, to `most` pods at most. Whether that was possible.
+async fn note(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    target: &ScaleTarget,
+    found: &TargetSeen,
+    most: u32,
+) -> Result<bool, Error> {
     let OnNode { context, run, node } = here;
-    let Some(uid) = &found.uid else { return Ok(()) };
+    let Some(uid) = &found.uid else {
+        return Ok(false);
+    };
     let scaled = Scaled {
         target: target.clone(),
         uid: uid.clone(),
         selector: found.selector.clone(),
         trial: trial.clone(),
-        most: 1,
+        most,
         generation: found.generation,
         since: context.clock.now(),
     };
-    if !nodes::note(context, &run.uid, node, &scaled).await? {
-        return Ok(());
-    }
-    let version = found.resource_version.as_deref();
-    scale::set(context, &run.namespace, target, version, 1).await
+    nodes::note(context, &run.uid, node, &scaled).await
 }
 
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.
@@ -320,20 +340,22 @@ fn creating_job(
 ) -> Option<Job> {
     let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
     let address = upstream_address(run, observed, trial);
+    let noted = observed.scaled().map(|(scaled, _)| scaled);
+    let scaled = noted.filter(|_| variant.subject.target.is_some());
+    if variant.subject.target.is_some() && scaled.is_none() {
+        return None;
+    }
+    let place = Place {
+        node,
+        upstream: address.as_deref(),
+        scaled,
+    };
     let build = if trial.cell.point == Point::Density {
         density_job
     } else {
         cold_start_job
     };
-    Some(build(
-        run,
-        variant,
-        workload,
-        trial,
-        node,
-        address.as_deref(),
-        &context.config,
-    ))
+    Some(build(run, variant, workload, trial, place, &context.config))
 }
 
 /// The Job of a load.

@@ -118,6 +118,17 @@ pub enum Step {
         /// The object as it was seen: a write against another one fails.
         found: Box<TargetSeen>,
     },
+    /// Note in the claim that a probe will scale an object up, to so many pods at most.
+    NoteTarget {
+        /// Which trial.
+        trial: TrialId,
+        /// The object.
+        target: Box<Target>,
+        /// The object as it was seen.
+        found: Box<TargetSeen>,
+        /// The most pods.
+        most: u32,
+    },
     /// Have the noted object make no more pods.
     ScaleDown {
         /// The object.

@@ -102,6 +102,38 @@ fn too_late(trial: &TrialId, target: &Target) -> Next {
     fail(trial, failure, None)
 }
 
+/// What comes before the probe of `trial` that scales the object itself: the note, and what a killed probe has
+/// left of it.
+pub(super) fn before_probe(
+    run: &ValidatedRun,
+    seen: &Observed,
+    trial: &TrialId,
+    target: &Target,
+    now: Timestamp,
+) -> Option<Next> {
+    let found = seen.targets.get(target).cloned().unwrap_or_default();
+    let preparing = Next::preparing(trial, check(now));
+    if let Some(step) = scale_down(seen) {
+        return Some(preparing.by(step));
+    }
+    if found.replicas > 0 || found.pods > 0 || found.is_settling {
+        return Some(preparing);
+    }
+    if seen.scaled().is_some() {
+        return None;
+    }
+    let sweep = run.spec.sweeps.density.as_ref();
+    let ladder = sweep.and_then(|sweep| sweep.ladder().last().copied());
+    // A density trial has no number of its own.
+    let most = trial.cell.point.number().or(ladder).unwrap_or(1);
+    Some(preparing.by(Step::NoteTarget {
+        trial: trial.clone(),
+        target: Box::new(target.clone()),
+        found: Box::new(found),
+        most,
+    }))
+}
+
 /// The `next` of a trial whose pod somebody else makes: whatever it waits for is looked at often, as
 /// long as nothing measures.
 pub(super) fn looked_at(next: Next, now: Timestamp) -> Next {

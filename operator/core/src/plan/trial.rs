@@ -81,7 +81,9 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     }
     let again = !lost.is_empty();
     if trial.cell.point.probe_creates_pods() {
-        return cold_start::current(seen, trial, probe, again, now);
+        let target = scaled::target_of(run, trial).filter(|_| probe.is_none());
+        let before = target.and_then(|target| scaled::before_probe(run, seen, trial, target, now));
+        return before.unwrap_or_else(|| cold_start::current(seen, trial, probe, again, now));
     }
     let next = with_subject(run, seen, trial, probe, again, now);
     match scaled::target_of(run, trial) {

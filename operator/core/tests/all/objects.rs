@@ -7,7 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::run::{BodyFrom, Method};
-use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::cold_start_job::{Place, cold_start_job};
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, again, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
@@ -86,8 +86,22 @@ fn all_pods() -> Vec<ObjectMeta> {
     let jobs = [
         probe_job(&run, variant, workload, &load, target, &config),
         scout_job(&run, variant, &load, target, &config),
-        cold_start_job(&run, variant, workload, &cold, "bench-1", None, &config),
-        density_job(&run, variant, workload, &cold, "bench-1", None, &config),
+        cold_start_job(
+            &run,
+            variant,
+            workload,
+            &cold,
+            Place::on("bench-1"),
+            &config,
+        ),
+        density_job(
+            &run,
+            variant,
+            workload,
+            &cold,
+            Place::on("bench-1"),
+            &config,
+        ),
     ];
     let templates = jobs.map(|job| job.spec.unwrap().template.metadata.unwrap());
     pods.map(|pod| pod.metadata)
@@ -283,10 +297,11 @@ fn a_cold_start_probe_and_the_pod_it_creates() {
     let (run, config) = (common::validated_cold(), common::config());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let upstream = Some("10.0.0.9:8080");
-    let mut job = cold_start_job(
-        &run, variant, workload, &trial, "bench-1", upstream, &config,
-    );
+    let place = Place {
+        upstream: Some("10.0.0.9:8080"),
+        ..Place::on("bench-1")
+    };
+    let mut job = cold_start_job(&run, variant, workload, &trial, place, &config);
     let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
     let env = spec.containers[0].env.as_mut().unwrap();
     let text = env[0]
@@ -307,10 +322,11 @@ fn a_cold_start_probe_gets_containerds_socket_where_allowed() {
     config.containerd_socket = Some("/run/containerd/containerd.sock".into());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let upstream = Some("10.0.0.9:8080");
-    let job = cold_start_job(
-        &run, variant, workload, &trial, "bench-1", upstream, &config,
-    );
+    let place = Place {
+        upstream: Some("10.0.0.9:8080"),
+        ..Place::on("bench-1")
+    };
+    let job = cold_start_job(&run, variant, workload, &trial, place, &config);
     let pod = job.spec.unwrap().template.spec.unwrap();
     let volumes = pod.volumes.unwrap();
     let socket = volumes[0].host_path.as_ref().unwrap();
@@ -341,7 +357,14 @@ fn the_harness_floor_is_in_the_baselines_first_workload_only() {
             continue;
         };
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-        let job = cold_start_job(&run, variant, workload, trial, "bench-1", None, &config);
+        let job = cold_start_job(
+            &run,
+            variant,
+            workload,
+            trial,
+            Place::on("bench-1"),
+            &config,
+        );
         let spec = job.spec.unwrap().template.spec.unwrap();
         let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
         let text = text.unwrap().replace("$$", "$");

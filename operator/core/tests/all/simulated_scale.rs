@@ -2,7 +2,7 @@
 //! any moment, and the operator may die between any two writes. Whatever happens: what is in use is never
 //! touched, the node is released only after nothing of the object is left, and every trial has one record.
 
-use wasmbench_core::plan::{Stage, Step, plan};
+use wasmbench_core::plan::{Plan, Stage, Step, plan};
 use wasmbench_core::scale::Target;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
@@ -19,6 +19,18 @@ fn run() -> ValidatedRun {
     let own = "{name: shop, scale: {resource: deployments, name: shop, port: 3000}}";
     run.spec.variants.push(serde_yaml::from_str(own).unwrap());
     run.spec.workloads.truncate(1);
+    validate(&run, &common::scaling_config()).expect("the fixture is valid")
+}
+
+/// A run whose only sweep is cold starts of two pods at once of that object.
+fn cold_run() -> ValidatedRun {
+    let mut run = common::parse(common::RUN);
+    let own = "[{name: shop, scale: {resource: deployments, name: shop}}]";
+    run.spec.variants = serde_yaml::from_str(own).unwrap();
+    run.spec.baseline = None;
+    run.spec.workloads.truncate(1);
+    let sweeps = "coldStart: {samples: 3, concurrency: [2], class: Scaled}";
+    run.spec.sweeps = serde_yaml::from_str(sweeps).unwrap();
     validate(&run, &common::scaling_config()).expect("the fixture is valid")
 }
 
@@ -174,4 +186,36 @@ fn a_suspended_run_gives_its_node_back_only_after_the_object() {
         step(&run, &mut world);
     }
     assert_eq!(world.seen.targets.values().next().unwrap().replicas, 0);
+}
+
+#[test]
+fn a_probe_scales_only_what_is_noted_and_what_a_killed_one_leaves_is_scaled_down() {
+    let run = cold_run();
+    let mut world = world(&run, 1, FRIENDLY);
+    let launches = |plan: &Plan| {
+        let mut steps = plan.steps.iter();
+        steps.any(|one| matches!(one, Step::LaunchColdStart { .. }))
+    };
+    for _ in 0..400 {
+        let plan = plan(&run, &world.seen, world.now);
+        if launches(&plan) {
+            break;
+        }
+        step(&run, &mut world);
+    }
+    let (scaled, _) = world.seen.scaled().expect("it is noted before the probe");
+    assert_eq!(scaled.most, 2);
+    // The probe scaled it up, and was killed.
+    let version = world.seen.targets[&target(&run)].resource_version.clone();
+    world.change(version.as_ref(), false, 2);
+    let next = plan(&run, &world.seen, world.now);
+    assert!(!launches(&next), "{next:?}");
+    let mut steps = next.steps.iter();
+    assert!(steps.any(|one| matches!(one, Step::ScaleDown { .. })), "{next:?}");
+    // Three would not have been the probe's doing.
+    let version = world.seen.targets[&target(&run)].resource_version.clone();
+    world.change(version.as_ref(), true, 3);
+    let next = plan(&run, &world.seen, world.now);
+    let mut steps = next.steps.iter();
+    assert!(!steps.any(|one| matches!(one, Step::ScaleDown { .. })), "{next:?}");
 }

@@ -109,11 +109,6 @@ fn point_obstacle(variant: &Variant, point: Point) -> Option<&'static str> {
         | Point::ColdStart { concurrency: 0..=1 } => false,
         Point::ColdStart { .. } | Point::Density => true,
     };
-    if variant.scale.is_some() && (has_many_pods || matches!(point, Point::ColdStart { .. })) {
-        return Some(
-            "its pods are made by its own controller, and cold starts and density of such pods are not measured yet",
-        );
-    }
     (has_many_pods && definition_of(variant)?.host_network).then_some(
         "pods on the node's network share its ports, so that only one of them can listen at a time",
     )

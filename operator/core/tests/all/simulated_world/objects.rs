@@ -192,6 +192,7 @@ impl World {
                 Step::ClaimNode { .. }
                 | Step::ReleaseNode { .. }
                 | Step::ScaleUp { .. }
+                | Step::NoteTarget { .. }
                 | Step::ScaleDown { .. }
                 | Step::ForgetTarget
                 | Step::ForgetNode { .. }

@@ -50,7 +50,7 @@ impl World {
     }
 
     /// Changes the object as somebody does who has seen this version of it.
-    fn change(&mut self, version: Option<&String>, by_other: bool, replicas: u32) {
+    pub fn change(&mut self, version: Option<&String>, by_other: bool, replicas: u32) {
         let Some((target, mut seen)) = self.object() else {
             return;
         };
@@ -69,6 +69,19 @@ impl World {
 
     /// The claim is written, and the object after it. The operator may die in between.
     pub fn scale_up(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen) {
+        self.note_target(trial, target, found, 1);
+        if self.happens(self.hostility.operator_dies) {
+            return;
+        }
+        if self.happens(self.hostility.objects.write_is_late) {
+            self.late_scale.clone_from(&found.resource_version);
+            return;
+        }
+        self.change(found.resource_version.as_ref(), false, 1);
+    }
+
+    /// The claim is written.
+    pub fn note_target(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen, most: u32) {
         assert!(
             found.is_offered && found.replicas == 0,
             "{found:?} is in use"
@@ -81,7 +94,7 @@ impl World {
             uid: found.uid.clone().expect("it exists"),
             selector: found.selector.clone(),
             trial: trial.clone(),
-            most: 1,
+            most,
             generation: found.generation,
             since: self.now,
         };
@@ -89,14 +102,6 @@ impl World {
         let mut leases = self.seen.leases.iter_mut();
         let lease = leases.find(|lease| lease.holder.as_ref() == Some(&uid));
         lease.expect("a claim").scaled = Some(Box::new(scaled));
-        if self.happens(self.hostility.operator_dies) {
-            return;
-        }
-        if self.happens(self.hostility.objects.write_is_late) {
-            self.late_scale.clone_from(&found.resource_version);
-            return;
-        }
-        self.change(found.resource_version.as_ref(), false, 1);
     }
 
     pub fn scale_down(&mut self, version: Option<&String>) {

@@ -41,6 +41,12 @@ impl World {
             }
             Step::DeploySubject(trial) => self.deploy(trial),
             Step::ScaleUp { .. } => panic!("carried out above"),
+            Step::NoteTarget {
+                trial,
+                target,
+                found,
+                most,
+            } => self.note_target(trial, target, found, *most),
             Step::ScaleDown {
                 resource_version, ..
             } => self.scale_down(resource_version.as_ref()),
