@@ -163,6 +163,12 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .measured("Its log/req", |cell| {
             median(cell.detail.log_cpu_microseconds_per_request, units::micros)
         })
+        .measured("Companions/req", |cell| {
+            median(
+                cell.detail.companions_cpu_microseconds_per_request,
+                units::micros,
+            )
+        })
         .measured("CPUs", |cell| {
             median(cell.detail.cpus_used.filter(|_| shows_cpus), |cpus| {
                 format!("{cpus:.2}")

@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod companions;
 mod derived;
 mod engine;
 mod expectation;
@@ -33,6 +34,7 @@ pub use crate::validation::{
     TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
+pub use companions::Companions;
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
@@ -246,6 +248,9 @@ pub struct BenchmarkRunSpec {
     /// 64Mi memory, a memory limit of 512Mi, and no CPU limit. A CPU limit becomes part of what is
     /// measured: the share of time for which it stopped the subject stands beside the numbers.
     pub resources: Option<SubjectResources>,
+
+    /// Pods that belong to the experiment without being measured, such as a database.
+    pub companions: Option<Companions>,
 
     /// The ways to execute the service, 1 to 16.
     #[schemars(length(min = 1, max = 16))]

@@ -2,6 +2,7 @@
 //! decided here.
 
 mod bodies;
+mod companions;
 mod nodes;
 mod on_node;
 mod record;
@@ -110,11 +111,13 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
             again,
         } => {
             let rates = requested_rps(run, observed, trial);
+            let companions = companions::uids(context, run, node, subject_uid).await?;
             let target = Target {
                 node,
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
+                companion_uids: companions.as_deref(),
                 requested_rps: &rates,
             };
             keep_quiet(context, run, trial).await?;

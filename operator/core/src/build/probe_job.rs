@@ -57,6 +57,8 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, if the workload has one.
     pub upstream_uid: Option<&'a str>,
+    /// Uids of the companions' pods, if the run names some.
+    pub companion_uids: Option<&'a [String]>,
     /// The rates of an open-loop trial, in requests per second and in ascending order.
     pub requested_rps: &'a [f64],
 }
@@ -146,6 +148,7 @@ fn request(
         body_prefix: variant.subject.body_prefix.to_owned(),
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),
+        companion_uids: target.companion_uids.map(<[String]>::to_vec),
         connections,
         connection_reuse,
         load: load(sweeps, trial.cell.point, target.requested_rps),

@@ -73,6 +73,7 @@ fn all_pods() -> Vec<ObjectMeta> {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let load = trial("hare", "greet", Point::WarmLatency);
@@ -133,6 +134,7 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let job = |trial: &TrialId| {
@@ -153,6 +155,7 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let warm = trial("hare", "greet", Point::WarmLatency);
@@ -174,6 +177,7 @@ fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
+        companion_uids: None,
         requested_rps: &[],
     };
     let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
@@ -200,6 +204,7 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let variant = run.variant(&scout).unwrap();
@@ -225,6 +230,7 @@ fn a_stored_body_is_mounted_read_only_and_goes_with_the_job() {
         subject_uid: "uid",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let job = |workload: &str| {
@@ -275,6 +281,7 @@ fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());

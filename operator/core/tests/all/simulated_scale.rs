@@ -211,11 +211,17 @@ fn a_probe_scales_only_what_is_noted_and_what_a_killed_one_leaves_is_scaled_down
     let next = plan(&run, &world.seen, world.now);
     assert!(!launches(&next), "{next:?}");
     let mut steps = next.steps.iter();
-    assert!(steps.any(|one| matches!(one, Step::ScaleDown { .. })), "{next:?}");
+    assert!(
+        steps.any(|one| matches!(one, Step::ScaleDown { .. })),
+        "{next:?}"
+    );
     // Three would not have been the probe's doing.
     let version = world.seen.targets[&target(&run)].resource_version.clone();
     world.change(version.as_ref(), true, 3);
     let next = plan(&run, &world.seen, world.now);
     let mut steps = next.steps.iter();
-    assert!(!steps.any(|one| matches!(one, Step::ScaleDown { .. })), "{next:?}");
+    assert!(
+        !steps.any(|one| matches!(one, Step::ScaleDown { .. })),
+        "{next:?}"
+    );
 }

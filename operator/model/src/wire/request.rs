@@ -48,6 +48,8 @@ pub struct LoadRequest {
     pub pod_uid: String,
     /// Uid of the echo server's pod, if the workload has one: its CPU time counts as the run's own.
     pub upstream_uid: Option<String>,
+    /// Uids of the pods that belong to the experiment without being measured; absent if the run names none.
+    pub companion_uids: Option<Vec<String>>,
     /// Connections that carry the load.
     pub connections: u32,
     /// Whether a connection carries many requests or one.

@@ -231,6 +231,10 @@ fn bench<'a>(
             .upstream_uid
             .as_ref()
             .map(|uid| counters(settings, request.meter, uid)),
+        companions: request
+            .companion_uids
+            .as_ref()
+            .map(|uids| companions(settings, request.meter, uids)),
         proc: &settings.proc,
         sys: &settings.sys,
         instances: request
@@ -299,6 +303,19 @@ fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<P
 }
 
 /// The counters of a pod, or why they are not read.
+/// The counters of the companions.
+fn companions(
+    settings: &Settings,
+    level: MeterLevel,
+    uids: &[String],
+) -> Result<Vec<PodMeter>, String> {
+    if uids.is_empty() {
+        return Err("no pod on the node has the labels of spec.companions".to_owned());
+    }
+    let found = uids.iter().map(|uid| counters(settings, level, uid));
+    found.collect()
+}
+
 fn counters(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
     match level {
         MeterLevel::None => Err(NO_METER.to_owned()),

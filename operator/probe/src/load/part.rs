@@ -56,6 +56,10 @@ impl Part {
             timed.upstream_cpu_nanoseconds,
             after.upstream_cpu_nanoseconds,
         );
+        timed.companions_cpu_nanoseconds = sum(
+            timed.companions_cpu_nanoseconds,
+            after.companions_cpu_nanoseconds,
+        );
         timed.generator_cpu_nanoseconds = sum(
             timed.generator_cpu_nanoseconds,
             after.generator_cpu_nanoseconds,

@@ -18,6 +18,8 @@ pub struct Sources<'a> {
     pub meter: Option<&'a PodMeter>,
     /// The echo server's counters, if there is one.
     pub upstream: Option<&'a PodMeter>,
+    /// The counters of each companion, if the run names some and all were found.
+    pub companions: Option<&'a [PodMeter]>,
     /// The node's `/proc`.
     pub proc: &'a Path,
 }
@@ -27,6 +29,7 @@ pub struct Sources<'a> {
 struct Reading {
     counters: Option<Counters>,
     upstream_nanoseconds: Option<u64>,
+    companions_nanoseconds: Option<u64>,
     generator_nanoseconds: Option<u64>,
     node: Option<NodeCpu>,
     probe_nanoseconds: Option<u64>,
@@ -60,6 +63,7 @@ impl Readings {
         let reading = Reading {
             counters,
             upstream_nanoseconds: sources.upstream.and_then(PodMeter::cpu_nanoseconds),
+            companions_nanoseconds: sources.companions.and_then(all_cpu_nanoseconds),
             generator_nanoseconds: cpu_nanoseconds(pid),
             node: node::cpu(sources.proc),
             probe_nanoseconds: own_cpu_nanoseconds(),
@@ -106,6 +110,13 @@ impl Readings {
             .checked_sub(start.upstream_nanoseconds?)
     }
 
+    /// CPU time of the companions over the window.
+    pub fn companions(&self) -> Option<u64> {
+        let (start, end) = (self.start?, self.end?);
+        end.companions_nanoseconds?
+            .checked_sub(start.companions_nanoseconds?)
+    }
+
     /// CPU time of the node over the window.
     pub fn node(&self) -> Option<NodeCpu> {
         Some(node::used(self.start?.node?, self.end?.node?))
@@ -128,6 +139,11 @@ impl Readings {
                 .saturating_sub(start.generator_nanoseconds?),
         )
     }
+}
+
+/// CPU time of all these pods together; `None` unless each of them can be read.
+fn all_cpu_nanoseconds(pods: &[PodMeter]) -> Option<u64> {
+    pods.iter().map(PodMeter::cpu_nanoseconds).sum()
 }
 
 /// CPU time of all threads of a process: its CPU clock counts nanoseconds, whereas `/proc/PID/stat`

@@ -33,6 +33,8 @@ pub struct Bench<'a> {
     pub meter: Result<PodMeter, String>,
     /// The counters of the echo server, if the workload has one, or why they are not read.
     pub upstream: Option<Result<PodMeter, String>>,
+    /// The counters of the companions, if the run names some, or why they are not read.
+    pub companions: Option<Result<Vec<PodMeter>, String>>,
     /// The node's `/proc`.
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
@@ -174,6 +176,7 @@ impl Bench<'_> {
             subject: readings.subject(self.meter.as_ref().ok()),
             instances: instances.and_then(|(before, after)| engine::between(before, after)),
             upstream_cpu_nanoseconds: readings.upstream(),
+            companions_cpu_nanoseconds: readings.companions(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
             probe_cpu_nanoseconds: readings.probe(),
@@ -227,6 +230,10 @@ impl Bench<'_> {
         let sources = Sources {
             meter: self.meter.as_ref().ok(),
             upstream: self.upstream.as_ref().and_then(|found| found.as_ref().ok()),
+            companions: self
+                .companions
+                .as_ref()
+                .and_then(|found| found.as_deref().ok()),
             proc: self.proc,
         };
         let task = serde_json::to_string(task)

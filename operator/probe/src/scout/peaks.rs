@@ -70,6 +70,7 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
         body_prefix: request.body_prefix.clone(),
         pod_uid: request.pod_uid.clone(),
         upstream_uid: request.upstream_uid.clone(),
+        companion_uids: request.companion_uids.clone(),
         connections: load.connections,
         connection_reuse: ConnectionReuse::KeepAlive,
         load: Load::Duration {

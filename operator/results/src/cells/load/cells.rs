@@ -179,6 +179,7 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
         p999_microseconds: tail::p999(&trials),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         log_cpu_microseconds_per_request: spread(|m| m.log_cpu).filter(|log| log.median > 0.0),
+        companions_cpu_microseconds_per_request: spread(|m| m.companions_cpu),
         cpus_used: spread(|m| m.cpus),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         additional: additional(&trials, shown),
