@@ -15,6 +15,8 @@ fn arguments() -> InitArgs {
     InitArgs {
         image: Some("registry.example.com/team/My_Server:1.0".into()),
         wasm: Some("registry.example.com/team/server-wasm:1.0".into()),
+        from: None,
+        and: vec![],
         runtime_class: None,
         port: 8080,
         path: "/".into(),
