@@ -16,6 +16,7 @@ use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::Images;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -27,6 +28,7 @@ pub fn config() -> OperatorConfig {
     let config = json!({
         "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
         "images": Images::in_registry("example.com", "1"),
+        "scale": ScaleConfig::assumed(),
     });
     serde_json::from_value(config).unwrap()
 }
