@@ -1,9 +1,13 @@
-//! The pods that belong to the experiment without being measured, as they are when a probe begins.
+//! What a probe is to read apart, as it is when it begins: the pods that belong to the experiment without being
+//! measured, and the containers of a subject that somebody else has made.
+
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
+use wasmbench_core::observed::Observed;
 use wasmbench_core::validate::ValidatedRun;
 
 use crate::context::Context;
@@ -40,6 +44,31 @@ pub async fn uids(
     let uids = found.items.iter().filter_map(|pod| uid_of(pod, node));
     let uids = uids.filter(|uid| uid != subject_uid).take(MOST);
     Ok(Some(uids.collect()))
+}
+
+/// Ids of the containers of a subject that somebody else has made, by their names; `None` for one of ours.
+pub async fn containers(
+    context: &Context,
+    run: &ValidatedRun,
+    observed: &Observed,
+    subject_uid: &str,
+) -> Result<Option<BTreeMap<String, String>>, Error> {
+    let mut foreign = observed.scaled_subjects.iter().map(|one| &one.pod);
+    let Some(subject) = foreign.find(|pod| pod.uid == subject_uid) else {
+        return Ok(None);
+    };
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let found = api.get_opt(&subject.name).await;
+    let found = found.map_err(|source| Error::Observe {
+        what: "the containers of the subject",
+        source,
+    })?;
+    let status = found.and_then(|pod| pod.status).unwrap_or_default();
+    let all = status.container_statuses.into_iter().flatten();
+    // `containerd://...`
+    let id = |text: Option<String>| Some(text?.split_once("://")?.1.to_owned());
+    let ids = all.filter_map(|one| Some((one.name, id(one.container_id)?)));
+    Ok(Some(ids.collect()))
 }
 
 /// The uid of a pod that runs on `node` and is of no run.

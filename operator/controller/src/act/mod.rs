@@ -111,12 +111,14 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
             again,
         } => {
             let rates = requested_rps(run, observed, trial);
+            let containers = companions::containers(context, run, observed, subject_uid).await?;
             let companions = companions::uids(context, run, node, subject_uid).await?;
             let target = Target {
                 node,
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
+                containers: containers.as_ref(),
                 companion_uids: companions.as_deref(),
                 requested_rps: &rates,
             };

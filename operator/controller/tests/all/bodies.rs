@@ -56,6 +56,7 @@ fn job() -> Value {
         subject_uid: "0b0b",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };

@@ -1,7 +1,8 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{
-    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, ONE_SERVICE_MESSAGE, TWIN, UNSAFE_MESSAGE, UNSAFE_WORD, Variant,
+    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, ONE_SERVICE_MESSAGE, TWIN, UNSAFE_MESSAGE,
+    UNSAFE_WORD, Variant,
 };
 use wasmbench_model::variants::{catalogue, not_applicable};
 
@@ -35,8 +36,8 @@ pub(super) fn resolve(
         if hides_that_it_is_unsafe(variant) {
             return Err(invalid(format!("{field}.name"), UNSAFE_MESSAGE));
         }
-        let subject = subject::subject(variant, config)
-            .ok_or_else(|| invalid(field, ONE_SERVICE_MESSAGE))?;
+        let subject =
+            subject::subject(variant, config).ok_or_else(|| invalid(field, ONE_SERVICE_MESSAGE))?;
         Ok(ValidatedVariant {
             name: variant.name.clone(),
             subject,

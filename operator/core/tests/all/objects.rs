@@ -73,6 +73,7 @@ fn all_pods() -> Vec<ObjectMeta> {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -134,6 +135,7 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -155,6 +157,7 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -177,6 +180,7 @@ fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -204,6 +208,7 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -230,6 +235,7 @@ fn a_stored_body_is_mounted_read_only_and_goes_with_the_job() {
         subject_uid: "uid",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -281,6 +287,7 @@ fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };

@@ -216,6 +216,9 @@ fn bench<'a>(
     (target, parts): (&'a Target, &'a [Part]),
     answer: &Answer,
 ) -> Bench<'a> {
+    let meter = find_meter(settings, request.meter, &request.pod_uid);
+    let found = meter.as_ref().ok();
+    let containers = found.map(|meter| meter.containers(&request.containers));
     Bench {
         generator: &settings.generator,
         load: Load {
@@ -226,7 +229,8 @@ fn bench<'a>(
             reuse: request.connection_reuse,
             answer_bytes: answer.body_bytes,
         },
-        meter: find_meter(settings, request.meter, &request.pod_uid),
+        meter,
+        containers: containers.unwrap_or_default(),
         upstream: request
             .upstream_uid
             .as_ref()

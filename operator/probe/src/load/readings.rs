@@ -1,5 +1,7 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ pub struct Sources<'a> {
     pub upstream: Option<&'a PodMeter>,
     /// The counters of each companion, if the run names some and all were found.
     pub companions: Option<&'a [PodMeter]>,
+    /// The subject's containers, where they are read one by one: name and cgroup of each.
+    pub containers: &'a [(String, OsString)],
     /// The node's `/proc`.
     pub proc: &'a Path,
 }
@@ -43,6 +47,8 @@ pub struct Readings {
     memory_before: Option<Memory>,
     memory: Option<Memory>,
     known: Vec<PathBuf>,
+    containers_before: BTreeMap<String, u64>,
+    containers: BTreeMap<String, u64>,
     threads_before: Option<Threads>,
     processes: Option<Processes>,
 }
@@ -68,14 +74,20 @@ impl Readings {
             node: node::cpu(sources.proc),
             probe_nanoseconds: own_cpu_nanoseconds(),
         };
+        let one = |(name, cgroup): &(String, OsString)| {
+            Some((name.clone(), meter?.container_nanoseconds(cgroup)?))
+        };
+        let containers = sources.containers.iter().filter_map(one).collect();
         match edge {
             Edge::Start => {
                 self.start = Some(reading);
+                self.containers_before = containers;
                 self.memory_before = meter.and_then(PodMeter::memory);
                 self.threads_before = PodMeter::threads(&self.known);
             }
             Edge::End => {
                 self.end = Some(reading);
+                self.containers = containers;
                 self.memory = meter.and_then(PodMeter::memory);
                 let before = self.threads_before.as_ref();
                 self.processes = meter.and_then(|meter| meter.processes_since(before));
@@ -108,6 +120,15 @@ impl Readings {
         let (start, end) = (self.start?, self.end?);
         end.upstream_nanoseconds?
             .checked_sub(start.upstream_nanoseconds?)
+    }
+
+    /// CPU time of each container over the window.
+    pub fn containers(&self) -> BTreeMap<String, u64> {
+        let since = |(name, end): (&String, &u64)| {
+            let start = self.containers_before.get(name)?;
+            Some((name.clone(), end.checked_sub(*start)?))
+        };
+        self.containers.iter().filter_map(since).collect()
     }
 
     /// CPU time of the companions over the window.

@@ -161,6 +161,7 @@ pub fn jobs_with_a_body(meter: MeterLevel) -> Vec<Job> {
         subject_uid: "uid",
         address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8)),
         upstream_uid: None,
+        containers: None,
         companion_uids: None,
         requested_rps: &[],
     };
@@ -187,6 +188,7 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 subject_uid: "uid",
                 address,
                 upstream_uid: None,
+                containers: None,
                 companion_uids: None,
                 requested_rps: &[],
             };

@@ -58,6 +58,8 @@ async fn a_deployment_with_a_secret_and_a_sidecar_is_measured_as_it_is() {
         let processes = meter.and_then(|meter| meter.processes);
         // The service and its sidecar.
         assert_eq!(processes.map(|all| all.count), Some(2));
+        let names = timed.map(|timed| timed.containers.keys().cloned().collect::<Vec<_>>());
+        assert_eq!(names.unwrap_or_default(), ["shop", "sidecar"]);
     }
     shop.is_at_rest().await;
     let uid = run.metadata.uid.as_deref().expect("a uid");
