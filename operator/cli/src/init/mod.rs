@@ -56,9 +56,9 @@ pub async fn view_cluster(cluster: &Cluster) -> ClusterView {
 }
 
 /// Writes copies of objects that are there already, and the run that scales them.
-async fn copies(
+async fn copies<'a>(
     cluster: &Cluster,
-    sources: impl Iterator<Item = &Source>,
+    sources: impl Iterator<Item = &'a Source>,
     args: &InitArgs,
 ) -> Result<u8, Error> {
     let nodes = nodes(cluster).await?.unwrap_or_default();

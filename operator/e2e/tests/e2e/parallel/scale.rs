@@ -14,6 +14,7 @@ use wasmbench_e2e::operator::image;
 use wasmbench_e2e::scale::{NAMESPACE, Service};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
+use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Record;
 
 fn spec(variants: &[String], blocks: u32) -> String {
@@ -207,6 +208,34 @@ async fn who_may_not_patch_the_scale_may_not_start_such_a_run() {
     .await;
     let _ = bindings.delete(&user, &DeleteParams::default()).await;
     let _ = roles.delete(&user, &DeleteParams::default()).await;
+    shop.remove().await;
+}
+
+#[tokio::test]
+async fn starts_count_from_the_scale_up_and_density_scales_to_each_number() {
+    let client = wasmbench_e2e::client().await;
+    let shop = Service::offered(&client, "starts").await;
+    let spec = format!(
+        "blocks: 1\nvariants: [{}]\nworkloads: [{{name: hello, expect: {{body: hello}}}}]\nsweeps:\n  \
+         coldStart: {{samples: 2, class: Scaled, timeoutSeconds: 120}}\n  \
+         density: {{instances: [1, 2], requests: 10, stop: {{timeoutSeconds: 120}}}}\n",
+        shop.variant()
+    );
+    let (run, records) = runs::measured(&client, NAMESPACE, (&shop.name, &spec), 400, 2).await;
+    let starts = records.iter().find_map(Record::cold_start).expect("starts");
+    let pods = starts.samples.iter().flat_map(|sample| &sample.pods);
+    for pod in pods {
+        assert!(pod.pod.starts_with(&shop.name), "{pod:?}");
+        let answered = pod.since_create(ColdStep::FirstCorrectAnswer);
+        assert!(answered.is_some_and(|answered| answered > 0), "{pod:?}");
+    }
+    let density = records.iter().find_map(Record::density).expect("density");
+    let instances: Vec<u32> = density.steps.iter().map(|step| step.instances).collect();
+    assert_eq!(instances, [1, 2], "{:?}", density.stopped);
+    shop.is_at_rest().await;
+    let uid = run.metadata.uid.as_deref().expect("a uid");
+    assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    delete(&client, &shop.name).await;
     shop.remove().await;
 }
 
