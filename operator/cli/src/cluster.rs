@@ -6,7 +6,10 @@ use futures::Stream;
 use http::Request;
 use http::header::CONTENT_TYPE;
 use k8s_openapi::api::core::v1::{ConfigMap, Node};
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch,
+    PatchParams, Preconditions,
+};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::PartialObjectMeta;
 use kube::runtime::{WatchStreamExt, watcher};
@@ -70,6 +73,27 @@ impl Cluster {
 
     fn runs(&self) -> Api<BenchmarkRun> {
         Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Reads an object of the group `apps`, as the API server has it.
+    pub async fn object(
+        &self,
+        kind: &'static str,
+        resource: &str,
+        name: &str,
+    ) -> Result<Value, Error> {
+        let gvk = GroupVersionKind::gvk("apps", "v1", kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, resource);
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &self.namespace, &resource);
+        let found = patiently("read what to copy", api.get_opt(name)).await?;
+        let (name, namespace) = (name.to_owned(), self.namespace.clone());
+        let missing = Error::NoSuchObject {
+            kind,
+            name,
+            namespace,
+        };
+        Ok(serde_json::to_value(found.ok_or(missing)?)?)
     }
 
     fn config_maps(&self) -> Api<ConfigMap> {

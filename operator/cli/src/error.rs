@@ -28,6 +28,18 @@ pub enum Error {
          now with: kubectl wasmbench start --schedule {0}"
     )]
     IsSchedule(String),
+    /// There is no such object.
+    #[error(
+        "there is no {kind} '{name}' in namespace '{namespace}'; choose another namespace with -n"
+    )]
+    NoSuchObject {
+        /// Its kind.
+        kind: &'static str,
+        /// The requested name.
+        name: String,
+        /// Namespace that was searched.
+        namespace: String,
+    },
     /// The argument is not a valid name.
     #[error(
         "'{0}' is not the name of a BenchmarkRun; list all of them with: kubectl wasmbench get -A"

@@ -31,6 +31,7 @@ pub mod processes;
 pub mod prometheus;
 pub mod runs;
 pub mod runtime_class;
+pub mod scale;
 pub mod selftest;
 pub mod tenant;
 pub mod wasm_image;

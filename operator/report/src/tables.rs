@@ -164,6 +164,20 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .measured("Its log/req", |cell| {
             median(cell.detail.log_cpu_microseconds_per_request, units::micros)
         })
+        .measured("By container", |cell| {
+            let all = &cell.detail.containers_cpu_microseconds_per_request;
+            let one = |(name, spread): (&String, &Spread)| {
+                format!("{name} {}", units::micros(spread.median))
+            };
+            // That of a single one is the pod's.
+            (all.len() > 1).then(|| all.iter().map(one).collect::<Vec<_>>().join(", "))
+        })
+        .measured("Companions/req", |cell| {
+            median(
+                cell.detail.companions_cpu_microseconds_per_request,
+                units::micros,
+            )
+        })
         .measured("CPUs", |cell| {
             median(cell.detail.cpus_used.filter(|_| shows_cpus), |cpus| {
                 format!("{cpus:.2}")

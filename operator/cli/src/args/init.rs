@@ -11,14 +11,16 @@ pub use crate::manifest::name::object_name;
 /// Arguments of `init`.
 #[derive(Args, Debug, Default)]
 #[command(after_help = "\
-Writes a commented BenchmarkRun to standard output, and creates nothing. Two versions, two settings, or container and Wasm:\n  \
+Writes a commented BenchmarkRun to standard output, and creates nothing. Two versions, two settings, container and Wasm, or what \
+is there already:\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --against registry.example.com/team/server:1.1 > run.yaml\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --against-args '--workers 4' > run.yaml\n  \
-kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
+kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n  \
+kubectl wasmbench init --from deployment/shop --and deployment/shop-v2 > run.yaml\n\n\
 Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
-    /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
-    #[arg(value_parser = image, required_unless_present = "wasm")]
+    /// Image of the service as an ordinary container: the baseline. May be left out with --wasm or --from
+    #[arg(value_parser = image, required_unless_present_any = ["wasm", "from"])]
     pub image: Option<String>,
     /// Image of another version, which is compared with the first. Default with --against-args: the same image
     #[arg(long, value_name = "IMAGE", value_parser = image, requires = "image")]
@@ -31,6 +33,13 @@ pub struct InitArgs {
         allow_hyphen_values = true
     )]
     pub against_args: Option<String>,
+    /// A Deployment or StatefulSet of the namespace, such as deployment/shop: writes a copy of it that runs may scale, and
+    /// the run. The original and its Service are left alone
+    #[arg(long, value_name = "KIND/NAME", value_parser = Source::parse, conflicts_with_all = ["image", "wasm"])]
+    pub from: Option<Source>,
+    /// Another one to compare it with; may be given several times
+    #[arg(long = "and", value_name = "KIND/NAME", value_parser = Source::parse, requires = "from")]
+    pub and: Vec<Source>,
     /// Image of the same service as WebAssembly
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub wasm: Option<String>,
@@ -57,8 +66,51 @@ pub struct InitArgs {
     pub name: Option<String>,
 }
 
+/// What to copy, as kubectl names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its kind: `Deployment` or `StatefulSet`.
+    pub kind: &'static str,
+    /// The same in the plural.
+    pub resource: &'static str,
+    /// Its name.
+    pub name: String,
+}
+
+impl Source {
+    /// Reads `deployment/shop`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (kind, name) = text.split_once('/').unwrap_or(("", text));
+        let (kind, resource) = match kind {
+            "deploy" | "deployment" | "deployments" | "deployments.apps" => {
+                ("Deployment", "deployments")
+            }
+            "sts" | "statefulset" | "statefulsets" | "statefulsets.apps" => {
+                ("StatefulSet", "statefulsets")
+            }
+            _ => {
+                return Err(format!(
+                    "'{text}' cannot be copied: write it like deployment/shop or statefulset/shop, and copy other kinds by \
+                     hand"
+                ));
+            }
+        };
+        let name = object_name(name)?;
+        Ok(Self {
+            kind,
+            resource,
+            name,
+        })
+    }
+}
+
 /// Returns the image reference, or what is wrong with it.
 pub fn image(text: &str) -> Result<String, String> {
+    if Source::parse(text).is_ok() {
+        return Err(format!(
+            "'{text}' is an object of the cluster and no image: to measure it as it is, write --from {text}"
+        ));
+    }
     let wrong = names_an_object(text).or_else(|| wrong(text));
     wrong.map_or_else(|| Ok(text.to_owned()), Err)
 }
@@ -109,6 +161,11 @@ mod tests {
         for wrong in ["", "https://a/b", "a b", "deploy/shop", "Team/server"] {
             assert!(image(wrong).is_err(), "{wrong}");
         }
+        assert!(
+            image("deploy/shop")
+                .unwrap_err()
+                .contains("--from deploy/shop")
+        );
         assert!(path("/a?b=c").is_ok());
         for wrong in ["", "a", "/a b", "/\u{e9}"] {
             assert!(path(wrong).unwrap_err().contains("%20"), "{wrong}");

@@ -77,6 +77,8 @@ impl Form {
         let args = InitArgs {
             image: checked(&self.image, image)?,
             wasm: checked(&self.wasm, image)?,
+            from: None,
+            and: vec![],
             runtime_class: checked(&self.class, object_name)?,
             port: port(&self.port)?,
             path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),

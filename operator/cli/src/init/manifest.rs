@@ -238,6 +238,6 @@ fn load(draft: &Draft) -> String {
 }
 
 /// `text` as a JSON string, which is also a valid YAML string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

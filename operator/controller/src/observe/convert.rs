@@ -27,6 +27,8 @@ use wasmbench_model::images::Images;
 use wasmbench_model::quote::{log, one_line};
 use wasmbench_model::wire::record::TrialId;
 
+use crate::scale::noted;
+
 /// Taints that Kubernetes sets by itself while a node cannot take pods.
 const STATE_TAINTS: [&str; 3] = [
     "node.kubernetes.io/unschedulable",
@@ -233,7 +235,8 @@ fn ended(container: &ContainerStatus) -> Option<PodState> {
     })
 }
 
-fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
+/// Why the pod, or this container of it, is not running, unless every pod waits like that.
+pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
     let from_container = container
         .and_then(|c| c.state.as_ref()?.waiting.as_ref())
         // Reasons that every pod has while it starts do not count.
@@ -314,6 +317,7 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
             .and_then(|s| s.holder_identity.clone())
             .filter(|h| !h.is_empty()),
         resource_version: lease.resource_version(),
+        scaled: noted(lease).map(Box::new),
     })
 }
 

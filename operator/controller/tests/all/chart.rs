@@ -92,6 +92,10 @@ fn the_operator_reads_the_configuration_that_the_chart_writes() {
     }
     let defaults = config(&render(&[]));
     assert_eq!(defaults.limits, wasmbench_core::config::Limits::default());
+    // Nothing is scaled unless somebody says where; the kinds are those that the plugin assumes.
+    assert!(defaults.scale.namespaces.is_empty());
+    let assumed = wasmbench_core::scale::ScaleConfig::assumed();
+    assert_eq!(defaults.scale.resources, assumed.resources);
     assert_eq!(
         defaults.probe,
         wasmbench_core::config::ProbeConfig::default()
@@ -269,6 +273,15 @@ fn impossible_values_are_refused_in_plain_words() {
             "watchNamespaces={team-a},coldStart.namespaces={team-b}",
             "List it in both or in neither",
         ),
+        (
+            "watchNamespaces={team-a},scale.namespaces={team-b}",
+            "List it in both or in neither",
+        ),
+        (
+            "scale.namespaces={team-a},admissionPolicies.enabled=false",
+            "only the policies check that whoever starts a run may scale what it names",
+        ),
+        ("scale.namespaces={*}", "/scale/namespaces/0"),
         (
             "admissionPolicies.mayChangePods={a'b}",
             "/admissionPolicies/mayChangePods/0",

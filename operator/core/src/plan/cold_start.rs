@@ -13,12 +13,12 @@ use crate::plan::pods::{
 use crate::plan::{Step, Wake, again};
 
 /// How often to check whether leftovers are gone. Cold subjects are not watched: their creation and
-/// removal would wake the operator in the middle of every sample.
+/// removal would wake the operator in the middle of every sample. Nor are pods of others.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
 /// When to look again if nothing that is watched happens.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
-    if seen.cold_subjects.is_empty() {
+    if seen.cold_subjects.is_empty() && seen.scaled().is_none() {
         Wake::OnChange
     } else {
         Wake::At(later(now, LEFTOVERS_CHECK))

@@ -37,6 +37,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| cold_starts_forbidden(run, seen))
         .or_else(|| records_full(run, seen))
         .or_else(|| missing_runtime_class(run, seen))
+        .or_else(|| not_offered(run, seen))
         .or_else(|| by_scout(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Upstream))
@@ -91,6 +92,18 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
              runtimeClassName"
         );
         let failure = Failure::new(FailureReason::RuntimeClassNotFound, message);
+        whole_variant(run, seen, &variant.name, failure)
+    })
+}
+
+/// What a variant scales must be its owner's offer, until the run has scaled it up.
+fn not_offered(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    let noted = seen.scaled().map(|(scaled, _)| &scaled.target);
+    run.variants.iter().find_map(|variant| {
+        let target = variant.subject.target.as_ref()?;
+        let found = seen.targets.get(target).filter(|_| noted != Some(target))?;
+        let why = found.not_offered(target, &run.namespace)?;
+        let failure = Failure::new(FailureReason::NotOffered, why);
         whole_variant(run, seen, &variant.name, failure)
     })
 }

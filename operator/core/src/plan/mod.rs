@@ -18,7 +18,8 @@
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
 //!    (`incomparable`). The baseline's also finds the peak of which rates are shares (`rate`).
 //! 6. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
-//!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
+//!    has been seen ([`trial`]). A subject may come from an object that is there already, which the run
+//!    scales up and back to 0 ([`scaled`]). In a cold-start trial the operator creates no subject: the probe
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
 mod again;
@@ -38,6 +39,7 @@ mod pace;
 mod pod_start;
 mod pods;
 mod rate;
+mod scaled;
 mod trial;
 mod upstream;
 
@@ -59,6 +61,7 @@ pub use rate::requested_rps;
 
 use crate::fit::Obstacle;
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
+use crate::scale::{Target, TargetSeen};
 use crate::validate::ValidatedRun;
 
 /// How often to check whether the node that a run holds, or is to take, takes pods again.
@@ -108,6 +111,35 @@ pub enum Step {
     },
     /// Create a trial's subject.
     DeploySubject(TrialId),
+    /// Note in the claim that an object is scaled up, and then have it make the pod of a trial.
+    ScaleUp {
+        /// Which trial.
+        trial: TrialId,
+        /// The object.
+        target: Box<Target>,
+        /// The object as it was seen: a write against another one fails.
+        found: Box<TargetSeen>,
+    },
+    /// Note in the claim that a probe will scale an object up, to so many pods at most.
+    NoteTarget {
+        /// Which trial.
+        trial: TrialId,
+        /// The object.
+        target: Box<Target>,
+        /// The object as it was seen.
+        found: Box<TargetSeen>,
+        /// The most pods.
+        most: u32,
+    },
+    /// Have the noted object make no more pods.
+    ScaleDown {
+        /// The object.
+        target: Box<Target>,
+        /// The version of it that was seen.
+        resource_version: Option<String>,
+    },
+    /// Remove the note of an object of which nothing is left.
+    ForgetTarget,
     /// Create a trial's probe Job, pointed at the running subject.
     LaunchProbe {
         /// Which trial.
@@ -195,7 +227,11 @@ impl Step {
 
     /// Whether this step starts something on the node.
     pub fn starts(&self) -> bool {
-        self.launches() || matches!(self, Self::StartUpstream { .. } | Self::DeploySubject(_))
+        let creates_pods = matches!(
+            self,
+            Self::StartUpstream { .. } | Self::DeploySubject(_) | Self::ScaleUp { .. }
+        );
+        self.launches() || creates_pods
     }
 }
 
@@ -393,7 +429,7 @@ fn unmatched(
         return finishing(run, seen, completed, now);
     }
     Plan {
-        steps: releasing(run, seen),
+        steps: releasing(run, seen, now),
         stage: Stage::NoNode {
             message: format!("{message}; the run ends after {UNMATCHED:#} without one"),
         },
@@ -450,7 +486,7 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     Plan {
-        steps: releasing(run, seen),
+        steps: releasing(run, seen, now),
         stage: Stage::Suspended,
         node: claim::held(run, seen),
         completed,
@@ -460,9 +496,9 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 
 /// Removes the run's pods, and releases its node only when nothing of the run can put load on it any
 /// more.
-fn releasing(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
+fn releasing(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Vec<Step> {
     let mut steps = remove_everything(seen);
-    let node = claim::held(run, seen).filter(|_| at_rest(seen));
+    let node = claim::held(run, seen).filter(|_| at_rest(seen, now));
     steps.extend(node.map(|node| Step::ReleaseNode { node }));
     steps
 }
@@ -470,7 +506,7 @@ fn releasing(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let held = claim::held(run, seen);
     // The node goes before the report, which may fail again and again while others wait for it.
-    let mut steps = releasing(run, seen);
+    let mut steps = releasing(run, seen, now);
     let releases = steps
         .iter()
         .any(|step| matches!(step, Step::ReleaseNode { .. }));
@@ -509,7 +545,9 @@ fn giving_up(message: String, is_over: bool) -> Stage {
 /// A run is done when nothing of it is left except its results and pods that somebody else holds: a
 /// finished run is never looked at again.
 fn is_over(seen: &Observed, now: Timestamp) -> bool {
-    has_no_probe(seen) && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
+    has_no_probe(seen)
+        && seen.scaled().is_none()
+        && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
@@ -520,13 +558,14 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         uid: pod.uid.clone(),
     });
     let removals = overlap::removals(seen).chain(pods::removals(&seen.probes, subjects));
-    removals.chain(of_upstreams).collect()
+    let scaled = scaled::scale_down(seen);
+    removals.chain(of_upstreams).chain(scaled).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
-fn at_rest(seen: &Observed) -> bool {
-    has_no_probe(seen) && !pods_of(seen).any(PodSeen::works)
+fn at_rest(seen: &Observed, now: Timestamp) -> bool {
+    has_no_probe(seen) && scaled::is_at_rest(seen, now) && !pods_of(seen).any(PodSeen::works)
 }
 
 fn has_no_probe(seen: &Observed) -> bool {
@@ -535,6 +574,7 @@ fn has_no_probe(seen: &Observed) -> bool {
 
 /// The run's pods, except those of probes.
 fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let made = seen.subjects.iter().chain(&seen.cold_subjects);
+    let subjects = made.chain(&seen.scaled_subjects);
     subjects.map(|subject| &subject.pod).chain(&seen.upstreams)
 }

@@ -19,6 +19,7 @@ fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),
             resource_version: None,
+            scaled: None,
         }],
         runtime_classes: ["spin".to_owned()].into(),
         records: records

@@ -30,6 +30,7 @@ mod scouted;
 mod simulated_fleet;
 mod simulated_objects;
 mod simulated_run;
+mod simulated_scale;
 mod simulated_world;
 mod turns;
 mod validation;

@@ -56,6 +56,10 @@ pub enum FailureReason {
     SubjectCrashed,
     /// The pod is not the desired one: something changed it on its way.
     SubjectAltered,
+    /// The object that the variant scales is not offered to runs, or something else scales it.
+    NotOffered,
+    /// The owner of the object that the variant scales has taken it back in mid-run.
+    TakenBack,
     /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
     /// The pods of a cold start did not go away.

@@ -41,6 +41,8 @@ impl TrialReason {
             | R::StartTimedOut
             | R::SubjectCrashed
             | R::SubjectAltered
+            | R::NotOffered
+            | R::TakenBack
             | R::SubjectLost
             | R::SubjectNotRemoved
             | R::NeverListened

@@ -3,7 +3,7 @@
 mod fixtures;
 mod nodes;
 
-pub use fixtures::{RUN, config};
+pub use fixtures::{RUN, config, scaling_config};
 pub use nodes::{demands, in_turn, node, run_seen};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;

@@ -15,6 +15,15 @@ impl World {
         if step.starts() {
             self.assert_node_is_free_of_others(step);
             self.assert_node_takes_pods();
+            if let Step::ScaleUp {
+                trial,
+                target,
+                found,
+            } = step
+            {
+                self.scale_up(trial, target, found);
+                return;
+            }
             if self.happens(self.hostility.objects.write_is_late) {
                 self.late.push(step.clone());
                 return;
@@ -31,6 +40,17 @@ impl World {
                 self.seen.upstreams.retain(|other| !is_it(other));
             }
             Step::DeploySubject(trial) => self.deploy(trial),
+            Step::ScaleUp { .. } => panic!("carried out above"),
+            Step::NoteTarget {
+                trial,
+                target,
+                found,
+                most,
+            } => self.note_target(trial, target, found, *most),
+            Step::ScaleDown {
+                resource_version, ..
+            } => self.scale_down(resource_version.as_ref()),
+            Step::ForgetTarget => self.forget_target(),
             Step::LaunchProbe {
                 trial,
                 subject_uid,
@@ -157,6 +177,22 @@ impl World {
             );
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::Unaltered, "load on another pod");
+        }
+        for subject in &self.seen.scaled_subjects {
+            assert_eq!(
+                subject.trial, *trial,
+                "another subject lives beside {trial}"
+            );
+            assert_eq!(subject.pod.state, PodState::Running);
+            assert_eq!(
+                subject.pod.uid, subject_uid,
+                "{trial} is pointed at another pod"
+            );
+            assert_eq!(
+                subject.pod.likeness,
+                Likeness::Unaltered,
+                "load on another pod"
+            );
         }
         let mut earlier = self.seen.probes.iter();
         let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());

@@ -23,6 +23,7 @@ mod open_loop;
 mod payload;
 mod presets;
 mod requests;
+mod scale;
 mod schedule;
 mod shim_faults;
 mod shims;

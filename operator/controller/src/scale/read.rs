@@ -1,0 +1,129 @@
+//! One object with a scale, as it is now.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DynamicObject, ListParams};
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
+use wasmbench_core::scale::{
+    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, set_by_other, template_labels,
+};
+
+use super::owners::{Top, top};
+use super::{SCALERS, api};
+use crate::context::Context;
+use crate::error::Error;
+
+/// What was found of an object.
+#[derive(Default)]
+pub struct Found {
+    /// The object.
+    pub seen: TargetSeen,
+    /// Its pods that have not ended.
+    pub pods: Vec<Pod>,
+    /// The labels that its template demands of a node.
+    pub template: BTreeMap<String, String>,
+}
+
+fn failed(source: kube::Error) -> Error {
+    let what = "an object that the run scales";
+    Error::Observe { what, source }
+}
+
+/// Reads an object; `noted` is what a claim notes of it.
+pub async fn read(
+    context: &Context,
+    namespace: &str,
+    target: &Target,
+    noted: Option<&Scaled>,
+    autoscalers: &[Autoscaler],
+) -> Result<Found, Error> {
+    let api = api(&context.client, namespace, target);
+    let object = api.get_opt(&target.name).await.map_err(failed)?;
+    let (mut seen, template) = match &object {
+        None => (TargetSeen::default(), BTreeMap::new()),
+        Some(object) => {
+            let seen = of_object(&api, target, object, autoscalers).await?;
+            (seen, template_labels(&object.data))
+        }
+    };
+    // The pods of one that is gone are found as they were.
+    let (selector, uid) = match noted {
+        Some(noted) => (&noted.selector, Some(&noted.uid)),
+        None => (&seen.selector, seen.uid.as_ref()),
+    };
+    let pods = match uid {
+        Some(uid) if !selector.is_empty() => pods(context, namespace, selector, uid).await?,
+        Some(_) | None => vec![],
+    };
+    seen.pods = pods.len();
+    Ok(Found {
+        seen,
+        pods,
+        template,
+    })
+}
+
+async fn of_object(
+    api: &Api<DynamicObject>,
+    target: &Target,
+    object: &DynamicObject,
+    autoscalers: &[Autoscaler],
+) -> Result<TargetSeen, Error> {
+    let scale = match api.get_scale(&target.name).await {
+        Ok(scale) => Some(scale),
+        Err(kube::Error::Api(status)) if status.is_not_found() => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let status = scale.as_ref().and_then(|scale| scale.status.as_ref());
+    let selector = status.and_then(|status| status.selector.clone());
+    let selector = selector.unwrap_or_default();
+    let without_pods = selector
+        .is_empty()
+        .then(|| format!("{target} has no scale that names its pods: it cannot be measured"));
+    let replicas = scale.and_then(|scale| scale.spec?.replicas);
+    let meta = &object.metadata;
+    let offer = object.annotations().get(labels::OFFERED);
+    Ok(TargetSeen {
+        uid: meta.uid.clone(),
+        // That of the object, which was read first: what was read later may be newer.
+        resource_version: meta.resource_version.clone(),
+        generation: meta.generation,
+        selector,
+        replicas: replicas.map_or(0, |replicas| u32::try_from(replicas).unwrap_or_default()),
+        is_offered: offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none(),
+        set_by_other: set_by_other(meta, &SCALERS),
+        is_settling: is_settling(meta, &object.data),
+        obstacle: without_pods.or_else(|| obstacle(target, &object.data, autoscalers)),
+        pods: 0,
+    })
+}
+
+/// The pods that the object with this uid makes, or that go because it is gone.
+async fn pods(
+    context: &Context,
+    namespace: &str,
+    selector: &str,
+    uid: &str,
+) -> Result<Vec<Pod>, Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let found = api.list(&ListParams::default().labels(selector)).await;
+    let mut pods = vec![];
+    for pod in found.map_err(failed)?.items {
+        let owned =
+            !has_ended(&pod) && top(context, namespace, &pod.metadata, uid).await? != Top::Other;
+        if owned {
+            pods.push(pod);
+        }
+    }
+    Ok(pods)
+}
+
+fn has_ended(pod: &Pod) -> bool {
+    let phase = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed"))
+}
