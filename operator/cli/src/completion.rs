@@ -60,7 +60,7 @@ pub fn run(args: &CompletionArgs) -> Result<u8, Error> {
 pub async fn complete(args: &CompleteArgs) -> Result<u8, Error> {
     let (before, current) = match args.words.split_last() {
         Some((current, before)) => (before, current.as_str()),
-        None => (&[][..], ""),
+        None => (&[] as &[String], ""),
     };
     let (candidates, directive) = match wanted(before, current) {
         Wanted::Words(words) => (words, WITHOUT_FILES),

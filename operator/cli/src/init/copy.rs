@@ -39,7 +39,7 @@ pub struct Copied {
 }
 
 /// The copy of `found`, which is the `source`, pinned to `node`.
-pub fn copy(source: &Source, found: &Value, node: Option<&str>) -> Copied {
+pub fn copy_of(source: &Source, found: &Value, node: Option<&str>) -> Copied {
     let mut notes = vec![];
     let name = name_of(&source.name);
     let mut pod = found["spec"]["template"]["spec"].clone();
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_offered_makes_no_pods_and_is_found_by_nobody_else() {
-        let copied = copy(&source(), &shop(), Some("bench-1"));
+        let copied = copy_of(&source(), &shop(), Some("bench-1"));
         let object = &copied.object;
         assert_eq!(object["spec"]["replicas"], 0);
         assert_eq!(object["metadata"]["annotations"][labels::OFFERED], "true");
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_copy_never_has_the_claims_of_the_original_and_says_so() {
-        let copied = copy(&source(), &shop(), None);
+        let copied = copy_of(&source(), &shop(), None);
         let volumes = &copied.object["spec"]["template"]["spec"]["volumes"];
         assert_eq!(*volumes, json!([{ "name": "data", "emptyDir": {} }]));
         let notes = copied.notes.join("\n");
@@ -281,8 +281,8 @@ mod tests {
     fn the_run_scales_the_copies_on_the_ports_of_their_containers() {
         let next = Source::parse("deployment/shop.v2").unwrap();
         let copies = [
-            copy(&source(), &shop(), Some("a")),
-            copy(&next, &json!({ "spec": {} }), Some("a")),
+            copy_of(&source(), &shop(), Some("a")),
+            copy_of(&next, &json!({ "spec": {} }), Some("a")),
         ];
         let text = run(&copies, 8080, "/items");
         let run =

@@ -11,7 +11,7 @@ use crate::assumed;
 use crate::check::read::{nodes, runtime_classes};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::init::copy::copy;
+use crate::init::copy::copy_of;
 use crate::init::manifest::{ClusterView, Draft, manifest, run_of};
 use crate::{note, print};
 use wasmbench_core::admit::admit;
@@ -73,7 +73,7 @@ async fn copies<'a>(
         let found = cluster
             .object(source.kind, source.resource, &source.name)
             .await?;
-        copies.push(copy(source, &found, node));
+        copies.push(copy_of(source, &found, node));
     }
     admit(
         &run_of(&copy::run(&copies, args.port, &args.path))?,

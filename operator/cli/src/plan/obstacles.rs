@@ -114,7 +114,9 @@ fn quotas(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
     let quotas = cluster.quotas.iter().flatten();
     let mut lines = vec![];
     for quota in quotas {
-        for variant in &spec.variants {
+        // What is scaled has the resources of its own template, which is not read here.
+        let ours = spec.variants.iter();
+        for variant in ours.filter(|variant| variant.scale.is_none()) {
             let resources = spec.resources_of(variant);
             let refusal = refusal(quota, &resources);
             lines.extend(refusal.map(|why| format!("{}: {why}", variant.name)));

@@ -18,7 +18,7 @@ use crate::error::Error;
 
 pub use autoscalers::autoscalers;
 pub use back::{bring_back, noted};
-pub use read::{Found, read};
+pub use read::read;
 
 /// Those who set replicas for a run, as the API server notes them.
 pub const SCALERS: [&str; 2] = [labels::OPERATOR, labels::PROBE_MANAGER];

@@ -75,9 +75,11 @@ fn api_of(
     owner: &OwnerReference,
 ) -> Option<Api<DynamicObject>> {
     let (group, version) = owner.api_version.split_once('/')?;
-    let kinds = context.config.scale.resources.iter();
-    let listed = kinds.map(|kind| [&*kind.group, version, &*kind.kind, &*kind.resource]);
-    let mut known = BETWEEN.into_iter().chain(listed);
-    let found = known.find(|[known, _, kind, _]| *known == group && *kind == owner.kind)?;
+    let mut known: Vec<[&str; 4]> = BETWEEN.to_vec();
+    for listed in &context.config.scale.resources {
+        known.push([&listed.group, version, &listed.kind, &listed.resource]);
+    }
+    let is_its = |[group_of, _, kind, _]: &[&str; 4]| *group_of == group && *kind == owner.kind;
+    let found = known.into_iter().find(is_its)?;
     Some(super::kind(&context.client, namespace, found))
 }

@@ -306,8 +306,7 @@ fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<P
     meter
 }
 
-/// The counters of a pod, or why they are not read.
-/// The counters of the companions.
+/// The counters of the companions, or why they are not read.
 fn companions(
     settings: &Settings,
     level: MeterLevel,
@@ -320,6 +319,7 @@ fn companions(
     found.collect()
 }
 
+/// The counters of a pod, or why they are not read.
 fn counters(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<PodMeter, String> {
     match level {
         MeterLevel::None => Err(NO_METER.to_owned()),

@@ -58,39 +58,7 @@ impl World {
                 ..
             } => self.launch(trial, subject_uid, *again),
             Step::LaunchColdStart { trial, again } => self.launch_cold_start(trial, *again),
-            Step::CollectRecord { trial, .. } => {
-                assert_eq!(self.seen.late, [], "{trial} is believed beside it");
-                let probe = self
-                    .seen
-                    .probes
-                    .iter()
-                    .find(|p| p.trial == *trial && p.pod.is_some())
-                    .expect("no probe");
-                let pod = probe.pod.as_ref().expect("no pod");
-                assert_eq!(
-                    pod.likeness,
-                    Likeness::Unaltered,
-                    "an altered probe is believed"
-                );
-                let ok = matches!(
-                    pod.state,
-                    PodState::Ended {
-                        exit_code: Some(0),
-                        ..
-                    }
-                );
-                let ended = if ok {
-                    Ended::Measured
-                } else {
-                    self.cause("NeverListened");
-                    Ended::Failed("NeverListened".into())
-                };
-                if self.store(trial, ended) && ok && trial.is_scout() {
-                    let variant = &trial.cell.variant;
-                    let saw = self.scouts.get(variant).cloned().unwrap_or_default();
-                    self.seen.scouted.insert(variant.clone(), saw);
-                }
-            }
+            Step::CollectRecord { trial, .. } => self.collect(trial),
             Step::RecordFailure { trial, failure, .. } => {
                 self.store(trial, Ended::Failed(failure.reason.clone()));
             }
@@ -125,6 +93,41 @@ impl World {
                 probe.expect("removed twice").deleting = true;
             }
             Step::Summarise => self.seen.report = !self.happens(self.hostility.report_refused),
+        }
+    }
+
+    /// Stores what the probe of `trial` has found.
+    fn collect(&mut self, trial: &TrialId) {
+        assert_eq!(self.seen.late, [], "{trial} is believed beside it");
+        let probe = self
+            .seen
+            .probes
+            .iter()
+            .find(|p| p.trial == *trial && p.pod.is_some())
+            .expect("no probe");
+        let pod = probe.pod.as_ref().expect("no pod");
+        assert_eq!(
+            pod.likeness,
+            Likeness::Unaltered,
+            "an altered probe is believed"
+        );
+        let ok = matches!(
+            pod.state,
+            PodState::Ended {
+                exit_code: Some(0),
+                ..
+            }
+        );
+        let ended = if ok {
+            Ended::Measured
+        } else {
+            self.cause("NeverListened");
+            Ended::Failed("NeverListened".into())
+        };
+        if self.store(trial, ended) && ok && trial.is_scout() {
+            let variant = &trial.cell.variant;
+            let saw = self.scouts.get(variant).cloned().unwrap_or_default();
+            self.seen.scouted.insert(variant.clone(), saw);
         }
     }
 

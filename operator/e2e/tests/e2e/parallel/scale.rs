@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::{DeleteParams, PostParams};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
@@ -246,11 +246,12 @@ async fn the_operators_account_scales_nothing_to_a_large_number() {
     let shop = Service::offered(&client, "token").await;
     let theirs = client_as(&account("wasmbench")).await;
     let api: Api<k8s_openapi::api::apps::v1::Deployment> = Api::namespaced(theirs, NAMESPACE);
-    let patch = kube::api::Patch::Merge(json!({ "spec": { "replicas": 101 } }));
-    let answer = api.patch_scale(&shop.name, &kube::api::PatchParams::default(), &patch);
-    assert_refused(answer.await, "at most 100 replicas");
-    let patch = kube::api::Patch::Merge(json!({ "spec": { "replicas": 1 } }));
-    let whole = api.patch(&shop.name, &kube::api::PatchParams::default(), &patch);
-    assert_refused(whole.await, "cannot patch resource");
+    let params = PatchParams::default();
+    let patch = Patch::Merge(json!({ "spec": { "replicas": 101 } }));
+    let answer = api.patch_scale(&shop.name, &params, &patch).await;
+    assert_refused(answer, "at most 100 replicas");
+    let patch = Patch::Merge(json!({ "spec": { "replicas": 1 } }));
+    let whole = api.patch(&shop.name, &params, &patch).await;
+    assert_refused(whole, "cannot patch resource");
     shop.remove().await;
 }
