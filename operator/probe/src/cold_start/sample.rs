@@ -21,7 +21,7 @@ use wasmbench_model::wire::document::Answer;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::runtime::Runtime;
-use super::scaled::Scaler;
+use super::scaler::Scaler;
 use super::timeline::Timeline;
 use super::trouble::trouble;
 use super::watch::{News, watch};
