@@ -7,7 +7,7 @@ use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use kubectl_wasmbench::check::finding::{Finding, State, text};
-use kubectl_wasmbench::check::judge::POLICIES;
+use kubectl_wasmbench::check::judge::{POLICIES, SCALE};
 use kubectl_wasmbench::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use kubectl_wasmbench::check::{findings, judge, presets};
 use kubectl_wasmbench::cluster::Cluster;
@@ -233,6 +233,11 @@ async fn a_cluster_that_does_not_answer_is_an_error() {
     assert!(matches!(error, Error::Unreachable(_)), "{error}");
 }
 
+/// The chart's policies, with the one that it has only where runs may scale something.
+fn all_policies() -> impl Iterator<Item = &'static str> {
+    POLICIES.into_iter().chain([SCALE])
+}
+
 /// What an administrator sees of a cluster with everything.
 fn seen() -> Seen {
     let class = |handler: &str| {
@@ -254,7 +259,9 @@ fn seen() -> Seen {
             available: true,
         }]),
         config: Ok(kubectl_wasmbench::assumed::config()),
-        policies: Ok(POLICIES.map(|policy| format!("wasmbench-{policy}")).into()),
+        policies: Ok(all_policies()
+            .map(|policy| format!("wasmbench-{policy}"))
+            .collect()),
         pod_security: Ok(Some("privileged".into())),
         rights: vec![("start runs", Ok(true))],
         network_policies: Ok(vec![]),
@@ -276,7 +283,7 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 #[test]
 fn every_missing_part_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
-    let cases: [(Change, &str, &str); 8] = [
+    let cases: [(Change, &str, &str); 9] = [
         (
             |seen| seen.namespace_exists = Ok(false),
             "namespace",
@@ -303,6 +310,13 @@ fn every_missing_part_fails_with_its_remedy() {
         (
             |seen| {
                 seen.policies.as_mut().unwrap().remove("wasmbench-owned");
+            },
+            "admission policies",
+            "helm upgrade",
+        ),
+        (
+            |seen| {
+                seen.policies.as_mut().unwrap().remove("wasmbench-scale");
             },
             "admission policies",
             "helm upgrade",
@@ -443,5 +457,5 @@ fn every_policy_of_the_chart_is_looked_for() {
             path.file_stem().unwrap().to_string_lossy().into_owned()
         })
         .collect();
-    assert_eq!(names, POLICIES.map(str::to_owned).into());
+    assert_eq!(names, all_policies().map(str::to_owned).collect());
 }
