@@ -280,6 +280,12 @@ pub struct BenchmarkRunSpec {
     #[schemars(range(min = 1, max = 600))]
     pub subject_ready_timeout_seconds: u32,
 
+    /// Ends the run as soon as nothing can be compared any more: when its baseline, or every other variant,
+    /// cannot be measured under any workload that they share. Otherwise what is left is measured, and the
+    /// status says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop_without_comparison: bool,
+
     /// Stops the run: its pods are removed within seconds and the node is released. Recorded trials
     /// are kept; setting it back to false continues with the rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

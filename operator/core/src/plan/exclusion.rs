@@ -11,6 +11,7 @@ use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::observed::Observed;
+use crate::plan::comparable;
 use crate::plan::incomparable::{Incomparable, incomparable};
 use crate::plan::rate::without_peak;
 use crate::scope::{Scope, scope};
@@ -44,6 +45,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| without_rate(run, seen))
         .or_else(|| by_strikes(run, seen))
+        .or_else(|| nothing_to_compare(run, seen))
 }
 
 fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
@@ -121,6 +123,20 @@ fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
                 && (&*trial.cell.variant, &*trial.cell.workload) == (variant, workload)
         })
     })
+}
+
+/// The rest of a run that is to stop where nothing can be compared any more.
+fn nothing_to_compare(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    if !run.spec.stop_without_comparison {
+        return None;
+    }
+    let message = format!(
+        "{}, and spec.stopWithoutComparison ends the run there: remove the cause, and start it again",
+        comparable::obstacle(run, seen)?
+    );
+    let failure = Failure::new(FailureReason::NothingToCompare, message);
+    let what = "the rest of the run".to_owned();
+    exclusion(run, seen, what, failure, |_| true)
 }
 
 fn without_rate(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {

@@ -27,6 +27,7 @@ mod altered_pod;
 mod blocks;
 mod claim;
 mod cold_start;
+mod comparable;
 mod estimate;
 mod exclusion;
 mod incomparable;
@@ -443,8 +444,8 @@ fn unmatched(
     }
 }
 
-/// The stage, with what is not measured because of what the scouts saw: it is known long before the
-/// report.
+/// The stage, with what is not measured because of what the scouts saw, and with whether anything is left to
+/// compare: both are known long before the report.
 fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     let Stage::Measuring {
         trial,
@@ -462,11 +463,10 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
             format!("{} under {} ({reason})", found.variant, found.workload)
         })
         .collect();
-    let message = if words.is_empty() {
-        message
-    } else {
-        format!("{message}; not measured: {}", words.join(", "))
-    };
+    let left_out = (!words.is_empty()).then(|| format!("not measured: {}", words.join(", ")));
+    let parts = [Some(message), left_out, comparable::obstacle(run, seen)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let message = parts.join("; ");
     Stage::Measuring {
         trial,
         phase,

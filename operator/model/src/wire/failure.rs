@@ -41,6 +41,8 @@ pub enum FailureReason {
     BodyChanged,
     /// The records of the run take as much as the administrator allows.
     RecordsFull,
+    /// Nothing of the run can be compared any more, and it is to stop there.
+    NothingToCompare,
     /// The API server refuses the pod: policy, security level, or a quota too small for any pod of
     /// the variant.
     PodRejected,

@@ -79,6 +79,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::RuntimeClassNotFound
         | FailureReason::NotAllowed
         | FailureReason::RecordsFull
+        | FailureReason::NothingToCompare
         | FailureReason::BodyUnavailable
         | FailureReason::BodyChanged
         | FailureReason::SubjectLost

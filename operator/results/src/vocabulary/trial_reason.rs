@@ -32,6 +32,7 @@ impl TrialReason {
             | R::RuntimeClassNotFound
             | R::NotAllowed
             | R::RecordsFull
+            | R::NothingToCompare
             | R::BodyUnavailable
             | R::BodyChanged
             | R::PodRejected

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::operator::image;
-use wasmbench_e2e::scale::{NAMESPACE, Service};
+use wasmbench_e2e::scale::{NAMESPACE, Service, unique};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as};
-use wasmbench_e2e::{PATIENCE, eventually, runs};
+use wasmbench_e2e::{PATIENCE, eventually, nodes, runs};
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Record;
 
@@ -237,6 +237,51 @@ async fn starts_count_from_the_scale_up_and_density_scales_to_each_number() {
     assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     delete(&client, &shop.name).await;
     shop.remove().await;
+}
+
+/// A run takes one of the nodes, so each has a companion.
+#[tokio::test]
+async fn a_companion_has_a_number_of_its_own() {
+    let client = wasmbench_e2e::client().await;
+    let name = unique("companion");
+    let image = image(&client, "native").await;
+    let pods: Api<Pod> = Api::namespaced(client.clone(), NAMESPACE);
+    let nodes = nodes::free(&client).await;
+    for (index, node) in nodes.iter().enumerate() {
+        let pod = json!({
+            "metadata": { "name": format!("{name}-{index}"), "labels": { "role": name } },
+            "spec": {
+                "nodeName": node, "terminationGracePeriodSeconds": 1,
+                "containers": [{ "name": "db", "image": image }],
+            },
+        });
+        let pod = serde_json::from_value(pod).expect("a pod");
+        let created = pods.create(&PostParams::default(), &pod).await;
+        created.expect("it is created");
+    }
+    let mine = ListParams::default().labels(&format!("role={name}"));
+    let runs_now = |pod: &Pod| {
+        let status = pod.status.as_ref();
+        status.and_then(|status| status.phase.as_deref()) == Some("Running")
+    };
+    eventually(PATIENCE, "the companions run", || async {
+        let found = pods.list(&mine).await.ok()?.items;
+        let all = found.len() == nodes.len() && found.iter().all(runs_now);
+        all.then_some(())
+    })
+    .await;
+    let named = format!("companions: {{matchLabels: {{role: {name}}}}}\n");
+    let spec = spec(&[native()], 1) + &named;
+    let (_, records) = runs::measured(&client, NAMESPACE, (&name, &spec), 300, 1).await;
+    let mut windows = records
+        .iter()
+        .filter_map(|record| record.load()?.timed.as_ref());
+    let timed = windows.next().expect("a window");
+    assert!(timed.companions_cpu_nanoseconds.is_some(), "{timed:?}");
+    delete(&client, &name).await;
+    for pod in pods.list(&mine).await.expect("pods are listed").items {
+        let _ = pods.delete(&pod.name_any(), &DeleteParams::default()).await;
+    }
 }
 
 /// What somebody could do who gets hold of the operator's token.
