@@ -23,6 +23,8 @@ pub struct ClusterSeen {
 /// What stands in the way of a run in this cluster, and what is not known.
 pub fn obstacles(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> String {
     let mut lines = not_started(&cluster.seen);
+    let variants = spec.variants.iter();
+    lines.extend(variants.filter_map(|variant| not_scaled(variant, &cluster.seen)));
     lines.extend(skipped(spec, &cluster.seen));
     lines.extend(nodes(spec, &cluster.seen));
     lines.extend(quotas(spec, cluster));
@@ -72,6 +74,25 @@ fn skipped(spec: &BenchmarkRunSpec, seen: &Seen) -> Vec<String> {
         );
     }
     lines
+}
+
+/// Why the operator refuses a run that scales this; unknown without its settings.
+fn not_scaled(variant: &Variant, seen: &Seen) -> Option<String> {
+    let (scale, config) = (variant.scale.as_ref()?, seen.config.as_ref().ok()?);
+    let kind = format!("{}.{}", scale.resource, scale.group);
+    let name = &variant.name;
+    if config.scale.target(scale).is_none() {
+        return Some(format!(
+            "{name}: the administrator does not allow runs to scale {kind}; have it added to scale.resources of the chart"
+        ));
+    }
+    let namespace = &seen.namespace;
+    (!config.scale.allows(namespace)).then(|| {
+        format!(
+            "{name}: the administrator does not allow runs of namespace {namespace} to scale anything; have it added to \
+             scale.namespaces of the chart"
+        )
+    })
 }
 
 fn why_skipped(variant: &Variant, seen: &Seen) -> Option<String> {
@@ -261,6 +282,32 @@ mod tests {
         assert!(
             text.contains("set spec.baseline to another variant"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn what_the_administrator_does_not_let_runs_scale_is_named() {
+        let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
+        let spec = spec("wasmtime", &json!({"variants": [shop]}));
+        let mut cluster = cluster();
+        let allowed = obstacles(&spec, &cluster);
+        assert!(allowed.contains("nothing is known"), "{allowed}");
+        let scale = &mut cluster.seen.config.as_mut().unwrap().scale;
+        scale.namespaces = vec!["team-a".to_owned()];
+        let elsewhere = obstacles(&spec, &cluster);
+        assert!(elsewhere.contains("scale.namespaces"), "{elsewhere}");
+        cluster
+            .seen
+            .config
+            .as_mut()
+            .unwrap()
+            .scale
+            .resources
+            .clear();
+        let unlisted = obstacles(&spec, &cluster);
+        assert!(
+            unlisted.contains("to scale deployments.apps; have it"),
+            "{unlisted}"
         );
     }
 
