@@ -288,7 +288,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         completed,
         wake,
     };
-    let waiting = |message, node, wake| next(vec![], Stage::Queued { message }, node, wake);
+    let waiting = |message, wake| next(vec![], Stage::Queued { message }, None, wake);
     if claim::held(run, seen).is_none()
         && let Some(plan) = without_node(run, seen, completed, now)
     {
@@ -304,7 +304,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return next(steps, stage, Some(node), Wake::Now);
         }
         // The queue wakes a run whose turn has changed.
-        claim::Claim::Queue { node, message } => return waiting(message, node, Wake::OnChange),
+        claim::Claim::Queue { message } => return waiting(message, Wake::OnChange),
         claim::Claim::Occupied { node, occupants } => {
             let (steps, message) = occupied::wait(&node, &occupants);
             let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
@@ -312,7 +312,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         }
         claim::Claim::Unavailable { message } => {
             let wake = Wake::At(pods::later(now, NODE_CHECK));
-            return waiting(message, None, wake);
+            return waiting(message, wake);
         }
         claim::Claim::Unmatched { message } => {
             return unmatched(run, seen, completed, &message, now);

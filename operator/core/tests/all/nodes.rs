@@ -10,6 +10,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 
 use crate::common::{self, node};
+use crate::simulated_world::occupant;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -146,6 +147,23 @@ fn a_node_that_was_cordoned_after_the_queue_looked_is_checked_again_soon() {
     let plan = plan::plan(&run, &behind, NOW);
     assert!(waits(&plan).contains("bench-1 is cordoned"));
     assert!(matches!(plan.wake, Wake::At(_)), "the queue may not notice");
+}
+
+/// A run that waits reads one node only: the one that it would take.
+#[test]
+fn a_run_takes_the_free_node_that_nothing_is_on_and_reads_no_other() {
+    let run = common::validated();
+    let mut free = seen(&run);
+    free.nodes = vec![node("bench-1"), node("bench-2")];
+    let mut turn = common::in_turn(&run, &free);
+    turn.occupants.push(occupant("other"));
+    let relevant = plan::relevant_nodes(&run.uid, &turn);
+    turn.nodes.retain(|node| relevant.contains(&node.name));
+    let steps = plan::plan(&run, &turn, NOW).steps;
+    assert!(
+        matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
+        "{steps:?}"
+    );
 }
 
 #[test]
