@@ -447,12 +447,19 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let (steps, node) = (releasing(run, seen), claim::held(run, seen));
+    // Its node is released only after something has gone, and not everything that goes is noticed.
+    let is_at_rest = steps.is_empty() && node.is_none() && is_over(seen, now);
     Plan {
-        steps: releasing(run, seen),
+        steps,
         stage: Stage::Suspended,
-        node: claim::held(run, seen),
+        node,
         completed,
-        wake: cold_start::wake(seen, now),
+        wake: if is_at_rest {
+            Wake::OnChange
+        } else {
+            Wake::At(pods::later(now, LEFT_CHECK))
+        },
     }
 }
 

@@ -130,6 +130,19 @@ fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
     );
 }
 
+/// A release can be refused, and not everything that goes is noticed.
+#[test]
+fn a_suspended_run_looks_again_until_it_holds_no_node() {
+    let mut run = common::validated();
+    run.spec.suspend = true;
+    let mut seen = holding(&run);
+    let releasing = plan(&run, &seen, NOW);
+    assert!(matches!(releasing.wake, Wake::At(_)), "{releasing:?}");
+    seen.leases.clear();
+    let suspended = plan(&run, &seen, NOW);
+    assert_eq!((suspended.steps, suspended.wake), (vec![], Wake::OnChange));
+}
+
 #[test]
 fn a_tolerated_taint_is_no_obstacle() {
     let run = common::validated();
