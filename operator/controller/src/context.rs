@@ -141,13 +141,13 @@ impl Context {
         self.left_queue().contains(run_uid)
     }
 
-    /// Whether the run with this uid can still measure.
-    pub fn may_measure(&self, run_uid: &str) -> bool {
+    /// Whether the run with this uid goes on, now or after it was suspended.
+    pub fn goes_on(&self, run_uid: &str) -> bool {
         let is_it = |run: &GuardedRun| meta_of(run).uid.as_deref() == Some(run_uid);
         let found = self.runs.get().and_then(|runs| runs.find(is_it));
         let goes_on =
             |run: &BenchmarkRun| !run.is_finished() && run.metadata.deletion_timestamp.is_none();
-        found.is_some_and(|run| run.0.as_ref().is_ok_and(goes_on)) && !self.has_left_queue(run_uid)
+        found.is_some_and(|run| run.0.as_ref().is_ok_and(goes_on))
     }
 
     /// Notes that a run of `namespace` releases a node. Forgets other namespaces that have no runs.

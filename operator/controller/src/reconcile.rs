@@ -127,9 +127,12 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
     } else {
         context.turns.unsettle(&valid.uid);
     }
-    if matches!(plan.stage, Stage::Queued { .. }) {
+    // One that was resumed before it had released its node measures at once.
+    if matches!(plan.stage, Stage::Queued { .. } | Stage::Measuring { .. }) {
         context.join_queue(&valid.uid);
-        // Also one whose node was taken away while a probe measured.
+    }
+    // Also where the node was taken away while a probe measured.
+    if matches!(plan.stage, Stage::Queued { .. } | Stage::Suspended) {
         context.quiet.end(&valid.uid);
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.

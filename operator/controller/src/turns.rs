@@ -30,6 +30,7 @@ struct State {
     settled: HashSet<String>,
     /// Uids of runs that are to be woken although their turn is the same.
     stirred: HashSet<String>,
+    all_stirred: bool,
 }
 
 /// What follows from new turns.
@@ -108,6 +109,13 @@ impl PublishedTurns {
         self.have_changed();
     }
 
+    /// Notes that all runs were listed again. While a list arrives its runs are reconciled as they were before,
+    /// so that all are woken once more.
+    pub fn stir_all(&self) {
+        self.state().all_stirred = true;
+        self.have_changed();
+    }
+
     /// Notes that somebody else was faster than the run with this uid, to which this claim on this node was
     /// free. The next turn is published once the queue has heard of that.
     pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&LeaseSeen>) {
@@ -150,6 +158,9 @@ impl PublishedTurns {
             news.woken.push(uid);
         }
         news.woken.extend(std::mem::take(&mut state.stirred));
+        if std::mem::take(&mut state.all_stirred) {
+            news.woken = known.iter().cloned().collect();
+        }
         state.gone = new.gone;
         state.known = known;
         news
@@ -275,6 +286,15 @@ mod tests {
             News::default(),
             "it may take a node, and looks anyway"
         );
+    }
+
+    #[test]
+    fn all_runs_are_woken_once_after_they_were_listed_again() {
+        let (published, cluster) = (PublishedTurns::default(), cluster(3, true));
+        publish(&published, &cluster, false);
+        published.stir_all();
+        assert_eq!(publish(&published, &cluster, true).woken, ["0", "1", "2"]);
+        assert_eq!(publish(&published, &cluster, true), News::default());
     }
 
     #[test]

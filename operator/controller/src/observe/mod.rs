@@ -134,14 +134,12 @@ async fn look_at_nodes(
     for name in &relevant {
         observed.nodes.extend(node(context, name).await?);
     }
-    observed
-        .occupants
-        .retain(|occupant| relevant.contains(&occupant.node));
     for occupant in &mut observed.occupants {
         let run_uid = &occupant.run.uid;
-        occupant.lives = context.may_measure(run_uid);
-        // It may wait for its turn, and know nothing of what it has left.
-        if may_take && occupant.lives && !context.quiet.is_open(run_uid) {
+        occupant.lives = context.goes_on(run_uid);
+        let is_in_the_way = may_take && relevant.contains(&occupant.node);
+        // It may wait for its turn or be suspended, and know nothing of what it has left.
+        if is_in_the_way && occupant.lives && !context.quiet.is_open(run_uid) {
             context.turns.stir(run_uid);
         }
     }

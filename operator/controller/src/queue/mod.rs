@@ -13,6 +13,7 @@ use futures::channel::mpsc::UnboundedSender;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::runtime::reflector::ObjectRef;
 use wasmbench_core::queue::{Cluster, turns};
 
@@ -91,23 +92,23 @@ fn publish(
     woken: &UnboundedSender<ObjectRef<GuardedRun>>,
 ) -> bool {
     let now = context.clock.now();
-    let runs = cluster.runs.iter();
-    let names: HashMap<&str, &str> = runs.map(|run| (&*run.uid, &*run.name)).collect();
     // Also those that wait for nothing now.
-    let known = context.known_runs();
-    let known = known.iter().filter_map(|run| meta_of(run).uid.clone());
+    let runs = context.known_runs();
+    let runs = runs.iter().map(|run| meta_of(run));
+    let known: HashMap<&str, &ObjectMeta> = runs
+        .filter_map(|meta| Some((meta.uid.as_deref()?, meta)))
+        .collect();
+    let uids = known.keys().map(|uid| (*uid).to_owned()).collect();
     let news = context
         .turns
-        .publish(turns(cluster, now), known.collect(), is_quiet, now);
+        .publish(turns(cluster, now), uids, is_quiet, now);
     for uid in &news.woken {
-        let name = names
-            .get(uid.as_str())
-            .and_then(|name| name.split_once('/'));
-        let Some((namespace, name)) = name else {
-            continue;
-        };
-        // Fails only when the controller has ended.
-        let _ = woken.unbounded_send(Context::reference(namespace, name));
+        let meta = known.get(uid.as_str());
+        let name = meta.and_then(|meta| Some((meta.namespace.as_deref()?, meta.name.as_deref()?)));
+        if let Some((namespace, name)) = name {
+            // Fails only when the controller has ended.
+            let _ = woken.unbounded_send(Context::reference(namespace, name));
+        }
     }
     news.is_withheld
 }

@@ -189,6 +189,7 @@ struct Relevant {
 /// Notes for each event of a run whether turns may have changed: most are the operator's own writes.
 pub fn changes() -> impl FnMut(&Context, &Event<GuardedRun>) + Send + 'static {
     let mut known: HashMap<String, Relevant> = HashMap::new();
+    let mut is_listed = false;
     move |context: &Context, event: &Event<GuardedRun>| {
         let has_changed = match event {
             Event::Apply(run) => {
@@ -205,6 +206,9 @@ pub fn changes() -> impl FnMut(&Context, &Event<GuardedRun>) + Send + 'static {
             }
             Event::InitDone => {
                 known.clear();
+                if std::mem::replace(&mut is_listed, true) {
+                    context.turns.stir_all();
+                }
                 true
             }
             Event::Init | Event::InitApply(_) => false,

@@ -590,3 +590,23 @@ async fn an_unchanged_status_is_not_written() {
         "a new run of the same name could be hit"
     );
 }
+
+#[test]
+fn the_node_of_a_run_is_the_one_that_its_records_come_from() {
+    let mut run = run();
+    let status = json!({ "node": { "name": "taken-since" } });
+    run.status = serde_json::from_value(status).unwrap();
+    let mut plan = plan_of(launch());
+    plan.completed = 1;
+    let mut seen = Observed::default();
+    seen.demands.node = Some("measured".into());
+    let now = jiff::Timestamp::now();
+    for node in [None, Some("expected".to_owned())] {
+        plan.node = node;
+        let status =
+            wasmbench_controller::status::status_of(&run, &valid(), &seen, &plan, None, now);
+        run.status = Some(status);
+        let node = wasmbench_core::lifetime::recorded_node(&run);
+        assert_eq!(node.as_deref(), Some("measured"), "the queue reads it");
+    }
+}

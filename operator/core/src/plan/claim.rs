@@ -33,8 +33,6 @@ pub enum Claim {
     },
     /// It waits for the queue, which wakes it.
     Queue {
-        /// For this node, as far as that is known.
-        node: Option<String>,
         /// Why, for people.
         message: String,
     },
@@ -62,19 +60,13 @@ pub fn claim(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Claim {
     if let Some(node) = held(run, seen) {
         return claim_on_held(seen, node);
     }
-    let queue = |message: String| Claim::Queue {
-        node: None,
-        message,
-    };
+    let queue = |message: String| Claim::Queue { message };
     let Some(turn) = &seen.turn else {
         return queue("waiting for its place in the queue for a node".to_owned());
     };
     match &turn.outlook {
         Outlook::Free(_) => take(seen),
-        Outlook::Later(expected) => Claim::Queue {
-            node: expected.as_ref().map(|expected| expected.node.clone()),
-            message: turn.message(now),
-        },
+        Outlook::Later(_) => queue(turn.message(now)),
         Outlook::Unavailable(message) => queue(message.clone()),
         Outlook::Unmatched(message) => Claim::Unmatched {
             message: message.clone(),

@@ -327,7 +327,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         completed,
         wake,
     };
-    let waiting = |message, node, wake| next(vec![], Stage::Queued { message }, node, wake);
+    let waiting = |message, wake| next(vec![], Stage::Queued { message }, None, wake);
     if claim::held(run, seen).is_none()
         && let Some(plan) = without_node(run, seen, completed, now)
     {
@@ -343,7 +343,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return next(steps, stage, Some(node), Wake::Now);
         }
         // The queue wakes a run whose turn has changed.
-        claim::Claim::Queue { node, message } => return waiting(message, node, Wake::OnChange),
+        claim::Claim::Queue { message } => return waiting(message, Wake::OnChange),
         claim::Claim::Occupied { node, occupants } => {
             let (steps, message) = occupied::wait(&node, &occupants);
             let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
@@ -351,7 +351,7 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         }
         claim::Claim::Unavailable { message } => {
             let wake = Wake::At(pods::later(now, NODE_CHECK));
-            return waiting(message, None, wake);
+            return waiting(message, wake);
         }
         claim::Claim::Unmatched { message } => {
             return unmatched(run, seen, completed, &message, now);
@@ -485,12 +485,19 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let (steps, node) = (releasing(run, seen, now), claim::held(run, seen));
+    // Its node is released only after something has gone, and not everything that goes is noticed.
+    let is_at_rest = steps.is_empty() && node.is_none() && is_over(seen, now);
     Plan {
-        steps: releasing(run, seen, now),
+        steps,
         stage: Stage::Suspended,
-        node: claim::held(run, seen),
+        node,
         completed,
-        wake: cold_start::wake(seen, now),
+        wake: if is_at_rest {
+            Wake::OnChange
+        } else {
+            Wake::At(pods::later(now, LEFT_CHECK))
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 
 use crate::common::{self, node};
+use crate::simulated_world::occupant;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -130,6 +131,19 @@ fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
     );
 }
 
+/// A release can be refused, and not everything that goes is noticed.
+#[test]
+fn a_suspended_run_looks_again_until_it_holds_no_node() {
+    let mut run = common::validated();
+    run.spec.suspend = true;
+    let mut seen = holding(&run);
+    let releasing = plan(&run, &seen, NOW);
+    assert!(matches!(releasing.wake, Wake::At(_)), "{releasing:?}");
+    seen.leases.clear();
+    let suspended = plan(&run, &seen, NOW);
+    assert_eq!((suspended.steps, suspended.wake), (vec![], Wake::OnChange));
+}
+
 #[test]
 fn a_tolerated_taint_is_no_obstacle() {
     let run = common::validated();
@@ -147,6 +161,23 @@ fn a_node_that_was_cordoned_after_the_queue_looked_is_checked_again_soon() {
     let plan = plan::plan(&run, &behind, NOW);
     assert!(waits(&plan).contains("bench-1 is cordoned"));
     assert!(matches!(plan.wake, Wake::At(_)), "the queue may not notice");
+}
+
+/// A run that waits reads one node only: the one that it would take.
+#[test]
+fn a_run_takes_the_free_node_that_nothing_is_on_and_reads_no_other() {
+    let run = common::validated();
+    let mut free = seen(&run);
+    free.nodes = vec![node("bench-1"), node("bench-2")];
+    let mut turn = common::in_turn(&run, &free);
+    turn.occupants.push(occupant("other"));
+    let relevant = plan::relevant_nodes(&run.uid, &turn);
+    turn.nodes.retain(|node| relevant.contains(&node.name));
+    let steps = plan::plan(&run, &turn, NOW).steps;
+    assert!(
+        matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
+        "{steps:?}"
+    );
 }
 
 #[test]
