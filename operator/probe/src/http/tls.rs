@@ -1,7 +1,6 @@
 //! TLS as the kubelet speaks it to probe a pod: any certificate is taken, because the subject's is
 //! mostly its own, and nothing that is worth reading is sent.
 
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
@@ -15,35 +14,26 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureSch
 use super::{ANSWER, Error};
 
 /// Why the two sides do not agree on TLS, and what to do.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// What came is no TLS.
+    #[error(
+        "the connection is accepted, but what comes is no TLS: leave out container.scheme, or name the \
+         port with TLS"
+    )]
     NotSpoken,
     /// The connection ended before the handshake did.
+    #[error(
+        "the connection is accepted, but ends in the TLS handshake ({0}): if the port speaks no TLS, \
+         leave out container.scheme"
+    )]
     Ended(io::Error),
     /// One side refuses the other.
+    #[error(
+        "there is no agreement on TLS ({0}): let the service speak TLS 1.2 or 1.3, and ask for no \
+         certificate of its clients"
+    )]
     Refused(rustls::Error),
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSpoken => f.write_str(
-                "the connection is accepted, but what comes is no TLS: leave out container.scheme, or \
-                 name the port with TLS",
-            ),
-            Self::Ended(error) => write!(
-                f,
-                "the connection is accepted, but ends in the TLS handshake ({error}): if the port \
-                 speaks no TLS, leave out container.scheme"
-            ),
-            Self::Refused(error) => write!(
-                f,
-                "there is no agreement on TLS ({error}): let the service speak TLS 1.2 or 1.3, and \
-                 ask for no certificate of its clients"
-            ),
-        }
-    }
 }
 
 static CONFIG: LazyLock<Result<Arc<ClientConfig>, rustls::Error>> = LazyLock::new(config);
