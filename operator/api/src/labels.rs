@@ -22,6 +22,9 @@ pub const POINT: &str = "wasmbench.dev/point";
 /// Block, counted from 1; 0 for a scout.
 pub const BLOCK: &str = "wasmbench.dev/block";
 
+/// On a probe's Job and pod: the epoch in which an operator created it.
+pub const EPOCH: &str = "wasmbench.dev/epoch";
+
 /// Name of the schedule, on its runs and its history.
 pub const SCHEDULE: &str = "wasmbench.dev/schedule";
 /// Uid of the schedule, on its history.
@@ -77,3 +80,5 @@ pub const COMPONENT_HISTORY: &str = "history";
 pub const COMPONENT_BODIES: &str = "bodies";
 /// The claim on a node.
 pub const COMPONENT_NODE_LEASE: &str = "node-lease";
+/// The Lease of the operator that leads.
+pub const COMPONENT_LEADER: &str = "leader";

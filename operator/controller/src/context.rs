@@ -17,8 +17,10 @@ use wasmbench_core::config::OperatorConfig;
 
 use crate::clock::ServerClock;
 use crate::error::Backoff;
+use crate::leader::Leader;
 use crate::metrics::Metrics;
 use crate::quiet::Quiet;
+use crate::turns::PublishedTurns;
 
 /// A run that may fail to decode: one bad object must not stop the others.
 pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
@@ -46,13 +48,17 @@ pub struct Context {
     pub backoff: Backoff,
     /// The API server's clock.
     pub clock: ServerClock,
-    /// Open timed windows, in which `client` opens no watches.
+    /// Open timed windows, before which the watches of `client` are renewed.
     pub quiet: Quiet,
+    /// The Lease without which nothing is done.
+    pub leader: Leader,
+    /// Whose turn it is.
+    pub turns: PublishedTurns,
     /// Publishes Events for people.
     pub events: Recorder,
     /// Held by the only reconcile that has a schedule's history in memory.
     pub history_turn: tokio::sync::Mutex<()>,
-    /// Whether the watch has listed all runs once.
+    /// Whether the watch has listed all runs once, or this process stands by.
     pub ready: AtomicBool,
     /// Uids of runs that have released their node but that the watch does not show as ended yet.
     left_queue: Mutex<BTreeSet<String>>,
@@ -83,9 +89,12 @@ impl Context {
         let quiet = Quiet::default();
         let clock = ServerClock::default();
         let client = quiet.keep(clock.follow(client));
+        let leader = Leader::new(client.clone(), &config.operator_namespace, clock.clone());
         Arc::new(Self {
             clock,
             quiet,
+            leader,
+            turns: PublishedTurns::default(),
             events: Recorder::new(client.clone(), reporter),
             client,
             config,
@@ -107,22 +116,34 @@ impl Context {
     }
 
     /// Notes that a run no longer waits for a node. Called before its Lease is released: the
-    /// release wakes the waiting runs, and they must not find this run still ahead of them.
+    /// queue must not find this run still ahead of the others.
     pub fn leave_queue(&self, run_uid: &str) {
         let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
         let mut left = self.left_queue();
         left.retain(|uid| known.contains(uid));
         left.insert(run_uid.to_owned());
+        self.turns.have_changed();
     }
 
     /// Notes that a run waits for a node, possibly again after it was suspended.
     pub fn join_queue(&self, run_uid: &str) {
-        self.left_queue().remove(run_uid);
+        if self.left_queue().remove(run_uid) {
+            self.turns.have_changed();
+        }
     }
 
     /// Whether the run has released its node since it last waited for one.
     pub fn has_left_queue(&self, run_uid: &str) -> bool {
         self.left_queue().contains(run_uid)
+    }
+
+    /// Whether the run with this uid goes on, now or after it was suspended.
+    pub fn goes_on(&self, run_uid: &str) -> bool {
+        let is_it = |run: &GuardedRun| meta_of(run).uid.as_deref() == Some(run_uid);
+        let found = self.runs.get().and_then(|runs| runs.find(is_it));
+        let goes_on =
+            |run: &BenchmarkRun| !run.is_finished() && run.metadata.deletion_timestamp.is_none();
+        found.is_some_and(|run| run.0.as_ref().is_ok_and(goes_on))
     }
 
     /// Notes that a run of `namespace` releases a node. Forgets other namespaces that have no runs.

@@ -1,8 +1,9 @@
 //! What wakes the operator up: changes to runs, the few events of their pods and Jobs that a plan
-//! depends on, and nodes that become free. Nothing polls. Schedules have their own controller,
+//! depends on, and turns in the queue. Nothing polls. Schedules have their own controller,
 //! which this one wakes when a run has ended.
 
 use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,20 +12,22 @@ use futures::{Stream, StreamExt, TryStreamExt};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
 use kube::runtime::reflector::{self, ObjectRef, Store};
-use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
+use kube::runtime::{Controller, PredicateConfig, WatchStreamExt, controller, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use wasmbench_api::labels;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::observed::PodState;
 
-use crate::context::{Context, GuardedRun, GuardedSchedule};
+use crate::context::{Context, GuardedRun, GuardedSchedule, meta_of};
 use crate::deletions::{self, Claims};
 use crate::error::chain;
 use crate::namespaces::{self, Namespaced};
-use crate::observe::pod_seen;
+use crate::observe::{is_late, node_of_job, pod_seen};
 use crate::pause::WatchPause;
+use crate::queue;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
 use crate::runs_in_memory;
@@ -38,10 +41,9 @@ const CONCURRENCY: u16 = 8;
 
 /// Reconciles all runs until a signal stops it.
 pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
-    let client = context.client.clone();
     listable::<GuardedRun>(&context, "BenchmarkRuns").await?;
     listable::<GuardedSchedule>(&context, "BenchmarkSchedules").await?;
-    let (wakes, woken) = schedules::wired();
+    let (wakes, woken_schedules) = schedules::wired();
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
     let ours = config.clone().labels(labels::RUN_UID);
     let pods = config.clone().labels(&watched_pods());
@@ -49,43 +51,47 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let (store, writer) = reflector::store();
     let paged = config.clone().page_size(runs_in_memory::PAGE);
     let when_ended = wakes.clone();
+    let (context_of_runs, mut changes) = (context.clone(), queue::changes());
     let listed = namespaces::as_one(&context, &paged, &store, runs_in_memory::slim)
         .reflect(writer)
+        .inspect_ok(move |event| changes(&context_of_runs, event))
         .applied_objects()
-        .inspect_ok(move |run| when_ended.run_seen(run));
+        .inspect_ok(move |run| when_ended.run_seen(run))
+        .predicate_filter(
+            |run: &GuardedRun| Some(significance(run)),
+            PredicateConfig::default(),
+        );
+    let (woken, turns) = futures::channel::mpsc::unbounded();
     let mut controller = Controller::for_stream(listed, store.clone())
         .trigger_backoff(WatchPause)
-        .with_config(controller::Config::default().concurrency(CONCURRENCY));
+        .with_config(controller::Config::default().concurrency(CONCURRENCY))
+        .reconcile_on(turns);
     let _ = context.runs.set(store.clone());
-    let when_listed = context.clone();
-    let (deleted, deletions) = futures::channel::mpsc::unbounded();
-    let all_runs = store.clone();
-    let of_jobs = context.quiet.clone();
     let (jobs, job_events) = kept(
-        Api::namespaced(client.clone(), &own_namespace),
-        ours.clone(),
+        Api::namespaced(context.client.clone(), &own_namespace),
+        ours,
     );
-    let (leases, lease_events) = kept(Api::namespaced(client, &own_namespace), ours);
     for api in namespaces::with_own::<Pod>(&context) {
-        let of_pods = context.quiet.clone();
+        let context = context.clone();
         controller = controller.watches(api, pods.clone(), move |pod| {
-            let can_wait = of_pods.is_of_another_trial(&pod.metadata);
-            if can_wait { None } else { run_of_pod(&pod) }
+            wake(&context, &pod.metadata, || run_of_pod(&pod))
         });
     }
+    let (sources, source_changes) = queue::watch(&context);
+    let (context_of_jobs, leases) = (context.clone(), sources.leases.clone());
     let controller = controller
         .watches_stream(job_events, move |job: Job| {
-            let can_wait = of_jobs.is_of_another_trial(&job.metadata);
-            if can_wait { None } else { run_of_job(&job) }
+            let run = wake(&context_of_jobs, &job.metadata, || run_of_job(&job));
+            if is_late(&context_of_jobs, &job) {
+                return run_that_removes(&job, &leases.state());
+            }
+            run
         })
-        .watches_stream(lease_events, move |lease: Lease| {
-            waiting_runs(&lease, &all_runs.state())
-        })
-        .reconcile_all_on(deletions)
         .shutdown_on_signal();
-    let ready = async move {
+    let ready = async {
         if store.wait_until_ready().await.is_ok() {
-            when_listed.ready.store(true, Ordering::Relaxed);
+            sources.are_listed().await;
+            context.ready.store(true, Ordering::Relaxed);
             tracing::info!("all runs are listed");
         }
     };
@@ -97,14 +103,19 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
                 tracing::debug!(error = chain(&error), "controller");
             }
         });
-    let schedules = Box::pin(schedules::reconcile_all(context.clone(), woken));
-    let swept = deletions::sweep(context, Claims { jobs, leases }, deleted, wakes);
-    let others = futures::future::join3(ready, swept, schedules);
+    let schedules = Box::pin(schedules::reconcile_all(context.clone(), woken_schedules));
+    let claims = Claims {
+        jobs,
+        leases: sources.leases.clone(),
+    };
+    let swept = deletions::sweep(&context, claims, wakes);
+    let queued = queue::run(&context, &sources, source_changes, woken);
+    let others = futures::future::join4(ready, swept, schedules, queued);
     // The controller of runs ends on a signal, and everything else with it. A schedule repeats
     // whatever was interrupted.
     tokio::select! {
         () = runs => {}
-        ((), (), ()) = others => {}
+        ((), (), (), ()) = others => {}
     }
     tracing::info!("wasmbench-operator ends");
     Ok(())
@@ -195,22 +206,48 @@ fn run_of_job(job: &Job) -> Option<ObjectRef<GuardedRun>> {
     (ended || deleting).then(|| run_of(job)).flatten()
 }
 
-/// Every run that may be waiting for the node of a Lease that nobody holds.
-fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<GuardedRun>> {
-    let held = lease
-        .spec
-        .as_ref()
-        .is_some_and(|spec| spec.holder_identity.is_some());
-    if held {
-        return vec![];
+/// The run that removes a late probe: the one that holds its node, or its own. If that has changed since,
+/// it learns so when it looks.
+fn run_that_removes(job: &Job, claims: &[Arc<Lease>]) -> Option<ObjectRef<GuardedRun>> {
+    let node = node_of_job(job)?;
+    let is_held = |lease: &&Arc<Lease>| {
+        let of_node = lease.annotations().get(labels::NODE);
+        let spec = lease.spec.as_ref();
+        let holder = spec.and_then(|spec| spec.holder_identity.as_ref());
+        of_node.is_some_and(|found| found == node) && holder.is_some()
+    };
+    match claims.iter().find(is_held) {
+        Some(lease) => run_of(&**lease),
+        None => run_of(job),
     }
-    let active = runs
-        .iter()
-        .filter_map(|run| run.0.as_ref().ok())
-        .filter(|run| !run.is_finished());
-    active
-        .filter_map(|run| Some(Context::reference(&run.namespace()?, &run.name_any())))
-        .collect()
+}
+
+/// What makes a change of a run one that its reconcile has to look at. The operator's own writes to the
+/// status do not, except the one that ends the run: from then on it only expires.
+fn significance(run: &GuardedRun) -> u64 {
+    let meta = meta_of(run);
+    let is_finished = run.0.as_ref().is_ok_and(BenchmarkRun::is_finished);
+    let is_deleted = meta.deletion_timestamp.is_some();
+    let mut hasher = DefaultHasher::new();
+    (meta.generation, &meta.labels, is_deleted, is_finished).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The run to wake for an object of this metadata. If there is one, the run has something in the cluster.
+fn wake(
+    context: &Context,
+    meta: &ObjectMeta,
+    run: impl FnOnce() -> Option<ObjectRef<GuardedRun>>,
+) -> Option<ObjectRef<GuardedRun>> {
+    let uid = meta
+        .labels
+        .as_ref()
+        .and_then(|all| all.get(labels::RUN_UID));
+    context.turns.unsettle(uid.map_or("", String::as_str));
+    if context.quiet.is_of_another_trial(meta) {
+        return None;
+    }
+    run()
 }
 
 #[cfg(test)]
@@ -218,6 +255,28 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn a_late_probe_wakes_the_run_that_holds_its_node_or_else_its_own() {
+        let annotations = |run: &str| json!({ labels::RUN_NAMESPACE: "team-a", labels::RUN_NAME: run, labels::NODE: "bench-1" });
+        let template = json!({ "spec": { "containers": [], "nodeName": "bench-1" } });
+        let job = json!({
+            "metadata": { "name": "probe", "annotations": annotations("own") },
+            "spec": { "template": template },
+        });
+        let job: Job = serde_json::from_value(job).unwrap();
+        let lease = |holder: &Value| {
+            let lease = json!({
+                "metadata": { "name": "wasmbench-node-bench-1", "annotations": annotations("holder") },
+                "spec": { "holderIdentity": holder },
+            });
+            Arc::new(serde_json::from_value::<Lease>(lease).unwrap())
+        };
+        let woken = |claims: &[Arc<Lease>]| run_that_removes(&job, claims).unwrap().name;
+        assert_eq!(woken(&[lease(&json!("uid"))]), "holder");
+        assert_eq!(woken(&[lease(&Value::Null)]), "own");
+        assert_eq!(woken(&[]), "own");
+    }
 
     fn wakes(component: &str, spec: &Value, status: &Value) -> bool {
         let pod = json!({
@@ -245,5 +304,26 @@ mod tests {
         }
         assert!(wakes("subject", &there, &running("subject")));
         assert!(!wakes("probe", &there, &running("probe")));
+    }
+
+    fn run(generation: i64, finished: &str, message: &str) -> GuardedRun {
+        serde_json::from_value(json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+            "metadata": { "name": "r", "namespace": "team-a", "uid": "1", "generation": generation },
+            "spec": { "variants": [], "workloads": [], "sweeps": {} },
+            "status": { "conditions": [{
+                "type": "Finished", "status": finished, "reason": "Because", "message": message,
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }] },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_run_is_not_woken_by_its_own_status_until_it_has_finished() {
+        let waiting = significance(&run(1, "Unknown", "number 3"));
+        assert_eq!(significance(&run(1, "Unknown", "number 2")), waiting);
+        assert_ne!(significance(&run(2, "Unknown", "number 3")), waiting);
+        assert_ne!(significance(&run(1, "True", "it has ended")), waiting);
     }
 }

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use futures::channel::mpsc::UnboundedSender;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, pin_mut};
@@ -51,19 +50,14 @@ impl Claims {
     }
 }
 
-/// Sweeps at start and whenever a run is deleted, and then triggers all runs: a waiting one may be
-/// next now.
-pub async fn sweep(
-    context: Arc<Context>,
-    claims: Claims,
-    swept: UnboundedSender<()>,
-    wakes: Wakes,
-) {
+/// Sweeps at start and whenever a run is deleted. The queue learns by itself of the nodes that become
+/// free.
+pub async fn sweep(context: &Context, claims: Claims, wakes: Wakes) {
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(runs_in_memory::PAGE);
-    let events = namespaces::events::<PartialObjectMeta<BenchmarkRun>>(&context, &config);
-    sweep_on(&context, events, &claims, swept, &wakes).await;
+    let events = namespaces::events::<PartialObjectMeta<BenchmarkRun>>(context, &config);
+    sweep_on(context, events, &claims, &wakes).await;
 }
 
 /// Sweeps on `events`, until there are no more.
@@ -71,7 +65,6 @@ async fn sweep_on(
     context: &Context,
     events: impl Stream<Item = Event>,
     claims: &Claims,
-    swept: UnboundedSender<()>,
     wakes: &Wakes,
 ) {
     pin_mut!(events);
@@ -83,6 +76,10 @@ async fn sweep_on(
                 Ok(Some(watcher::Event::Delete(run))) => {
                     wakes.run_gone(&run.metadata);
                     let run = sweep::run_of(&run.metadata);
+                    // Many runs that only waited may be deleted at once: they have left nothing.
+                    if context.turns.is_settled(&run.uid) {
+                        continue;
+                    }
                     let at_once = context.quiet.end(&run.uid) || claims.has(&run.uid);
                     sweeps.push(after(context, run, at_once).boxed());
                 }
@@ -95,10 +92,7 @@ async fn sweep_on(
                 Ok(None) => return,
                 Err(error) => tracing::debug!(error = chain(&error), "watch for deletions"),
             },
-            Some(()) = sweeps.next() => {
-                // Fails only when the controller has ended.
-                let _ = swept.unbounded_send(());
-            }
+            Some(()) = sweeps.next() => {}
         }
     }
 }
@@ -196,7 +190,6 @@ mod tests {
     /// every second.
     async fn sweeps(context: &Context, claims: &Claims, deleted: &str) {
         let (wakes, _woken) = schedules::wired();
-        let (swept, _swept) = futures::channel::mpsc::unbounded();
         let first: Event = Ok(watcher::Event::Delete(run(deleted)));
         let others = stream::unfold((), |()| async {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -204,7 +197,7 @@ mod tests {
             Some((busy, ()))
         });
         let events = stream::iter([first]).chain(others);
-        let all = sweep_on(context, events, claims, swept, &wakes);
+        let all = sweep_on(context, events, claims, &wakes);
         let _ = tokio::time::timeout(10 * MINUTE, all).await;
     }
 
@@ -230,6 +223,15 @@ mod tests {
         let claims = claims(&[json!({ "metadata": metadata })]);
         sweeps(&context, &claims, "measuring").await;
         assert_eq!(calls.lock().unwrap().first(), Some(&Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_only_waited_is_not_swept() {
+        let (context, calls) = server(0);
+        context.turns.look("waiting");
+        context.turns.settle("waiting");
+        sweeps(&context, &claims(&[]), "waiting").await;
+        assert!(calls.lock().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

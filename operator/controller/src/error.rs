@@ -105,6 +105,9 @@ pub enum Error {
     /// The report could not be written as text.
     #[error("could not render the report")]
     Render(#[from] files::Error),
+    /// This process may not begin a trial.
+    #[error("this process may not begin a trial: {0}")]
+    NotLeader(String),
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),
@@ -133,6 +136,7 @@ impl Error {
             | Self::Report { .. }
             | Self::Record(_)
             | Self::Render(_)
+            | Self::NotLeader(_)
             | Self::TimedOut(_)
             | Self::Panicked(_) => false,
         }

@@ -1,5 +1,5 @@
-//! `/livez` (the process answers), `/readyz` (the watch has listed all runs once) and `/metrics`.
-//! Read-only. Anyone in the cluster may connect, so connections are limited in number and time.
+//! `/livez` (the process answers), `/readyz` (the watch has listed all runs once, or the process stands
+//! by) and `/metrics`. Read-only. Anyone in the cluster may connect, so connections are limited in number and time.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -1,9 +1,9 @@
 //! The operator: validate -> observe -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
-//! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and
-//! [`schedules`] (what starts runs). Every rule is in `wasmbench-core`; this crate holds the
-//! client.
+//! (status), [`show`] with [`exported`] (results for Prometheus), then [`controller`] (what wakes it up),
+//! [`queue`] with [`turns`] (whose turn it is), [`schedules`] (what starts runs) and [`operator`] with
+//! [`leader`] (which process does all that). Every rule is in `wasmbench-core`; this crate holds the client.
 
 pub mod act;
 mod clock;
@@ -15,10 +15,13 @@ pub mod error;
 pub mod exported;
 mod guard;
 pub mod http;
+pub mod leader;
 pub mod metrics;
 mod namespaces;
 pub mod observe;
+pub mod operator;
 mod pause;
+mod queue;
 pub mod quiet;
 pub mod reconcile;
 mod remove;
@@ -28,6 +31,7 @@ pub mod schedules;
 mod show;
 pub mod status;
 pub mod sweep;
+pub mod turns;
 
 use std::sync::LazyLock;
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use listen_address::everywhere;
-use wasmbench_controller::{VERSION, context::Context, controller, crds, http};
+use wasmbench_controller::{VERSION, context::Context, crds, http, operator};
 use wasmbench_core::config::OperatorConfig;
 
 /// The port of the probes and the metrics in the chart.
@@ -37,6 +37,9 @@ enum Command {
         /// Where /livez, /readyz and /metrics are served. Default: all addresses, port 8080.
         #[arg(long, env = "WASMBENCH_LISTEN")]
         listen: Option<String>,
+        /// Name of the pod that it runs in, by which other operators find out whether it still exists.
+        #[arg(long, env = "WASMBENCH_POD", default_value = "by-hand")]
+        pod: String,
     },
     /// Print the CustomResourceDefinitions as YAML.
     Crd,
@@ -44,9 +47,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Run { config, listen } => {
+        Command::Run {
+            config,
+            listen,
+            pod,
+        } => {
             let listen = listen.unwrap_or_else(|| everywhere(PORT).to_string());
-            run(&config, &listen)
+            run(&config, &listen, &pod)
         }
         Command::Crd => print_crd(),
     };
@@ -65,7 +72,7 @@ fn main() -> ExitCode {
 
 /// Runs the operator. One thread is enough: it waits nearly all of the time, and must not take CPU
 /// time from what it measures.
-fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
+fn run(config: &Path, listen: &str, pod: &str) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
@@ -97,7 +104,7 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
             .with_context(|| format!("could not listen on {listen}"))?;
         tokio::select! {
             never = http::serve(listener, context.clone()) => match never {},
-            ran = controller::run(context) => ran.context("the controller ended"),
+            ran = operator::run(context, pod) => ran,
         }
     })
 }

@@ -1,6 +1,7 @@
 //! Reconciles one `BenchmarkRun`: validate -> observe -> plan -> act -> report. Only `observe`,
 //! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,17 @@ use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
 use wasmbench_core::lifetime::expires_at;
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
+use wasmbench_core::validate::ValidatedRun;
 
 use crate::context::{Context, GuardedRun, meta_of};
 use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
 use crate::{act, observe, remove, report, show, sweep};
+
+/// How often a run looks whether the queue knows it. One that holds its node is not woken.
+const UNPLACED: Duration = Duration::from_secs(2);
 
 /// The controller's entry point: guards against objects that do not decode, hangs and panics, so
 /// that one run never stops the others.
@@ -27,9 +33,14 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
     };
     context.metrics.reconciled(started.elapsed());
     let uid = uid_of(&run);
+    let was_lasting = context.backoff.is_lasting(&uid);
     if result.is_ok() {
         context.backoff.succeeded(&uid);
-    } else if context.backoff.is_lasting(&uid) {
+        if was_lasting {
+            // The queue has passed it over so far.
+            context.turns.have_changed();
+        }
+    } else if was_lasting {
         release_node(&run, &context).await;
     }
     result
@@ -88,34 +99,77 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             return Ok(Action::await_change());
         }
     };
-    let (observed, lives) = futures::try_join!(
-        observe::observe(context, run, &valid),
-        sweep::lives(context, &this),
-    )?;
-    // The watch may lag behind, and nobody would release what a deleted run claims now.
-    if !lives {
+    if may_wait(run) && !context.turns.know(&valid.uid) {
+        // The queue wakes it when it has a place.
+        return Ok(Action::requeue(UNPLACED));
+    }
+    let Some(observed) = Box::pin(observed(run, &valid, context)).await? else {
         return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());
-    }
+    };
     let plan = plan(&valid, &observed, context.clock.now());
-    if matches!(plan.stage, Stage::Queued { .. }) {
+    if only_waits(&plan) {
+        context.turns.settle(&valid.uid);
+    } else {
+        context.turns.unsettle(&valid.uid);
+    }
+    // One that was resumed before it had released its node measures at once.
+    if matches!(plan.stage, Stage::Queued { .. } | Stage::Measuring { .. }) {
         context.join_queue(&valid.uid);
-        // Also one whose node was taken away while a probe measured.
+    }
+    // Also where the node was taken away while a probe measured.
+    if matches!(plan.stage, Stage::Queued { .. } | Stage::Suspended) {
         context.quiet.end(&valid.uid);
     }
     // A probe starts a timed window, in which nothing is written: the status goes first.
-    if plan.starts_probe() {
+    let done = if plan.starts_probe() {
         report::report(context, run, &valid, &observed, &plan, None).await?;
-        act::act(context, &valid, &observed, &plan).await?;
+        act::act(context, &valid, &observed, &plan).await?
     } else {
         let acted = act::act(context, &valid, &observed, &plan).await;
         let obstacle = acted.as_ref().err().filter(|error| error.is_for_people());
         let reported = report::report(context, run, &valid, &observed, &plan, obstacle).await;
         // The first error is the cause.
-        acted.and(reported)?;
+        let done = acted?;
+        reported.map(|()| done)?
+    };
+    Ok(match done {
+        ControlFlow::Continue(()) => action_of(&plan, context),
+        ControlFlow::Break(()) => Action::requeue(Duration::ZERO),
+    })
+}
+
+/// Whether the run is new, or was not in a trial when its status was written.
+fn may_wait(run: &BenchmarkRun) -> bool {
+    let status = run.status.as_ref();
+    let progress = status.and_then(|status| status.progress.as_ref());
+    !run.spec.suspend && progress.is_none_or(|progress| progress.trial.is_none())
+}
+
+/// What is seen for the run; `None` if it is gone.
+async fn observed(
+    run: &BenchmarkRun,
+    valid: &ValidatedRun,
+    context: &Context,
+) -> Result<Option<Observed>, Error> {
+    if let Some(waiting) = observe::waiting(context, run, valid) {
+        return Ok(Some(waiting));
     }
-    Ok(action_of(&plan, context))
+    context.turns.look(&valid.uid);
+    let this = sweep::run_of(&run.metadata);
+    let (observed, lives) = futures::try_join!(
+        observe::observe(context, run, valid),
+        sweep::lives(context, &this),
+    )?;
+    // The watch may lag behind, and nobody would release what a deleted run claims now.
+    Ok(lives.then_some(observed))
+}
+
+/// Whether the run waits for a node and has nothing in the cluster.
+fn only_waits(plan: &Plan) -> bool {
+    let waits = matches!(plan.stage, Stage::Queued { .. }) && plan.wake == Wake::OnChange;
+    waits && plan.steps.is_empty() && plan.completed == 0
 }
 
 fn action_of(plan: &Plan, context: &Context) -> Action {

@@ -99,8 +99,8 @@ async fn write(
         .await
     {
         Ok(_) => {}
-        // Deleted in the meantime, or deleted and recreated: nobody is left to read it.
-        Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() => return Ok(()),
+        // Deleted in the meantime: nobody is left to read it.
+        Err(kube::Error::Api(s)) if s.is_not_found() => return Ok(()),
         Err(source) => return Err(Error::Report { source }),
     }
     announce(context, run, &new).await;

@@ -3,6 +3,7 @@
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_model::units::duration;
+use wasmbench_model::wire::record::TrialId;
 
 use crate::config::OperatorConfig;
 use crate::plan::expected_trial_seconds;
@@ -12,10 +13,7 @@ use crate::validate::{Invalid, ValidatedRun, validate};
 /// throughout.
 pub fn admit(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     let run = validate(run, config)?;
-    let trials = run.order.iter();
-    let seconds: u64 = trials
-        .map(|trial| expected_trial_seconds(&run, trial))
-        .sum();
+    let seconds = seconds_of(&run, &run.order);
     let most = u64::from(config.limits.run_seconds);
     if seconds > most {
         let message = format!(
@@ -28,4 +26,16 @@ pub fn admit(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun
         return Err(Invalid { field, message });
     }
     Ok(run)
+}
+
+/// For how many seconds `run` will probably hold a node, before it has records.
+pub fn expected_seconds(run: &ValidatedRun) -> u64 {
+    seconds_of(run, run.planned(0))
+}
+
+fn seconds_of(run: &ValidatedRun, trials: &[TrialId]) -> u64 {
+    let seconds = trials
+        .iter()
+        .map(|trial| expected_trial_seconds(run, trial));
+    seconds.sum()
 }

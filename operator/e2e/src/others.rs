@@ -15,6 +15,8 @@ use wasmbench_model::wire::document::{LoadDocument, TimedWindow, Warmup};
 use wasmbench_model::wire::request::REQUEST_ENV;
 use wasmbench_results::read::fortio::{self, Load};
 
+use crate::processes::cpu_seconds;
+
 /// A command that runs on one CPU alone, if one is given. taskset is part of util-linux.
 fn command_on(cpu: Option<u32>, program: &Path) -> Command {
     let Some(cpu) = cpu else {
@@ -101,18 +103,6 @@ impl Gateway {
         Self::wait(command, port, Some(folder))
     }
 
-    /// CPU time of the process so far, to a hundredth of a second.
-    fn cpu_seconds(&self) -> f64 {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
-        let stat = stat.expect("it runs");
-        // The preceding name may contain anything and ends with the last parenthesis.
-        let fields = stat.rsplit(')').next().expect("fields");
-        let ticks = fields.split_ascii_whitespace().skip(11).take(2);
-        ticks
-            .map(|ticks| ticks.parse::<f64>().expect("ticks") / 100.0)
-            .sum()
-    }
-
     fn listening(mut command: Command, port: u16, folder: Option<TempDir>) -> Self {
         command.arg(format!("--listen=127.0.0.1:{port}"));
         Self::wait(command, port, folder)
@@ -186,9 +176,9 @@ impl Task<'_> {
 
     /// CPU time of the gateway per request of a load in microseconds, including the warm-up.
     pub fn cpu_per_request(&self, gateway: &Gateway) -> f64 {
-        let before = gateway.cpu_seconds();
+        let before = cpu_seconds(gateway.child.id());
         let (warmup, timed) = self.probe_with(gateway, &program("WASMBENCH_GENERATOR"));
-        let used = gateway.cpu_seconds() - before;
+        let used = cpu_seconds(gateway.child.id()) - before;
         let load = load_of(&timed);
         assert_eq!(load.failed, 0, "an answer that fails is a cheap one");
         used * 1e6 / (warmup.requests + load.succeeded) as f64

@@ -9,15 +9,38 @@ use wasmbench_core::build::component_selector;
 /// Name of the operator's program.
 pub const OPERATOR: &str = "wasmbench-operator";
 const PROBE: &str = "wasmbench-probe";
+/// The kernel's unit of CPU time, on every architecture that the cluster runs on.
+const TICKS_PER_SECOND: f64 = 100.0;
 
-/// The operator, if it is running; the cluster has only one.
+/// The operator, if it is running; the cluster has only one, unless a test asks for a second process.
 pub fn operator() -> Option<u32> {
     all(OPERATOR).next()
+}
+
+/// The operator in the pod with this uid, if it is running.
+pub fn operator_in(pod_uid: &str) -> Option<u32> {
+    all(OPERATOR).find(|pid| is_in_pod(*pid, pod_uid))
 }
 
 /// The cluster's API server.
 pub fn api_server() -> Option<u32> {
     all("kube-apiserver").next()
+}
+
+/// The cluster's etcd.
+pub fn etcd() -> Option<u32> {
+    all("etcd").next()
+}
+
+/// The CPU time that a process has used so far, in seconds: to a hundredth.
+pub fn cpu_seconds(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // After the name, which may contain anything, user and system time are the 12th and 13th field.
+    let after_name = stat.rsplit_once(')').map(|(_, rest)| rest);
+    let fields = after_name.unwrap_or_default().split_whitespace();
+    let ticks = fields.skip(11).take(2);
+    let ticks: f64 = ticks.filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / TICKS_PER_SECOND
 }
 
 /// The kubelet of each node.

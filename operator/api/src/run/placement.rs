@@ -66,7 +66,7 @@ impl Network {
 
 /// A taint that is tolerated, with the meaning of a pod's toleration.
 #[serde_with::skip_serializing_none]
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new(validation::EXISTS_RULE).message(validation::EXISTS_MESSAGE).field_path(".value"),
@@ -90,7 +90,16 @@ pub struct Toleration {
 
 /// How a toleration compares the taint's value.
 #[derive(
-    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::IntoStaticStr,
 )]
 pub enum TolerationOperator {
     /// The values must be equal.
@@ -101,7 +110,16 @@ pub enum TolerationOperator {
 
 /// What a taint does to pods that do not tolerate it.
 #[derive(
-    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::IntoStaticStr,
 )]
 pub enum TaintEffect {
     /// New pods are not scheduled on the node.

@@ -179,8 +179,15 @@ pub struct Progress {
     #[schemars(length(max = 1024))]
     pub message: String,
 
+    /// The place of a run that waits for a node, among those that could use the same nodes: 1 is next.
+    /// Far from the front it is about right.
+    pub place_in_queue: Option<u32>,
+
+    /// When a run that waits for a node will probably begin, by how long the runs before it take.
+    pub estimated_start_time: Option<Time>,
+
     /// When the run will probably finish, estimated from its spec and the pace of the trials so
-    /// far. Excludes time in a queue.
+    /// far; for a run that waits for a node, by how long the runs before it take, too.
     pub estimated_completion_time: Option<Time>,
 }
 

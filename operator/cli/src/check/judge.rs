@@ -11,7 +11,9 @@ use crate::check::seen::{Answer, OperatorSeen, Seen};
 /// What the API server must serve.
 const RESOURCES: [&str; 2] = ["benchmarkruns", "benchmarkschedules"];
 /// The chart's admission policies, without the name of the operator's Deployment as their prefix.
-pub const POLICIES: [&str; 7] = [
+pub const POLICIES: [&str; 9] = [
+    "installation",
+    "leader",
     "origin",
     "owned",
     "pods",

@@ -8,6 +8,7 @@ mod record;
 mod summarise;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
@@ -34,21 +35,25 @@ use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::act::on_node::OnNode;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, chain};
 use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
 use crate::sweep;
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
+/// For how long the Lease of the leader is renewed at most: if the leader is paused, all nodes wait for that
+/// to end.
+const LONGEST_COVER: Duration = Duration::from_mins(2);
 
-/// Carries out the steps of `plan` in order.
+/// Carries out the steps of `plan` in order. `Break` means that a step was refused for good, which is
+/// recorded: nothing else tells the run, so it has to look again now.
 pub async fn act(
     context: &Context,
     run: &ValidatedRun,
     observed: &Observed,
     plan: &Plan,
-) -> Result<(), Error> {
+) -> Result<ControlFlow<()>, Error> {
     let node = plan.node.as_deref().unwrap_or_default();
     bodies::complete(context, run, observed).await?;
     for step in &plan.steps {
@@ -58,28 +63,35 @@ pub async fn act(
         let name: &'static str = step.into();
         context.metrics.stepped(name);
         // A step builds whole objects: on the heap, so that what waits for it stays small.
-        Box::pin(one(OnNode { context, run, node }, observed, step)).await?;
+        let done = Box::pin(one(OnNode { context, run, node }, observed, step)).await?;
         tracing::info!(
             run = run.name,
             namespace = run.namespace,
             step = name,
+            refused = done.is_break().then_some(true),
             "step done"
         );
+        if done.is_break() {
+            return Ok(done);
+        }
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
-async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), Error> {
+/// The steps that make something may be refused.
+async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<ControlFlow<()>, Error> {
     let OnNode { context, run, node } = here;
-    match step {
+    let done = match step {
         Step::ClaimNode { node, existing } => {
             nodes::claim(context, run, node, existing.as_ref()).await
         }
         Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
         Step::ForgetNode { lease } => nodes::forget(context, lease).await,
         Step::Sweep(over) => sweep::leftovers(context, over).await,
-        Step::StartUpstream { trial, restarts } => start_upstream(here, trial, *restarts).await,
-        Step::DeploySubject(trial) => deploy_subject(here, observed, trial).await,
+        Step::StartUpstream { trial, restarts } => {
+            return start_upstream(here, trial, *restarts).await;
+        }
+        Step::DeploySubject(trial) => return deploy_subject(here, observed, trial).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
@@ -94,14 +106,14 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
                 requested_rps: &rates,
             };
-            keep_quiet(context, run, trial).await;
+            keep_quiet(context, run, trial).await?;
             let job = load_job(context, run, trial, target);
-            launch(here, observed, trial, job, *again).await
+            return launch(here, observed, trial, job, *again).await;
         }
         Step::LaunchColdStart { trial, again } => {
-            keep_quiet(context, run, trial).await;
+            keep_quiet(context, run, trial).await?;
             let job = creating_job(context, run, observed, node, trial);
-            launch(here, observed, trial, job, *again).await
+            return launch(here, observed, trial, job, *again).await;
         }
         Step::CollectRecord {
             trial,
@@ -125,15 +137,30 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<(), E
         }
         Step::RemoveProbe { job, uid } => remove_probe(context, job, uid).await,
         Step::Summarise => summarise::summarise(context, run).await,
-    }
+    };
+    done.map(ControlFlow::Continue)
+}
+
+/// Records why a step of `trial` is refused for good.
+async fn refuse(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    failure: &Failure,
+) -> Result<ControlFlow<()>, Error> {
+    let recorded = record::failure(here, trial, failure, None).await;
+    recorded.map(ControlFlow::Break)
 }
 
 /// Keeps the node quiet from now on, until the probe has ended or should have ended.
-async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
+async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) -> Result<(), Error> {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
-    context.quiet.prepare(LONGEST * expected).await;
+    let longest = LONGEST * expected;
+    context.quiet.prepare(longest).await;
+    let covered = context.leader.cover(longest.min(LONGEST_COVER)).await;
+    covered.map_err(|why| Error::NotLeader(chain(&why)))?;
     context.quiet.begin(&run.uid, trial, expected);
+    Ok(())
 }
 
 /// The API server's message, if the refusal is permanent (policy, an invalid field).
@@ -207,37 +234,41 @@ async fn deploy_subject(
     here: OnNode<'_>,
     observed: &Observed,
     trial: &TrialId,
-) -> Result<(), Error> {
+) -> Result<ControlFlow<()>, Error> {
     let OnNode { context, run, node } = here;
     let Some(variant) = run.variant(trial) else {
-        return Ok(());
+        return Ok(ControlFlow::Continue(()));
     };
     let address = upstream_address(run, observed, trial);
     let pod = subject_pod(run, variant, trial, node, address.as_deref());
     let Some(message) = create_pod(context, run, &pod).await? else {
-        return Ok(());
+        return Ok(ControlFlow::Continue(()));
     };
     let message = format!(
         "the API server refuses the pod: {message}: change resources or placement, or the \
          namespace's limits and policies, or exempt it from whatever injects containers"
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
-    record::failure(here, trial, &failure, None).await
+    refuse(here, trial, &failure).await
 }
 
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.
-async fn start_upstream(here: OnNode<'_>, trial: &TrialId, restarts: usize) -> Result<(), Error> {
+async fn start_upstream(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    restarts: usize,
+) -> Result<ControlFlow<()>, Error> {
     let OnNode { context, run, node } = here;
     let pod = upstream_pod(run, &context.config.images, node, restarts);
     let Some(message) = create_pod(context, run, &pod).await? else {
-        return Ok(());
+        return Ok(ControlFlow::Continue(()));
     };
     let message = format!(
         "the API server refuses the echo server's pod: {message}: change the namespace's limits and \
          policies, or leave out workloads with upstream: true"
     );
     let failure = Failure::new(FailureReason::UpstreamUnavailable, message);
-    record::failure(here, trial, &failure, None).await
+    refuse(here, trial, &failure).await
 }
 
 /// The echo server, if `trial` needs one.
@@ -312,11 +343,16 @@ async fn launch(
     trial: &TrialId,
     job: Option<Job>,
     again: bool,
-) -> Result<(), Error> {
+) -> Result<ControlFlow<()>, Error> {
     let OnNode { context, run, .. } = here;
-    let Some(mut job) = job else { return Ok(()) };
+    let Some(mut job) = job else {
+        return Ok(ControlFlow::Continue(()));
+    };
     if again {
         job = probe_job::again(job, run, trial);
+    }
+    if let Some(epoch) = context.leader.epoch() {
+        job = epoch.launch(job);
     }
     let failure = match bodies::of_trial(context, run, observed, trial).await? {
         Ok(sent) => {
@@ -327,10 +363,10 @@ async fn launch(
         Err(failure) => Some(failure),
     };
     let Some(failure) = failure else {
-        return Ok(());
+        return Ok(ControlFlow::Continue(()));
     };
     context.quiet.end(&run.uid);
-    record::failure(here, trial, &failure, None).await
+    refuse(here, trial, &failure).await
 }
 
 /// Creates a Job, unless the run already has it. Returns its metadata, and how it was altered.

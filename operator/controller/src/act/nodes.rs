@@ -37,6 +37,7 @@ pub async fn claim(
     };
     match written {
         Err(kube::Error::Api(status)) if status.is_already_exists() || status.is_conflict() => {
+            context.turns.retract(&run.uid, node, existing);
             Ok(())
         }
         other => other

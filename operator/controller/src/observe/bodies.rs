@@ -21,10 +21,7 @@ pub async fn digests(
     written: &BenchmarkRun,
     run: &ValidatedRun,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let known = written.status.iter().flat_map(|status| &status.bodies);
-    let mut found: BTreeMap<String, String> = known
-        .map(|body| (body.workload.clone(), body.sha256.clone()))
-        .collect();
+    let mut found = known(written);
     let workloads: Vec<_> = run.spec.workloads.iter().collect();
     for (workload, from) in stored(&workloads) {
         if found.contains_key(&workload) {
@@ -35,6 +32,14 @@ pub async fn digests(
         }
     }
     Ok(found)
+}
+
+/// SHA-256 of each body that the status of the run has.
+pub fn known(written: &BenchmarkRun) -> BTreeMap<String, String> {
+    let known = written.status.iter().flat_map(|status| &status.bodies);
+    known
+        .map(|body| (body.workload.clone(), body.sha256.clone()))
+        .collect()
 }
 
 /// A body, or why there is none.

@@ -1,12 +1,14 @@
 //! Converts API objects to what was seen, as plain data. Pure. Objects of other owners are left
 //! out.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod, PodSpec};
+use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::owner::belongs_to;
@@ -291,6 +293,13 @@ fn cpus(node: &Node) -> Option<u32> {
     let capacity = node.status.as_ref()?.capacity.as_ref()?;
     let thousandths = thousandths(&capacity.get("cpu")?.0)?;
     u32::try_from(thousandths / 1000).ok()
+}
+
+/// The labels that a RuntimeClass requires of nodes, by its name.
+pub fn class_labels(class: &RuntimeClass) -> (String, BTreeMap<String, String>) {
+    let scheduling = class.scheduling.as_ref();
+    let selector = scheduling.and_then(|scheduling| scheduling.node_selector.clone());
+    (class.name_any(), selector.unwrap_or_default())
 }
 
 /// A claim on a node as plain data.

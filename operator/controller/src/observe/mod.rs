@@ -1,10 +1,11 @@
-//! Reads everything that a plan for one run depends on. Live lists, not caches, except for the
-//! queue of runs: a plan made from a stale view could measure a trial twice.
+//! Reads everything that a plan for one run depends on. Live lists, not caches, except for the run's
+//! turn: a plan made from a stale view could measure a trial twice.
 
 pub mod bodies;
 mod convert;
 mod events;
 mod found;
+mod late;
 mod occupants;
 mod records;
 
@@ -21,11 +22,11 @@ use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::selector;
+use wasmbench_core::build::{component_selector, selector};
 use wasmbench_core::demands::{RuntimeClassLabels, demands};
-use wasmbench_core::lifetime::{recorded_node, unmatched_since};
-use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
-use wasmbench_core::plan::may_take;
+use wasmbench_core::lifetime::unmatched_since;
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
+use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store;
 use wasmbench_model::wire::scout::Scouted;
@@ -33,10 +34,24 @@ use wasmbench_model::wire::scout::Scouted;
 use crate::context::Context;
 use crate::error::Error;
 
-pub use convert::{end_of, pod_seen};
+pub use convert::{class_labels, end_of, lease as lease_seen, node as node_seen, pod_seen};
 pub use events::{why_no_pod, with_event};
 pub use found::found;
+pub use late::{is_late, node_of_job};
 pub use records::read_summary;
+
+/// What matters for a run that only waits for its turn and has nothing in the cluster, without reading
+/// anything. `None` if that may not be so.
+pub fn waiting(context: &Context, written: &BenchmarkRun, run: &ValidatedRun) -> Option<Observed> {
+    let turn = context.turns.of(&run.uid)?;
+    let waits = matches!(turn.outlook, Outlook::Later(_) | Outlook::Unavailable(_));
+    let is_alone = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
+    is_alone.then(|| Observed {
+        turn: Some(turn),
+        bodies: bodies::known(written),
+        ..Observed::default()
+    })
+}
 
 /// Reads everything that matters for `run`, which was `written` so.
 pub async fn observe(
@@ -44,45 +59,41 @@ pub async fn observe(
     written: &BenchmarkRun,
     run: &ValidatedRun,
 ) -> Result<Observed, Error> {
+    let own_claims = component_selector(&run.uid, labels::COMPONENT_NODE_LEASE);
     let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden, bodies) =
         futures::try_join!(
             run_pods(context, run),
             probes(context),
-            leases(context),
+            claims(context, &own_claims),
             records(context, run),
             runtime_classes(context),
             cold_starts_forbidden(context, run),
             bodies::digests(context, written, run),
         )?;
-    let held = leases
-        .iter()
-        .find(|lease| lease.holder.as_deref() == Some(&run.uid))
-        .map(|lease| lease.node.clone());
-    // A run that holds a node does not choose again, so a large cluster's node list is not read.
-    let nodes = match &held {
-        Some(name) => node(context, name).await?.into_iter().collect(),
-        None => nodes(context).await?,
-    };
+    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
+    let held = leases.iter().find(mine).map(|lease| lease.node.clone());
+    let may_take = held.is_none() && !run.spec.suspend;
+    let turn = context.turns.of(&run.uid).filter(|_| may_take);
     let node = held.unwrap_or_default();
+    let occupants = occupants::list(&probe_jobs, &probe_pods, &run.uid);
+    let (late, probe_jobs) = late::split(context, probe_jobs);
+    let late = late::to_remove(context, &late, &run.uid, &leases).await?;
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
     let mut observed = Observed {
-        nodes,
+        nodes: vec![],
         demands: demands(&run.spec, &context.config, &classes, records.node),
         unmatched_since: unmatched_since(written),
+        late,
         leases,
-        runs: context
-            .known_runs()
-            .iter()
-            .filter_map(|run| run_seen(context, &classes, run.0.as_ref().ok()?))
-            .collect(),
-        served: context.served(),
+        turn,
+        gone: context.turns.gone(),
         runtime_classes: classes.into_keys().collect(),
         cold_starts_forbidden,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
-        occupants: occupants::list(&probe_jobs, &probe_pods, &run.uid),
+        occupants,
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         scatter: None,
@@ -94,12 +105,36 @@ pub async fn observe(
         report: records.report,
     };
     records::between_blocks(context, written, run, &mut observed).await?;
-    if may_take(run, &observed) {
-        observed
-            .occupants
-            .extend(occupants::pods(context, &run.uid).await?);
-    }
+    look_at_nodes(context, run, &mut observed).await?;
     Ok(observed)
+}
+
+/// Reads the nodes that matter, and what other runs have there.
+async fn look_at_nodes(
+    context: &Context,
+    run: &ValidatedRun,
+    observed: &mut Observed,
+) -> Result<(), Error> {
+    let turn = observed.turn.as_ref();
+    let may_take = turn.is_some_and(|turn| matches!(turn.outlook, Outlook::Free(_)));
+    if may_take {
+        let pods = occupants::pods(context, &run.uid).await?;
+        observed.occupants.extend(pods);
+    }
+    let relevant = relevant_nodes(&run.uid, observed);
+    for name in &relevant {
+        observed.nodes.extend(node(context, name).await?);
+    }
+    for occupant in &mut observed.occupants {
+        let run_uid = &occupant.run.uid;
+        occupant.lives = context.goes_on(run_uid);
+        let is_in_the_way = may_take && relevant.contains(&occupant.node);
+        // It may wait for its turn or be suspended, and know nothing of what it has left.
+        if is_in_the_way && occupant.lives && !context.quiet.is_open(run_uid) {
+            context.turns.stir(run_uid);
+        }
+    }
+    Ok(())
 }
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
@@ -136,12 +171,13 @@ fn of_run<K: ResourceExt>(objects: Vec<K>, run_uid: &str) -> Vec<K> {
     objects.into_iter().filter(mine).collect()
 }
 
-async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::LeaseSeen>, Error> {
+/// The claims on nodes that are `wanted`. A pass needs those that its run has, or was the last to have: the
+/// others are the queue's business.
+async fn claims(context: &Context, wanted: &str) -> Result<Vec<LeaseSeen>, Error> {
     let api: Api<Lease> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
-    let wanted = format!("{}={}", labels::COMPONENT, labels::COMPONENT_NODE_LEASE);
     let list = api
-        .list(&ListParams::default().labels(&wanted))
+        .list(&ListParams::default().labels(wanted))
         .await
         .map_err(failed("the claims on nodes"))?;
     Ok(list.items.iter().filter_map(convert::lease).collect())
@@ -193,19 +229,13 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
     Ok(records)
 }
 
-/// All of them, because runs that come first may use others than this one does.
 async fn runtime_classes(context: &Context) -> Result<RuntimeClassLabels, Error> {
     let api: Api<RuntimeClass> = Api::all(context.client.clone());
     let list = api
         .list(&ListParams::default())
         .await
         .map_err(failed("the RuntimeClasses"))?;
-    let labels = |class: RuntimeClass| {
-        let name = class.name_any();
-        let selector = class.scheduling.and_then(|it| it.node_selector);
-        (name, selector.unwrap_or_default())
-    };
-    Ok(list.items.into_iter().map(labels).collect())
+    Ok(list.items.iter().map(convert::class_labels).collect())
 }
 
 /// Whether the cold-start account lacks the right to create pods in the run's namespace. The API
@@ -244,41 +274,4 @@ async fn node(context: &Context, name: &str) -> Result<Option<NodeSeen>, Error> 
     let api: Api<Node> = Api::all(context.client.clone());
     let found = api.get_opt(name).await.map_err(failed("the node"))?;
     Ok(found.as_ref().map(convert::node))
-}
-
-async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
-    let api: Api<Node> = Api::all(context.client.clone());
-    let list = api
-        .list(&ListParams::default())
-        .await
-        .map_err(failed("the nodes"))?;
-    Ok(list.items.iter().map(convert::node).collect())
-}
-
-fn run_seen(
-    context: &Context,
-    classes: &RuntimeClassLabels,
-    run: &BenchmarkRun,
-) -> Option<RunSeen> {
-    let meta = &run.metadata;
-    let uid = meta.uid.as_ref()?;
-    let ended =
-        run.is_finished() || meta.deletion_timestamp.is_some() || context.has_left_queue(uid);
-    Some(RunSeen {
-        uid: uid.clone(),
-        name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
-        created: meta.creation_timestamp.as_ref()?.0,
-        standing: if ended {
-            Standing::Ended
-        } else if run.spec.suspend || context.backoff.is_lasting(uid) {
-            Standing::Suspended
-        } else {
-            Standing::Active
-        },
-        demands: if ended {
-            Demands::default()
-        } else {
-            demands(&run.spec, &context.config, classes, recorded_node(run))
-        },
-    })
 }

@@ -44,6 +44,8 @@ fn occupant(kind: &str, meta: &ObjectMeta, spec: Option<&PodSpec>) -> Option<Occ
             namespace: annotation(labels::RUN_NAMESPACE)?,
             name: annotation(labels::RUN_NAME)?,
         },
+        // Known only where it matters.
+        lives: false,
     })
 }
 

@@ -1,7 +1,7 @@
-//! Silence in timed windows. A watch ends after a while and is reopened, which is a request like
-//! any other. Watches that would end in a window are renewed before it. One that ends anyway is
-//! reopened when the window is over, or after half a minute: the API server then reports what
-//! happened in the meantime, so that nothing is lost. All other requests pass.
+//! Silence in timed windows. While a probe measures on a node, nothing happens on that node: its run does
+//! nothing, and no other run may. Other nodes go on, and users are heard: a watch that ends is reopened at
+//! once. But it ends in a window only if it has to: one that would is renewed before. Work that nobody waits
+//! for, such as the places of waiting runs, is done when the open windows are over.
 
 mod watches;
 
@@ -24,9 +24,6 @@ use watches::{Answer, Watches};
 pub const WATCH_SECONDS: u32 = 200;
 /// How long a request may take until its response begins.
 const CALL: Duration = Duration::from_secs(10);
-/// The longest that a watch stays closed. On many nodes a window is nearly always open, and users who
-/// suspend or delete a run wait for two watches: that of runs, and that of the pods that go away.
-const BLIND: Duration = Duration::from_secs(30);
 /// A younger watch is never renewed, however long the window.
 const YOUNGEST: Duration = Duration::from_secs(10);
 
@@ -46,15 +43,13 @@ struct Window {
 }
 
 impl Quiet {
-    /// Renews the watches that would end within `longest` from now. While a window is open, nothing
-    /// is renewed: a watch could not be reopened.
+    /// Renews the watches that would end within `longest` from now. Other windows may be open, in which
+    /// this is seen; so while one is, no watch is renewed that is in the first half of its life.
     pub async fn prepare(&self, longest: Duration) {
-        let now = Instant::now();
-        if self.windows.borrow().values().any(|open| open.until > now) {
-            return;
-        }
-        let age = Duration::from_secs(WATCH_SECONDS.into()).saturating_sub(longest);
-        self.watches.renew(age.max(YOUNGEST)).await;
+        let life = Duration::from_secs(WATCH_SECONDS.into());
+        let youngest = self.left().map_or(YOUNGEST, |_| life / 2);
+        let age = life.saturating_sub(longest);
+        self.watches.renew(age.max(youngest)).await;
     }
 
     /// Opens the window of this run's trial. It ends after `expected`, unless [`Quiet::end`] ends
@@ -86,6 +81,13 @@ impl Quiet {
         open.is_some_and(|open| open.trial != trial)
     }
 
+    /// Whether the window of this run is open.
+    pub fn is_open(&self, run_uid: &str) -> bool {
+        let windows = self.windows.borrow();
+        let window = windows.get(run_uid);
+        window.is_some_and(|window| window.until > Instant::now())
+    }
+
     /// Ends the window of this run, and returns whether it was open.
     pub fn end(&self, run_uid: &str) -> bool {
         let now = Instant::now();
@@ -110,7 +112,7 @@ impl Quiet {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Wraps `client` so that it opens no watch in a window, and gives up on a response that does
+    /// Wraps `client` so that its watches can be renewed, and so that it gives up on a response that does
     /// not begin in time.
     pub fn keep(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
@@ -118,13 +120,14 @@ impl Quiet {
         let service = tower::service_fn(move |request: Request<Body>| {
             let (client, quiet) = (client.clone(), quiet.clone());
             async move {
-                if !opens_watch(&request) {
-                    return answered(client.send(request)).await.map(Answer::plain);
-                }
-                // An error means that a window is still open.
-                let _ = tokio::time::timeout(BLIND, quiet.over()).await;
+                let is_watch = opens_watch(&request);
                 let response = answered(client.send(request)).await?;
-                Ok(quiet.watches.follow(response))
+                let answer = if is_watch {
+                    quiet.watches.follow(response)
+                } else {
+                    Answer::plain(response)
+                };
+                Ok::<_, kube::Error>(answer)
             }
         });
         Client::new(service, namespace)
@@ -164,7 +167,6 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_mins(1);
-    const WINDOW: Duration = Duration::from_secs(12);
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_nobody_answers_is_an_error_within_fifteen_seconds() {
@@ -218,72 +220,67 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_waits_until_the_window_is_over() {
-        let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), WINDOW);
-        assert_eq!(ask(client(&quiet), "watch=true").await, WINDOW);
-        assert_eq!(ask(client(&quiet), "watch=true").await, Duration::ZERO);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_long_window_holds_no_watch_for_longer_than_half_a_minute() {
+    async fn a_watch_is_opened_in_a_window_too_since_users_are_to_be_heard() {
         let quiet = Quiet::default();
         quiet.begin("run", &trial(1), MINUTE);
-        assert_eq!(ask(client(&quiet), "watch=true").await, BLIND);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_watch_that_waits_goes_on_as_soon_as_the_probe_ended() {
-        let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), MINUTE);
-        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        quiet.end("run");
-        assert_eq!(watch.await.unwrap(), Duration::from_secs(10));
+        for query in ["watch=true", "watch=false"] {
+            assert_eq!(ask(client(&quiet), query).await, Duration::ZERO);
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_window_that_ends_twice_was_open_once() {
         let quiet = Quiet::default();
         quiet.begin("run", &trial(1), MINUTE);
+        assert!(quiet.is_open("run") && !quiet.is_open("another"));
         assert!(quiet.end("run"));
-        assert!(!quiet.end("run"));
+        assert!(!quiet.end("run") && !quiet.is_open("run"));
         quiet.begin("run", &trial(1), MINUTE);
         tokio::time::sleep(MINUTE).await;
         assert!(!quiet.end("run"));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn other_requests_do_not_wait() {
-        let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), MINUTE);
-        assert_eq!(ask(client(&quiet), "watch=false").await, Duration::ZERO);
+    /// For how long work waits that waits for silence.
+    async fn waited(quiet: Quiet) -> Duration {
+        let began = Instant::now();
+        quiet.over().await;
+        began.elapsed()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_waits_for_every_window_but_not_for_later_ones() {
+    async fn work_that_can_wait_goes_on_as_soon_as_the_probe_ended() {
         let quiet = Quiet::default();
-        quiet.begin("one", &trial(1), WINDOW);
-        quiet.begin("two", &trial(1), 2 * WINDOW);
-        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
-        tokio::time::sleep(WINDOW / 2).await;
-        quiet.begin("three", &trial(1), 3 * WINDOW);
+        quiet.begin("run", &trial(1), MINUTE);
+        let work = tokio::spawn(waited(quiet.clone()));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        quiet.end("run");
+        assert_eq!(work.await.unwrap(), Duration::from_secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_that_can_wait_does_so_for_every_window_but_not_for_later_ones() {
+        let quiet = Quiet::default();
+        quiet.begin("one", &trial(1), MINUTE);
+        quiet.begin("two", &trial(1), 2 * MINUTE);
+        let work = tokio::spawn(waited(quiet.clone()));
+        tokio::time::sleep(MINUTE / 2).await;
+        quiet.begin("three", &trial(1), 3 * MINUTE);
         quiet.end("one");
-        assert_eq!(watch.await.unwrap(), 2 * WINDOW);
+        assert_eq!(work.await.unwrap(), 2 * MINUTE);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_next_window_of_a_run_does_not_prolong_the_wait() {
         let quiet = Quiet::default();
-        quiet.begin("run", &trial(1), WINDOW);
-        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
-        tokio::time::sleep(WINDOW / 2).await;
-        quiet.begin("run", &trial(1), WINDOW);
-        assert_eq!(watch.await.unwrap(), WINDOW / 2);
+        quiet.begin("run", &trial(1), MINUTE);
+        let work = tokio::spawn(waited(quiet.clone()));
+        tokio::time::sleep(MINUTE / 2).await;
+        quiet.begin("run", &trial(1), MINUTE);
+        assert_eq!(work.await.unwrap(), MINUTE / 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn watches_that_would_end_in_a_window_are_renewed_unless_another_is_open() {
+    async fn watches_that_would_end_in_a_window_are_renewed_later_if_another_is_open() {
         let quiet = Quiet::default();
         let _held = quiet.watches.follow(Response::new(Body::empty()));
         let prepared = async |longest| {
@@ -291,12 +288,13 @@ mod tests {
             quiet.prepare(longest).await;
             began.elapsed()
         };
-        tokio::time::sleep(2 * MINUTE).await;
-        assert_eq!(prepared(MINUTE).await, Duration::ZERO);
-        quiet.begin("another", &trial(1), MINUTE);
-        assert_eq!(prepared(2 * MINUTE).await, Duration::ZERO);
-        quiet.end("another");
-        // Nobody reopens the watch here, so the wait times out.
-        assert_eq!(prepared(2 * MINUTE).await, Duration::from_secs(1));
+        // Nobody reopens the watch here, so a renewal times out.
+        let renewed = Duration::from_secs(1);
+        tokio::time::sleep(MINUTE).await;
+        assert_eq!(prepared(MINUTE).await, Duration::ZERO, "it is young enough");
+        quiet.begin("another", &trial(1), 3 * MINUTE);
+        assert_eq!(prepared(3 * MINUTE).await, Duration::ZERO);
+        tokio::time::sleep(MINUTE).await;
+        assert_eq!(prepared(3 * MINUTE).await, renewed);
     }
 }

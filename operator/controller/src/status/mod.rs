@@ -156,9 +156,10 @@ pub fn status_of(
         .iter()
         .any(|d| d.type_ == conditions::FINISHED && d.status == "True");
     let started = plan.completed > 0 || matches!(plan.stage, Stage::Measuring { .. });
-    let node = plan
-        .node
-        .clone()
+    // What has been measured binds the run, wherever it waits or has waited since.
+    let recorded = observed.demands.node.clone();
+    let node = recorded
+        .or_else(|| plan.node.clone())
         .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
     let start_time = old.start_time.or_else(|| started.then_some(Time(now)));
     let elapsed = start_time.as_ref().map_or(0, |start| {

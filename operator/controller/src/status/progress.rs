@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::status::Progress;
-use wasmbench_core::observed::Observed;
+use wasmbench_core::observed::{Observed, Turn};
 use wasmbench_core::plan::{Plan, Remaining, Stage};
 use wasmbench_core::validate::ValidatedRun;
 
@@ -20,6 +20,7 @@ pub fn progress(
     let total = valid.planned(observed.blocks).len();
     let most = observed.planned_blocks.map_or(valid.order.len(), |_| total);
     let measuring = matches!(plan.stage, Stage::Measuring { .. });
+    let is_queued = matches!(plan.stage, Stage::Queued { .. });
     let has_ended = matches!(
         plan.stage,
         Stage::Summarising | Stage::Done | Stage::GaveUp { .. }
@@ -43,6 +44,8 @@ pub fn progress(
             valid.name, valid.namespace
         ),
     };
+    let turn = observed.turn.as_ref().filter(|_| is_queued);
+    let expected = turn.and_then(Turn::expected);
     let seconds = measuring.then_some(left.least);
     let left_least = seconds
         .and_then(|s| i64::try_from(s).ok())
@@ -68,7 +71,12 @@ pub fn progress(
         trial,
         phase,
         message,
-        estimated_completion_time: left_least.and_then(|d| now.checked_add(d).ok()).map(Time),
+        place_in_queue: turn.map(|turn| turn.place),
+        estimated_start_time: expected.map(|expected| Time(expected.begins)),
+        estimated_completion_time: left_least
+            .and_then(|d| now.checked_add(d).ok())
+            .or(expected.map(|expected| expected.ends))
+            .map(Time),
     }
 }
 

@@ -2,6 +2,7 @@
 //! conflicts, refusals, objects of other owners. They complement the end-to-end tests, which use a
 //! real one.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use http::{Request, Response};
@@ -107,7 +108,8 @@ fn owned_by(uid: &str) -> Value {
     })
 }
 
-async fn carry_out(calls: Vec<Call>, step: Step) -> (Result<(), Error>, Vec<Value>) {
+/// What came of the step, and the bodies of its calls.
+async fn carry_out(calls: Vec<Call>, step: Step) -> (Result<ControlFlow<()>, Error>, Vec<Value>) {
     let (context, server) = conversation(calls);
     let result = act(&context, &valid(), &Observed::default(), &plan_of(step)).await;
     drop(context);
@@ -136,7 +138,7 @@ async fn a_subject_that_exists_already_counts_as_created() {
         ("GET", pod_path(), 200, owned_by(RUN_UID)),
     ];
     let (result, _) = carry_out(calls, deploy()).await;
-    result.unwrap();
+    assert!(result.unwrap().is_continue());
 }
 
 #[tokio::test]
@@ -171,7 +173,7 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_message() {
         ),
     ];
     let (result, bodies) = carry_out(calls, deploy()).await;
-    result.unwrap();
+    assert!(result.unwrap().is_break(), "nothing else wakes the run");
     let text = outcome_of(&bodies[2]);
     assert!(
         text.contains("PodRejected") && text.contains(words),
@@ -207,7 +209,7 @@ async fn a_job_that_something_changed_on_its_way_becomes_a_record_that_names_it(
         ),
     ];
     let (result, bodies) = carry_out(calls, launch()).await;
-    result.unwrap();
+    assert!(result.unwrap().is_break(), "nothing else wakes the run");
     let text = outcome_of(&bodies[2]);
     assert!(text.contains("ProbeAltered"), "{text}");
     assert!(
@@ -255,7 +257,7 @@ fn launch() -> Step {
 }
 
 /// Launches a probe whose Job name is taken by the Job of this run and this trial.
-async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<(), Error> {
+async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<ControlFlow<()>, Error> {
     let there = json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {
@@ -270,7 +272,8 @@ async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<(), Error> {
 #[tokio::test]
 async fn a_probe_that_exists_already_counts_as_launched() {
     let trial = valid().order[0].to_string();
-    launch_with_taken_name(&valid().uid, &trial).await.unwrap();
+    let launched = launch_with_taken_name(&valid().uid, &trial).await;
+    assert!(launched.unwrap().is_continue());
 }
 
 /// The hash in the names of Jobs is short: whoever creates many runs may hit another run's name.
@@ -304,7 +307,7 @@ async fn losing_a_claim_to_another_run_is_no_error() {
         status(409, "Conflict", "modified"),
     )];
     let (result, bodies) = carry_out(calls, step).await;
-    result.unwrap();
+    assert!(result.unwrap().is_continue());
     assert_eq!(
         bodies[0]["metadata"]["resourceVersion"], "41",
         "the write is not guarded"
@@ -322,7 +325,7 @@ async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
         };
         let calls = vec![("DELETE", "/wasmbench-node-spot-1", code, answer)];
         let (result, bodies) = carry_out(calls, Step::ForgetNode { lease }).await;
-        result.unwrap();
+        assert!(result.unwrap().is_continue());
         assert_eq!(bodies[0]["preconditions"]["resourceVersion"], "41");
     }
 }
@@ -346,7 +349,7 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
         ("GET", "", 200, serde_json::to_value(&stored).unwrap()),
     ];
     let (result, _) = carry_out(calls, record_crash()).await;
-    result.unwrap();
+    assert!(result.unwrap().is_continue());
 }
 
 #[tokio::test]
@@ -366,7 +369,7 @@ async fn records_of_another_schema_are_replaced_and_an_event_reports_it() {
         ("POST", "/events", 201, json!({})),
     ];
     let (result, bodies) = carry_out(calls, record_crash()).await;
-    result.unwrap();
+    assert!(result.unwrap().is_continue());
     let annotations = &bodies[1]["metadata"]["annotations"];
     assert_eq!(annotations[labels::RECORD_SCHEMA], RECORD_SCHEMA);
     let index = annotations[labels::RECORD_INDEX].as_str().unwrap();
@@ -471,7 +474,7 @@ async fn an_echo_server_that_the_api_server_refuses_becomes_a_record() {
         restarts: 0,
     };
     let (result, bodies) = carry_out(calls, start).await;
-    result.unwrap();
+    assert!(result.unwrap().is_break(), "nothing else wakes the run");
     let text = outcome_of(&bodies[2]);
     assert!(
         text.contains("UpstreamUnavailable") && text.contains(words),
@@ -519,9 +522,8 @@ async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() 
         subject_pod: None,
     };
     let (context, server) = conversation(calls);
-    act(&context, &valid(), &seen, &plan_of(step))
-        .await
-        .unwrap();
+    let done = act(&context, &valid(), &seen, &plan_of(step)).await;
+    assert!(done.unwrap().is_continue());
     drop(context);
     let text = outcome_of(&server.await.unwrap()[2]);
     for expected in [
@@ -546,7 +548,7 @@ async fn a_late_deletion_does_not_hit_a_new_pod_of_the_same_name() {
     );
     let calls = vec![("DELETE", "/pods/subject-1", 409, conflict)];
     let (result, bodies) = carry_out(calls, step).await;
-    result.unwrap();
+    assert!(result.unwrap().is_continue());
     assert_eq!(bodies[0]["preconditions"]["uid"], "0a0a");
 }
 
@@ -583,4 +585,24 @@ async fn an_unchanged_status_is_not_written() {
         bodies[0]["metadata"]["uid"], RUN_UID,
         "a new run of the same name could be hit"
     );
+}
+
+#[test]
+fn the_node_of_a_run_is_the_one_that_its_records_come_from() {
+    let mut run = run();
+    let status = json!({ "node": { "name": "taken-since" } });
+    run.status = serde_json::from_value(status).unwrap();
+    let mut plan = plan_of(launch());
+    plan.completed = 1;
+    let mut seen = Observed::default();
+    seen.demands.node = Some("measured".into());
+    let now = jiff::Timestamp::now();
+    for node in [None, Some("expected".to_owned())] {
+        plan.node = node;
+        let status =
+            wasmbench_controller::status::status_of(&run, &valid(), &seen, &plan, None, now);
+        run.status = Some(status);
+        let node = wasmbench_core::lifetime::recorded_node(&run);
+        assert_eq!(node.as_deref(), Some("measured"), "the queue reads it");
+    }
 }

@@ -63,11 +63,12 @@ fn job() -> Value {
     serde_json::to_value(job).unwrap()
 }
 
-async fn carried_out(calls: Vec<Call>, seen: &Observed, plan: &Plan) -> Vec<Value> {
+/// The bodies of the calls, and whether a step was refused.
+async fn carried_out(calls: Vec<Call>, seen: &Observed, plan: &Plan) -> (Vec<Value>, bool) {
     let (context, server) = conversation(calls);
-    act(&context, &sending(), seen, plan).await.unwrap();
+    let done = act(&context, &sending(), seen, plan).await.unwrap();
     drop(context);
-    server.await.unwrap()
+    (server.await.unwrap(), done.is_break())
 }
 
 #[tokio::test]
@@ -82,7 +83,8 @@ async fn a_body_is_given_to_the_job_that_owns_it() {
             json!({"metadata": {"name": "probe"}}),
         ),
     ];
-    let bodies = carried_out(calls, &seen(BODY), &plan_of(launch())).await;
+    let (bodies, is_refused) = carried_out(calls, &seen(BODY), &plan_of(launch())).await;
+    assert!(!is_refused);
     let (map, job) = (&bodies[2], job());
     assert_eq!(map["metadata"]["name"], job["metadata"]["name"]);
     assert_eq!(map["metadata"]["ownerReferences"][0]["uid"], "b0d1");
@@ -106,7 +108,8 @@ async fn a_body_that_is_not_the_first_becomes_a_record_that_ends_the_run() {
                 json!({"metadata": {"name": "records"}}),
             ),
         ];
-        let bodies = carried_out(calls, &seen("{}"), &plan_of(launch())).await;
+        let (bodies, is_refused) = carried_out(calls, &seen("{}"), &plan_of(launch())).await;
+        assert!(is_refused, "nothing else wakes the run");
         let text = outcome_of(&bodies[2]);
         assert!(text.contains(reason), "{text}");
     }
@@ -142,7 +145,7 @@ async fn an_operator_that_comes_back_gives_a_waiting_probe_its_body() {
             steps: vec![],
             ..plan_of(launch())
         };
-        let bodies = carried_out(calls, &seen, &nothing).await;
+        let (bodies, _) = carried_out(calls, &seen, &nothing).await;
         assert_eq!(bodies[1]["metadata"]["ownerReferences"][0]["uid"], "b0d1");
     }
 }

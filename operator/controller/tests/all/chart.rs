@@ -122,6 +122,29 @@ fn the_pods_of_operator_and_helm_test_pass_the_restricted_standard() {
     }
 }
 
+/// A process of the operator learns its pod's name, and the kubelet never runs more of them than the chart
+/// asks for: with two, an update replaces one after the other.
+#[test]
+fn an_update_never_runs_more_processes_of_the_operator_than_asked_for() {
+    let spec = |arguments: &[&str]| of_kind(&render(arguments), "Deployment")[0]["spec"].clone();
+    let one = spec(&[]);
+    assert_eq!(one["strategy"], json!({ "type": "Recreate" }));
+    let env = one["template"]["spec"]["containers"][0]["env"].as_array();
+    let pod = env
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "WASMBENCH_POD");
+    let name = &pod.unwrap()["valueFrom"]["fieldRef"]["fieldPath"];
+    assert_eq!(name, "metadata.name");
+    let two = spec(&["--set", "replicas=2"]);
+    assert_eq!(two["replicas"], 2);
+    let rolling = json!({ "maxSurge": 0, "maxUnavailable": 1 });
+    assert_eq!(
+        two["strategy"],
+        json!({ "type": "RollingUpdate", "rollingUpdate": rolling })
+    );
+}
+
 fn assert_restricted(pod: &Value, file: &str) {
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
     assert!(
@@ -251,6 +274,8 @@ fn impossible_values_are_refused_in_plain_words() {
         ("priorityClassName=A_B", "/priorityClassName"),
         ("nodeSelector.disk=fast disk", "/nodeSelector/disk"),
         ("podLabels.a b=c", "invalid propertyName 'a b'"),
+        ("replicas=0", "/replicas"),
+        ("replicas=3", "/replicas"),
         ("logLevel=loud", "/logLevel"),
         ("logLevel=info;debug", "/logLevel"),
     ];

@@ -104,8 +104,9 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "pods: create delete get list watch",
     ];
     let in_no_namespace = [
-        "nodes: get list",
-        "runtimeclasses: list",
+        "leases: list",
+        "nodes: get list watch",
+        "runtimeclasses: list watch",
         "subjectaccessreviews: create",
     ];
     let own_namespace = [

@@ -24,3 +24,4 @@ mod mistakes;
 mod schedules;
 mod support;
 mod undecodable;
+mod waiting;

@@ -5,6 +5,7 @@ pub mod bodies;
 pub mod cold_start_job;
 pub mod config_map;
 pub mod density_job;
+pub mod leader;
 pub mod lease;
 pub mod names;
 pub mod payload;

@@ -8,7 +8,8 @@ use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::plan::next::Next;
 use crate::plan::pod_start::{PROBE_POD, probe_running};
 use crate::plan::pods::{
-    altered_probe, ended_probe, fail, is_kept, later, others_work, probe_on_its_way_out, stayed,
+    GOES_CHECK, altered_probe, ended_probe, fail, is_kept, later, others_work,
+    probe_on_its_way_out, stayed,
 };
 use crate::plan::{Step, Wake, again};
 
@@ -16,13 +17,11 @@ use crate::plan::{Step, Wake, again};
 /// removal would wake the operator in the middle of every sample.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
-/// When to look again if nothing that is watched happens.
+/// When to look again whether what must go is gone.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
-    if seen.cold_subjects.is_empty() {
-        Wake::OnChange
-    } else {
-        Wake::At(later(now, LEFTOVERS_CHECK))
-    }
+    let watched = seen.cold_subjects.is_empty();
+    let check = if watched { GOES_CHECK } else { LEFTOVERS_CHECK };
+    Wake::At(later(now, check))
 }
 
 /// Cold subjects that no living probe of `current` will remove.
@@ -67,7 +66,7 @@ pub fn current(
             };
             Next::measuring(trial, Wake::At(later(now, PROBE_POD))).by(step)
         }
-        Some(probe) if probe.deleting => probe_on_its_way_out(trial),
+        Some(probe) if probe.deleting => probe_on_its_way_out(trial, now),
         Some(probe) => match altered_probe(probe) {
             Some(failure) => fail(trial, failure, None),
             None => ended_probe(trial, None, probe)

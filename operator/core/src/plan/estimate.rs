@@ -44,8 +44,7 @@ const CALIBRATION_SECONDS: u64 = 1;
 
 /// A probe determines the histogram's resolution before its window, and its pod may start slowly.
 const QUIET_MARGIN_SECONDS: u64 = 3;
-/// Meanwhile, the operator does not react to users, and the API server keeps past events of a watch
-/// for only five minutes.
+/// Meanwhile, schedules start no runs and places in the queue get old.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
 /// The pace starts from this many seconds taken as expected: a single trial shows little about the
@@ -113,8 +112,8 @@ fn peaks_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
         })
 }
 
-/// Seconds for which the operator opens no watch after it has started the probe of `trial`: until
-/// the probe has probably ended. While the pod watch is closed, the probe's end goes unnoticed.
+/// Seconds for which work that can wait does so after the probe of `trial` was started: until the probe has
+/// probably ended.
 pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     (expected_trial_seconds(run, trial) + QUIET_MARGIN_SECONDS).min(QUIET_MAXIMUM_SECONDS)
 }

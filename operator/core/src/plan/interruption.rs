@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 use wasmbench_model::wire::record::TrialId;
 
+use crate::fit::Obstacle;
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
-use crate::plan::fit::Obstacle;
 use crate::plan::{
     NODE_CHECK, Stage, Step, Wake, again, pods, pods_of, releasing, remove_everything,
 };

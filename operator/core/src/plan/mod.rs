@@ -7,9 +7,10 @@
 //! 2. When every trial has a record, the leftovers are removed, the node is released (even if the
 //!    report cannot be written), and the report is written. The number of blocks is decided
 //!    beforehand ([`blocks()`]).
-//! 3. A run measures only while it holds the claim on its node; others queue ([`claim`]). Nothing
-//!    starts on a node while anything of another run is there ([`occupied`]). A run whose node is
-//!    unavailable waits for it, and its trial has no record ([`interruption`]). What else has ended is
+//! 3. A run measures only while it holds the claim on its node; others wait for their turn ([`claim`]).
+//!    Nothing starts on a node while anything of another run is there ([`occupied`]). A trial during which
+//!    an operator that leads no more launched another probe there has no record ([`overlap`]). Nor has one
+//!    whose node is unavailable: the run waits for it ([`interruption`]). What else has ended is
 //!    recorded even without the node, and what else there is, removed. A run whose demands no node
 //!    meets for ten minutes ends like one whose trials all have a record.
 //! 4. What cannot work is recorded as skipped instead of being tried again and again
@@ -27,15 +28,14 @@ mod claim;
 mod cold_start;
 mod estimate;
 mod exclusion;
-mod fit;
 mod incomparable;
 mod interruption;
 mod next;
 mod node_event;
 mod occupied;
+mod overlap;
 mod pod_start;
 mod pods;
-mod queue;
 mod rate;
 mod trial;
 mod upstream;
@@ -47,25 +47,24 @@ use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks, complete_blocks};
-pub use claim::may_take;
+pub use claim::relevant_nodes;
 pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+pub use overlap::is_to_remove;
 pub use rate::requested_rps;
 
+use crate::fit::Obstacle;
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
 use crate::validate::ValidatedRun;
 
-/// How often to check whether a node takes pods again, or a new one meets a run's demands: nodes
-/// report their state all the time, and watching them all would wake the operator for nothing.
+/// How often to check whether the node that a run holds, or is to take, takes pods again.
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How often to check whether deleted objects are gone.
 const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
 /// How often to check whether what another run has on the node is gone.
 const OCCUPANT_CHECK: SignedDuration = SignedDuration::from_secs(5);
-/// How often a queued run checks by itself. Rarely, because others are measuring.
-const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
 /// How long a run waits for a node that meets its demands: an autoscaler may add one.
 const UNMATCHED: SignedDuration = SignedDuration::from_mins(10);
 
@@ -289,16 +288,13 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         completed,
         wake,
     };
-    let waiting = |message, node, pause| {
-        let wake = Wake::At(pods::later(now, pause));
-        next(vec![], Stage::Queued { message }, node, wake)
-    };
+    let waiting = |message, wake| next(vec![], Stage::Queued { message }, None, wake);
     if claim::held(run, seen).is_none()
         && let Some(plan) = without_node(run, seen, completed, now)
     {
         return plan;
     }
-    let (node, obstacle) = match claim::claim(run, seen) {
+    let (node, obstacle) = match claim::claim(run, seen, now) {
         claim::Claim::Held(node) => (node, None),
         claim::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
         claim::Claim::Take { node, existing } => {
@@ -307,17 +303,16 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             let steps = claiming(seen, node.clone(), existing);
             return next(steps, stage, Some(node), Wake::Now);
         }
-        // The release of the node's Lease wakes the runs that queue for it; the check covers a
-        // release during a restart of the operator.
-        claim::Claim::Queue { node, message } => return waiting(message, Some(node), QUEUE_CHECK),
+        // The queue wakes a run whose turn has changed.
+        claim::Claim::Queue { message } => return waiting(message, Wake::OnChange),
         claim::Claim::Occupied { node, occupants } => {
-            let (steps, message) = occupied::wait(seen, &node, &occupants);
+            let (steps, message) = occupied::wait(&node, &occupants);
             let wake = Wake::At(pods::later(now, OCCUPANT_CHECK));
             return next(steps, Stage::Queued { message }, Some(node), wake);
         }
-        claim::Claim::Unavailable { message, is_next } => {
-            let pause = if is_next { NODE_CHECK } else { QUEUE_CHECK };
-            return waiting(message, None, pause);
+        claim::Claim::Unavailable { message } => {
+            let wake = Wake::At(pods::later(now, NODE_CHECK));
+            return waiting(message, wake);
         }
         claim::Claim::Unmatched { message } => {
             return unmatched(run, seen, completed, &message, now);
@@ -355,9 +350,9 @@ fn without_node(
     })
 }
 
-/// A run that claims a node has just read all of them, and removes the claims on deleted ones.
+/// A run that claims a node also removes the claims on deleted ones.
 fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
-    let gone = claim::of_deleted_nodes(seen).cloned();
+    let gone = seen.gone.iter().cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
     let takes = Step::ClaimNode { node, existing };
     [takes].into_iter().chain(forgets).collect()
@@ -368,9 +363,12 @@ fn on_node(
     run: &ValidatedRun,
     seen: &Observed,
     node: &str,
-    obstacle: Option<fit::Obstacle>,
+    obstacle: Option<Obstacle>,
     now: Timestamp,
 ) -> (Vec<Step>, Stage, Wake) {
+    if let Some(next) = overlap::next(seen, now) {
+        return next;
+    }
     let next = || trial::next(run, seen, now);
     let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
         (Some(exclusion), _) => skipping(exclusion),
@@ -399,7 +397,11 @@ fn unmatched(
         },
         node: None,
         completed,
-        wake: Wake::At(pods::later(now, NODE_CHECK)),
+        // Of a node that joins, the queue learns; it does not follow the one that the run holds.
+        wake: Wake::At(match seen.turn {
+            Some(_) => pods::later(since, UNMATCHED),
+            None => pods::later(now, NODE_CHECK),
+        }),
     }
 }
 
@@ -445,12 +447,19 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let (steps, node) = (releasing(run, seen), claim::held(run, seen));
+    // Its node is released only after something has gone, and not everything that goes is noticed.
+    let is_at_rest = steps.is_empty() && node.is_none() && is_over(seen, now);
     Plan {
-        steps: releasing(run, seen),
+        steps,
         stage: Stage::Suspended,
-        node: claim::held(run, seen),
+        node,
         completed,
-        wake: cold_start::wake(seen, now),
+        wake: if is_at_rest {
+            Wake::OnChange
+        } else {
+            Wake::At(pods::later(now, LEFT_CHECK))
+        },
     }
 }
 
@@ -505,7 +514,7 @@ fn giving_up(message: String, is_over: bool) -> Stage {
 /// A run is done when nothing of it is left except its results and pods that somebody else holds: a
 /// finished run is never looked at again.
 fn is_over(seen: &Observed, now: Timestamp) -> bool {
-    seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
+    has_no_probe(seen) && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
@@ -515,14 +524,18 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         pod: pod.name.clone(),
         uid: pod.uid.clone(),
     });
-    let removals = pods::removals(&seen.probes, subjects);
-    removals.into_iter().chain(of_upstreams).collect()
+    let removals = overlap::removals(seen).chain(pods::removals(&seen.probes, subjects));
+    removals.chain(of_upstreams).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
 fn at_rest(seen: &Observed) -> bool {
-    seen.probes.is_empty() && !pods_of(seen).any(PodSeen::works)
+    has_no_probe(seen) && !pods_of(seen).any(PodSeen::works)
+}
+
+fn has_no_probe(seen: &Observed) -> bool {
+    seen.probes.is_empty() && seen.late.is_empty()
 }
 
 /// The run's pods, except those of probes.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use wasmbench_api::status::TrialPhase;
 
-use crate::observed::{Observed, Occupant, Standing};
+use crate::observed::{Observed, Occupant};
 use crate::plan::pods::later;
 use crate::plan::{OCCUPANT_CHECK, Plan, Stage, Step, Wake};
 
@@ -18,13 +18,9 @@ pub(super) fn on<'a>(seen: &'a Observed, node: &'a str) -> impl Iterator<Item = 
 
 /// What to do about the `occupants` of a node, and what to report. A run that can still measure removes
 /// its own; what others have left is swept by whoever comes across it.
-pub(super) fn wait(seen: &Observed, node: &str, occupants: &[Occupant]) -> (Vec<Step>, String) {
-    let lives = |occupant: &Occupant| {
-        let mut runs = seen.runs.iter();
-        runs.any(|run| run.uid == occupant.run.uid && run.standing != Standing::Ended)
-    };
+pub(super) fn wait(node: &str, occupants: &[Occupant]) -> (Vec<Step>, String) {
     let mut over = vec![];
-    for occupant in occupants.iter().filter(|occupant| !lives(occupant)) {
+    for occupant in occupants.iter().filter(|occupant| !occupant.lives) {
         let step = Step::Sweep(occupant.run.clone());
         if !over.contains(&step) {
             over.push(step);
@@ -45,7 +41,7 @@ pub(super) fn without_starts(mut plan: Plan, seen: &Observed, now: Timestamp) ->
     if occupants.is_empty() || !plan.steps.iter().any(Step::starts) {
         return plan;
     }
-    let (sweeps, message) = wait(seen, &node, &occupants);
+    let (sweeps, message) = wait(&node, &occupants);
     plan.steps.retain(|step| !step.starts());
     plan.steps.extend(sweeps);
     plan.wake = Wake::At(later(now, OCCUPANT_CHECK));

@@ -20,7 +20,7 @@ const DEADLINE: &str = "DeadlineExceeded";
 pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 
 /// How often to check whether such a pod has gone.
-const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
+pub(super) const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 /// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
 /// ready does not count.
@@ -139,9 +139,9 @@ pub(super) fn ended_probe(
 }
 
 /// An earlier probe of the trial must go.
-pub(super) fn probe_on_its_way_out(trial: &TrialId) -> Next {
+pub(super) fn probe_on_its_way_out(trial: &TrialId, now: Timestamp) -> Next {
     let message = format!("waiting for an earlier probe of {trial} to go");
-    Next::waiting(message, Wake::OnChange)
+    Next::waiting(message, Wake::At(later(now, GOES_CHECK)))
 }
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at

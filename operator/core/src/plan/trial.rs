@@ -142,7 +142,7 @@ fn under_probe(
     now: Timestamp,
 ) -> Next {
     if probe.deleting {
-        return probe_on_its_way_out(trial);
+        return probe_on_its_way_out(trial, now);
     }
     let subject_altered = subject
         .and_then(|subject| altered_pod::altered(&subject.pod, FailureReason::SubjectAltered));

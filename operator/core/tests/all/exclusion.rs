@@ -15,7 +15,6 @@ fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        runs: vec![common::run_seen(run)],
         leases: vec![LeaseSeen {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),

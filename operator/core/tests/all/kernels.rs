@@ -157,10 +157,9 @@ fn planned(threads: u32, cpus: Option<u32>) -> Plan {
     let seen = Observed {
         nodes: vec![node],
         demands: common::demands(&run),
-        runs: vec![common::run_seen(&run)],
         ..Observed::default()
     };
-    plan(&run, &seen, Timestamp::UNIX_EPOCH)
+    plan(&run, &common::in_turn(&run, &seen), Timestamp::UNIX_EPOCH)
 }
 
 #[test]

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::demands::demands;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
-use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, TaintSeen};
+use wasmbench_core::plan::{self, Plan, Stage, Step, Wake};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 
-use crate::common::{self, node, run_seen};
+use crate::common::{self, node};
+use crate::simulated_world::occupant;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -17,10 +18,14 @@ pub fn seen(run: &ValidatedRun) -> Observed {
     Observed {
         nodes: vec![node("bench-1")],
         demands: common::demands(run),
-        runs: vec![run_seen(run)],
         runtime_classes: ["spin".to_owned()].into(),
         ..Observed::default()
     }
+}
+
+/// What the run plans once it has its turn.
+fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
+    plan::plan(run, &common::in_turn(run, seen), now)
 }
 
 pub fn holding(run: &ValidatedRun) -> Observed {
@@ -56,7 +61,6 @@ fn waits(plan: &Plan) -> &str {
         panic!("it does not wait: {plan:?}");
     };
     assert_eq!(plan.steps, [], "{message}");
-    assert!(matches!(plan.wake, Wake::At(_)), "nothing wakes it");
     message
 }
 
@@ -126,6 +130,19 @@ fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
     );
 }
 
+/// A release can be refused, and not everything that goes is noticed.
+#[test]
+fn a_suspended_run_looks_again_until_it_holds_no_node() {
+    let mut run = common::validated();
+    run.spec.suspend = true;
+    let mut seen = holding(&run);
+    let releasing = plan(&run, &seen, NOW);
+    assert!(matches!(releasing.wake, Wake::At(_)), "{releasing:?}");
+    seen.leases.clear();
+    let suspended = plan(&run, &seen, NOW);
+    assert_eq!((suspended.steps, suspended.wake), (vec![], Wake::OnChange));
+}
+
 #[test]
 fn a_tolerated_taint_is_no_obstacle() {
     let run = common::validated();
@@ -136,28 +153,38 @@ fn a_tolerated_taint_is_no_obstacle() {
 }
 
 #[test]
-fn only_the_next_runs_in_the_queue_poll_an_unavailable_node_often() {
+fn a_node_that_was_cordoned_after_the_queue_looked_is_checked_again_soon() {
     let run = common::validated();
-    let mut seen = seen(&run);
-    seen.nodes[0].cordoned = true;
-    let soon = plan(&run, &seen, NOW).wake;
-    let early = RunSeen {
-        uid: "early".into(),
-        name: "team-b/early".into(),
-        created: NOW - SignedDuration::from_secs(9),
-        ..run_seen(&run)
-    };
-    seen.runs.push(early);
-    let late = plan(&run, &seen, NOW).wake;
-    seen.nodes.push(NodeSeen {
-        cordoned: true,
-        ..node("bench-2")
-    });
-    assert_eq!(plan(&run, &seen, NOW).wake, soon, "there is one for each");
-    let (Wake::At(soon), Wake::At(late)) = (soon, late) else {
-        panic!("{soon:?}, {late:?}");
-    };
-    assert!(late > soon, "{late}");
+    let mut behind = common::in_turn(&run, &seen(&run));
+    behind.nodes[0].cordoned = true;
+    let plan = plan::plan(&run, &behind, NOW);
+    assert!(waits(&plan).contains("bench-1 is cordoned"));
+    assert!(matches!(plan.wake, Wake::At(_)), "the queue may not notice");
+}
+
+/// A run that waits reads one node only: the one that it would take.
+#[test]
+fn a_run_takes_the_free_node_that_nothing_is_on_and_reads_no_other() {
+    let run = common::validated();
+    let mut free = seen(&run);
+    free.nodes = vec![node("bench-1"), node("bench-2")];
+    let mut turn = common::in_turn(&run, &free);
+    turn.occupants.push(occupant("other"));
+    let relevant = plan::relevant_nodes(&run.uid, &turn);
+    turn.nodes.retain(|node| relevant.contains(&node.name));
+    let steps = plan::plan(&run, &turn, NOW).steps;
+    assert!(
+        matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn a_run_that_the_queue_has_not_placed_does_nothing() {
+    let run = common::validated();
+    let plan = plan::plan(&run, &seen(&run), NOW);
+    assert!(waits(&plan).contains("its place in the queue"));
+    assert_eq!(plan.wake, Wake::OnChange, "the queue wakes it");
 }
 
 #[test]

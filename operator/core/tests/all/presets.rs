@@ -57,7 +57,6 @@ fn steps(run: &ValidatedRun) -> Vec<Step> {
     let seen = Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        runs: vec![common::run_seen(run)],
         leases: vec![lease],
         ..Observed::default()
     };

@@ -1,8 +1,9 @@
 //! Whose turn it is, and which node fits.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{LabelDemand, LeaseSeen, Observed, RunSeen, Standing};
-use wasmbench_core::plan::{Stage, Step, plan};
+use wasmbench_core::observed::{Demands, LabelDemand, LeaseSeen, Observed, RunSeen, Standing};
+use wasmbench_core::plan::{self, Plan, Stage, Step};
+use wasmbench_core::queue::{Cluster, turns};
 use wasmbench_core::validate::ValidatedRun;
 
 use crate::common::{self, node};
@@ -17,18 +18,40 @@ fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
 }
 
 /// This run was created at second 100.
-fn seen(run: &ValidatedRun, others: Vec<RunSeen>) -> Observed {
+fn cluster(run: &ValidatedRun, others: Vec<RunSeen>) -> Cluster {
     let mut runs = others;
     let mut this = other(&run.uid, 100, run);
     this.name = "team-a/gatekeeper".into();
     runs.push(this);
-    Observed {
-        nodes: vec![node("bench-1")],
-        demands: common::demands(run),
+    Cluster {
         runs,
+        nodes: vec![node("bench-1")],
+        ..Cluster::default()
+    }
+}
+
+/// What the run demands in this cluster.
+fn demands<'a>(run: &ValidatedRun, cluster: &'a mut Cluster) -> &'a mut Demands {
+    let mut runs = cluster.runs.iter_mut();
+    let this = runs.find(|one| one.uid == run.uid);
+    &mut this.expect("it is there").demands
+}
+
+/// What the run plans once it has its turn.
+fn plan(run: &ValidatedRun, cluster: &Cluster) -> Plan {
+    let mut runs = cluster.runs.iter();
+    let this = runs.find(|one| one.uid == run.uid).expect("it is there");
+    let turns = turns(cluster, Timestamp::UNIX_EPOCH);
+    let seen = Observed {
+        nodes: cluster.nodes.clone(),
+        demands: this.demands.clone(),
+        leases: cluster.leases.clone(),
+        turn: turns.of.get(&run.uid).cloned(),
+        gone: turns.gone,
         runtime_classes: ["spin".to_owned()].into(),
         ..Observed::default()
-    }
+    };
+    plan::plan(run, &seen, Timestamp::UNIX_EPOCH)
 }
 
 fn demand(key: &str, value: &str) -> LabelDemand {
@@ -47,15 +70,15 @@ fn held_by(holder: &str) -> LeaseSeen {
     }
 }
 
-fn takes(run: &ValidatedRun, seen: &Observed) -> Option<String> {
-    match plan(run, seen, Timestamp::UNIX_EPOCH).steps.as_slice() {
+fn takes(run: &ValidatedRun, cluster: &Cluster) -> Option<String> {
+    match plan(run, cluster).steps.as_slice() {
         [Step::ClaimNode { node, .. }, ..] => Some(node.clone()),
         _ => None,
     }
 }
 
-fn message(run: &ValidatedRun, seen: &Observed) -> String {
-    let stage = plan(run, seen, Timestamp::UNIX_EPOCH).stage;
+fn message(run: &ValidatedRun, cluster: &Cluster) -> String {
+    let stage = plan(run, cluster).stage;
     let (Stage::Queued { message } | Stage::NoNode { message }) = &stage else {
         panic!("neither queued nor without a node: {stage:?}");
     };
@@ -65,13 +88,16 @@ fn message(run: &ValidatedRun, seen: &Observed) -> String {
 #[test]
 fn a_single_run_claims_the_node() {
     let run = common::validated();
-    assert_eq!(takes(&run, &seen(&run, vec![])).as_deref(), Some("bench-1"));
+    assert_eq!(
+        takes(&run, &cluster(&run, vec![])).as_deref(),
+        Some("bench-1")
+    );
 }
 
 #[test]
 fn a_run_waits_while_another_measures_and_reports_its_place() {
     let run = common::validated();
-    let mut seen = seen(
+    let mut seen = cluster(
         &run,
         vec![other("early", 1, &run), other("earlier", 2, &run)],
     );
@@ -79,24 +105,24 @@ fn a_run_waits_while_another_measures_and_reports_its_place() {
     assert_eq!(takes(&run, &seen), None);
     let message = message(&run, &seen);
     assert!(
-        message.contains("team-b/early") && message.contains("number 2"),
+        message.contains("team-b/early") && message.contains("number 1 in the queue"),
         "another run of team-b comes after this one: {message}"
     );
     seen.runs[1].name = "team-c/earlier".into();
     let message = self::message(&run, &seen);
-    assert!(message.contains("number 3"), "{message}");
+    assert!(message.contains("number 2 in the queue"), "{message}");
 }
 
 /// What happens when `bench-1` is free: which run takes it.
-fn served(run: &ValidatedRun, seen: &Observed) -> String {
-    let waiting = seen.runs.iter();
+fn served(run: &ValidatedRun, cluster: &Cluster) -> String {
+    let waiting = cluster.runs.iter();
     let mut waiting = waiting.filter(|one| one.standing == Standing::Active);
     let taker = waiting.find(|one| {
         let asking = ValidatedRun {
             uid: one.uid.clone(),
             ..run.clone()
         };
-        takes(&asking, seen).is_some()
+        takes(&asking, cluster).is_some()
     });
     taker.expect("somebody takes the node").uid.clone()
 }
@@ -105,7 +131,7 @@ fn served(run: &ValidatedRun, seen: &Observed) -> String {
 fn namespaces_take_turns_however_many_runs_one_of_them_has() {
     let run = common::validated();
     let in_b = (0..5).map(|i| other(&format!("b{i}"), i, &run));
-    let mut seen = seen(&run, in_b.collect());
+    let mut seen = cluster(&run, in_b.collect());
     let mut late = other("c0", 200, &run);
     late.name = "team-c/c0".into();
     seen.runs.push(late);
@@ -129,7 +155,7 @@ fn a_run_that_is_suspended_or_keeps_failing_is_passed() {
     let mut failing = other("early", 1, &run);
     failing.standing = Standing::Suspended;
     assert_eq!(
-        takes(&run, &seen(&run, vec![failing])).as_deref(),
+        takes(&run, &cluster(&run, vec![failing])).as_deref(),
         Some("bench-1")
     );
 }
@@ -140,7 +166,7 @@ fn an_older_run_that_needs_another_node_blocks_nobody() {
     let mut early = other("early", 1, &run);
     early.demands.labels.push(demand("gpu", "yes"));
     assert_eq!(
-        takes(&run, &seen(&run, vec![early])).as_deref(),
+        takes(&run, &cluster(&run, vec![early])).as_deref(),
         Some("bench-1")
     );
 }
@@ -149,7 +175,7 @@ fn an_older_run_that_needs_another_node_blocks_nobody() {
 fn an_older_run_goes_first_even_when_the_node_is_free() {
     let run = common::validated();
     assert_eq!(
-        takes(&run, &seen(&run, vec![other("early", 1, &run)])),
+        takes(&run, &cluster(&run, vec![other("early", 1, &run)])),
         None
     );
 }
@@ -157,7 +183,7 @@ fn an_older_run_goes_first_even_when_the_node_is_free() {
 #[test]
 fn the_claim_of_a_deleted_run_does_not_count() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
+    let mut seen = cluster(&run, vec![]);
     seen.leases = vec![held_by("deleted-long-ago")];
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
 }
@@ -167,7 +193,7 @@ fn a_suspended_run_keeps_its_node_until_it_releases_it() {
     let run = common::validated();
     let mut paused = other("paused", 1, &run);
     paused.standing = Standing::Suspended;
-    let mut seen = seen(&run, vec![paused]);
+    let mut seen = cluster(&run, vec![paused]);
     seen.leases = vec![held_by("paused")];
     assert_eq!(takes(&run, &seen), None, "its pods may still be there");
     assert!(message(&run, &seen).contains("paused"));
@@ -180,7 +206,7 @@ fn a_finished_run_keeps_no_node() {
     let run = common::validated();
     let mut finished = other("finished", 1, &run);
     finished.standing = Standing::Ended;
-    let mut seen = seen(&run, vec![finished]);
+    let mut seen = cluster(&run, vec![finished]);
     seen.leases = vec![held_by("finished")];
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
 }
@@ -188,7 +214,7 @@ fn a_finished_run_keeps_no_node() {
 #[test]
 fn a_second_node_is_used_while_the_first_is_taken() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![other("early", 1, &run)]);
+    let mut seen = cluster(&run, vec![other("early", 1, &run)]);
     seen.nodes.push(node("bench-2"));
     seen.leases = vec![held_by("early")];
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
@@ -197,9 +223,11 @@ fn a_second_node_is_used_while_the_first_is_taken() {
 #[test]
 fn a_node_that_is_not_offered_is_neither_claimed_nor_waited_for() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
+    let mut seen = cluster(&run, vec![]);
     seen.nodes.push(node("bench-2"));
-    seen.demands.labels.push(demand("for", "benchmarks"));
+    demands(&run, &mut seen)
+        .labels
+        .push(demand("for", "benchmarks"));
     let message = message(&run, &seen);
     assert!(message.contains("for=benchmarks (somebody)"), "{message}");
     let labels = &mut seen.nodes[1].labels;
@@ -210,9 +238,9 @@ fn a_node_that_is_not_offered_is_neither_claimed_nor_waited_for() {
 #[test]
 fn a_run_continues_only_on_the_node_on_which_it_began() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
+    let mut seen = cluster(&run, vec![]);
     seen.nodes.push(node("bench-2"));
-    seen.demands.node = Some("bench-2".into());
+    demands(&run, &mut seen).node = Some("bench-2".into());
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
     seen.nodes.pop();
     assert!(message(&run, &seen).contains("bench-2"));
@@ -221,7 +249,7 @@ fn a_run_continues_only_on_the_node_on_which_it_began() {
 #[test]
 fn labels_that_no_node_has_are_named() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![]);
+    let mut seen = cluster(&run, vec![]);
     seen.nodes[0].labels.clear();
     assert!(message(&run, &seen).contains("disk=quiet"));
 }
@@ -230,7 +258,7 @@ fn labels_that_no_node_has_are_named() {
 fn a_resumed_run_leaves_every_node_but_its_own_to_others() {
     let run = common::validated();
     let mut resumed = other("resumed", 1, &run);
-    let mut seen = seen(&run, vec![other("busy", 2, &run)]);
+    let mut seen = cluster(&run, vec![other("busy", 2, &run)]);
     seen.nodes.push(node("bench-2"));
     seen.leases = vec![held_by("busy")];
     resumed.name = "team-c/resumed".into();
@@ -242,7 +270,7 @@ fn a_resumed_run_leaves_every_node_but_its_own_to_others() {
 #[test]
 fn claiming_a_node_removes_the_claims_on_deleted_nodes() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![other("early", 1, &run)]);
+    let mut seen = cluster(&run, vec![other("early", 1, &run)]);
     let lease = |node: &str, holder: Option<&str>| LeaseSeen {
         node: node.into(),
         holder: holder.map(str::to_owned),
@@ -254,7 +282,7 @@ fn claiming_a_node_removes_the_claims_on_deleted_nodes() {
         lease("spot-1", None),
         lease("spot-2", Some("early")),
     ];
-    let steps = plan(&run, &seen, Timestamp::UNIX_EPOCH).steps;
+    let steps = plan(&run, &seen).steps;
     let forgotten = Step::ForgetNode {
         lease: lease("spot-1", None),
     };

@@ -9,7 +9,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunName, RunSeen, Standing};
-use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
+use wasmbench_core::plan::{Plan, Stage, Step, plan};
+use wasmbench_core::queue::{Cluster, Turns, turns};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
 
@@ -48,6 +49,8 @@ struct Fleet {
     nodes: Nodes,
     leases: Vec<LeaseSeen>,
     members: Vec<Member>,
+    /// As the queue saw them at the beginning of the step: it may be behind.
+    turns: Turns,
     now: Timestamp,
     /// For how many steps each node has been free although a run could use it.
     idle: [u32; 2],
@@ -143,6 +146,7 @@ impl Fleet {
             random: ChaCha8Rng::seed_from_u64(seed),
             nodes,
             leases: vec![spot],
+            turns: Turns::default(),
             members: (0..5).map(|index| member(index, seed, hostility)).collect(),
             now: Timestamp::UNIX_EPOCH,
             idle: [0; 2],
@@ -157,6 +161,7 @@ impl Fleet {
     fn step(&mut self, is_eventful: bool) {
         self.now = later(self.now);
         let faults = self.nodes.step(&mut self.random, self.now);
+        self.turns = turns(&self.cluster(), self.now);
         for index in 0..self.members.len() {
             if is_eventful {
                 self.users_act(index);
@@ -200,28 +205,42 @@ impl Fleet {
         }
     }
 
+    /// What the queue knows.
+    fn cluster(&self) -> Cluster {
+        let living = self.members.iter().filter(|one| one.lives());
+        Cluster {
+            runs: living.map(in_queue).collect(),
+            nodes: self.nodes.there.clone(),
+            leases: self.leases.clone(),
+            ..Cluster::default()
+        }
+    }
+
     /// What the run's next pass reads.
     fn show(&mut self, index: usize) {
-        let living = self.members.iter().filter(|one| one.lives());
-        let runs: Vec<RunSeen> = living.map(in_queue).collect();
         let holds = self.members[index].world.held().is_some();
         let mut others: Vec<&Member> = self.members.iter().collect();
         others.remove(index);
         let occupants = others.iter();
-        let occupants = occupants.flat_map(|one| one.world.occupants(&one.name(), holds));
+        let occupants = occupants.flat_map(|one| {
+            let lives = one.lives() && one.end.is_none();
+            one.world.occupants(&one.name(), lives, holds)
+        });
         let occupants = occupants.collect();
         let member = &mut self.members[index];
         member.world.seen.occupants = occupants;
         member.world.nodes = self.nodes.clone();
         member.world.seen.leases.clone_from(&self.leases);
-        member.world.seen.runs = runs;
-        member.world.look_at_nodes();
+        member.world.take_turn(&self.turns);
     }
 
     fn reconcile(&mut self, index: usize, is_eventful: bool) {
         self.show(index);
         let dies = is_eventful && self.happens(10);
         let part = self.random.random_range(0..100);
+        let may_measure = |one: &&Member| one.lives() && one.end.is_none();
+        let living = self.members.iter().filter(may_measure);
+        let living: Vec<String> = living.map(|one| one.run.uid.clone()).collect();
         let Member {
             run, world, end, ..
         } = &mut self.members[index];
@@ -233,6 +252,11 @@ impl Fleet {
             plan.steps.len()
         };
         for step in &plan.steps[..steps] {
+            if let Step::ClaimNode { existing, .. } = step {
+                let holder = existing.as_ref().and_then(|lease| lease.holder.as_ref());
+                let is_taken = holder.is_some_and(|holder| living.contains(holder));
+                assert!(!is_taken, "{} takes what another run holds", run.uid);
+            }
             world.carry_out(run, step);
         }
         if !dies {
@@ -362,7 +386,6 @@ fn assert_names_what_it_waits_for(plan: &Plan) {
     if let Stage::Queued { message } | Stage::NoNode { message } = &plan.stage {
         let names_it = ["node", "gpu"].iter().any(|word| message.contains(word));
         assert!(names_it, "{message}");
-        assert!(plan.wake != Wake::OnChange, "nothing wakes it: {message}");
     }
 }
 

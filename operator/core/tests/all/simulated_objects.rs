@@ -2,7 +2,7 @@
 //! it and no more, in a bounded time, and never the node.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{JobEnd, PodState, RunSeen, Standing};
+use wasmbench_core::observed::{JobEnd, LateProbe, PodState};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -259,23 +259,10 @@ fn a_measurement_without_room_for_its_record_waits_without_holding_the_node() {
     }
 }
 
-/// Another run, which is suspended and removes its own pods.
-fn suspended(world: &World) -> RunSeen {
-    RunSeen {
-        uid: "other".into(),
-        name: "team-b/other".into(),
-        created: Timestamp::UNIX_EPOCH,
-        standing: Standing::Suspended,
-        demands: world.seen.runs[0].demands.clone(),
-    }
-}
-
 #[test]
 fn a_node_with_leftovers_of_another_run_is_not_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    let other = suspended(&world);
-    world.seen.runs.push(other);
     world.seen.occupants.push(occupant("other"));
     for _ in 0..100 {
         let plan = step(&run, &mut world);
@@ -354,4 +341,37 @@ fn objects_that_appear_late_are_removed_before_a_node_is_claimed() {
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     assert_eq!(ends(&world), [&Ended::Measured]);
+}
+
+#[test]
+fn a_late_probe_costs_no_trial_whenever_it_comes_and_the_one_that_it_overlapped_is_repeated() {
+    let mut repeated = 0;
+    for rounds in 0..100 {
+        let mut run = common::validated();
+        let mut world = World::new(&run, 1, FRIENDLY);
+        for _ in 0..rounds {
+            step(&run, &mut world);
+        }
+        if world.held().is_none() {
+            continue;
+        }
+        world.seen.late.push(LateProbe {
+            node: "bench-1".into(),
+            job: "late".into(),
+            uid: "late".into(),
+            run_uid: "over".into(),
+            deleting: false,
+        });
+        let recorded = |trial: &TrialId| world.seen.records.contains_key(trial);
+        let trials = world.seen.probes.iter().map(|probe| probe.trial.clone());
+        let overlapped: Vec<TrialId> = trials.filter(|trial| !recorded(trial)).collect();
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        assert_eq!(ends(&world), [&Ended::Measured]);
+        for trial in &overlapped {
+            assert_eq!(world.launched.get(trial), Some(&2), "{trial}");
+        }
+        repeated += overlapped.len();
+    }
+    assert!(repeated > 10, "only {repeated} were overlapped");
 }

@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 use rand::RngExt;
-use wasmbench_core::observed::{Observed, Standing};
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -59,11 +59,6 @@ pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     for round in 0..20_000 {
         if world.happens(world.hostility.suspends) {
             run.spec.suspend = !run.spec.suspend;
-            world.seen.runs[0].standing = if run.spec.suspend {
-                Standing::Suspended
-            } else {
-                Standing::Active
-            };
         }
         decide_blocks(run, &mut world.seen);
         let plan = plan(run, &world.seen, world.now);

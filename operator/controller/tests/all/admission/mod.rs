@@ -4,6 +4,7 @@
 //! here.
 
 mod cold_starts;
+mod leader;
 mod origin;
 mod owned;
 mod people;

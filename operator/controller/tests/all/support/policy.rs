@@ -13,6 +13,10 @@ pub const COLD_START: &str = "system:serviceaccount:wasmbench-system:wasmbench-c
 
 pub struct Policy {
     pub spec: Value,
+    /// The spec of its binding.
+    pub binding: Value,
+    /// The object that the binding gives it, if any.
+    params: Option<Value>,
     /// The resource that the requests are about.
     resource: String,
 }
@@ -35,6 +39,8 @@ impl Policy {
         assert_eq!(policy["spec"]["failurePolicy"], "Fail");
         Self {
             spec: policy["spec"].clone(),
+            binding: binding["spec"].clone(),
+            params: None,
             resource: "pods".into(),
         }
     }
@@ -43,7 +49,17 @@ impl Policy {
     pub fn on(&self, resource: &str) -> Self {
         Self {
             spec: self.spec.clone(),
+            binding: self.binding.clone(),
+            params: self.params.clone(),
             resource: resource.into(),
+        }
+    }
+
+    /// The same policy, with this object as its parameter.
+    pub fn with_params(self, params: Value) -> Self {
+        Self {
+            params: Some(params),
+            ..self
         }
     }
 
@@ -65,7 +81,14 @@ impl Policy {
         }
         // The evaluator also treats label keys as field names, and escapes what a field name may
         // not contain.
-        for key in [labels::COMPONENT, labels::RUN_UID, labels::SCHEDULE_UID] {
+        for key in [
+            labels::COMPONENT,
+            labels::EPOCH,
+            labels::INSTANCE,
+            labels::PART_OF,
+            labels::RUN_UID,
+            labels::SCHEDULE_UID,
+        ] {
             let escaped = key.replace('.', "__dot__").replace('/', "__slash__");
             let escaped = escaped.replace('-', "__dash__");
             text = text.replace(&format!("'{key}'"), &format!("'{escaped}'"));
@@ -99,9 +122,12 @@ impl Policy {
         let evaluator = VapEvaluator::builder()
             .object(object.clone())
             .old_object(Value::Null)
-            .request(self.request("CREATE", username, namespace))
-            .build();
-        self.refused(&evaluator)
+            .request(self.request("CREATE", username, namespace));
+        let evaluator = match &self.params {
+            Some(params) => evaluator.params(params.clone()),
+            None => evaluator,
+        };
+        self.refused(&evaluator.build())
     }
 
     /// Messages of the rules that refuse this account's update of `old` to `new`.

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use wasmbench_core::demands;
-use wasmbench_core::observed::{Demands, NodeSeen, RunSeen, Standing};
+use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::queue::{Cluster, turns};
 use wasmbench_core::validate::ValidatedRun;
 
 /// A node that takes pods of the run of the fixtures.
@@ -35,5 +36,26 @@ pub fn run_seen(run: &ValidatedRun) -> RunSeen {
         created: Timestamp::UNIX_EPOCH,
         standing: Standing::Active,
         demands: demands(run),
+        seconds: 60,
+    }
+}
+
+/// What `run` sees once it has its turn, if it is alone.
+pub fn in_turn(run: &ValidatedRun, seen: &Observed) -> Observed {
+    let run = RunSeen {
+        demands: seen.demands.clone(),
+        ..run_seen(run)
+    };
+    let cluster = Cluster {
+        runs: vec![run.clone()],
+        nodes: seen.nodes.clone(),
+        leases: seen.leases.clone(),
+        ..Cluster::default()
+    };
+    let turns = turns(&cluster, Timestamp::UNIX_EPOCH);
+    Observed {
+        turn: turns.of.get(&run.uid).cloned(),
+        gone: turns.gone,
+        ..seen.clone()
     }
 }

@@ -96,14 +96,13 @@ impl World {
         let observed = Observed {
             nodes: vec![node.clone()],
             demands: common::demands(run),
-            runs: vec![common::run_seen(run)],
             runtime_classes: ["spin".to_owned()].into(),
             ..Observed::default()
         };
         let nodes = Nodes::new(vec![node], 0);
         let random = ChaCha8Rng::seed_from_u64(seed);
         let now = Timestamp::UNIX_EPOCH;
-        Self {
+        let mut world = Self {
             random,
             hostility,
             now,
@@ -122,7 +121,9 @@ impl World {
             refused: 0,
             lost: BTreeMap::new(),
             causes: BTreeSet::new(),
-        }
+        };
+        world.look_at_nodes();
+        world
     }
 
     pub fn happens(&mut self, percent: u32) -> bool {

@@ -6,9 +6,11 @@ use jiff::Timestamp;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, TaintSeen, Waiting,
+    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, RunSeen, Standing, TaintSeen,
+    Waiting,
 };
-use wasmbench_core::plan::{Plan, Stage};
+use wasmbench_core::plan::{Plan, Stage, relevant_nodes};
+use wasmbench_core::queue::{Cluster, Turns, turns};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::record::TrialId;
 
@@ -201,13 +203,33 @@ impl World {
             .or_else(|| pods.find_map(|pod| pod.node.clone()))
     }
 
-    /// What an operator reads of the nodes.
+    /// What an operator learns of the nodes for its only run.
     pub fn look_at_nodes(&mut self) {
-        let held = self.held();
-        self.seen.nodes.clone_from(&self.nodes.there);
-        self.seen
-            .nodes
-            .retain(|node| held.as_ref().is_none_or(|name| *name == node.name));
+        let run = RunSeen {
+            uid: self.uid.clone(),
+            name: "team-a/gatekeeper".into(),
+            created: Timestamp::UNIX_EPOCH,
+            standing: Standing::Active,
+            demands: self.seen.demands.clone(),
+            seconds: 60,
+        };
+        let cluster = Cluster {
+            runs: vec![run],
+            nodes: self.nodes.there.clone(),
+            leases: self.seen.leases.clone(),
+            ..Cluster::default()
+        };
+        self.take_turn(&turns(&cluster, self.now));
+    }
+
+    /// What it learns of them for a run with this turn.
+    pub fn take_turn(&mut self, turns: &Turns) {
+        self.seen.turn = turns.of.get(&self.uid).cloned();
+        self.seen.gone.clone_from(&turns.gone);
+        let relevant = relevant_nodes(&self.uid, &self.seen);
+        let there = self.nodes.there.iter();
+        let read = there.filter(|node| relevant.contains(&node.name));
+        self.seen.nodes = read.cloned().collect();
     }
 
     /// What the status keeps of a plan.
@@ -218,12 +240,12 @@ impl World {
         self.seen.unmatched_since = stalls.then_some(since);
     }
 
-    pub fn claim(&mut self, run: &ValidatedRun, node: &str) {
-        let lives = |uid: &String| self.seen.runs.iter().any(|run| run.uid == *uid);
+    /// Claims the node, unless its Lease is another one by now than the `existing` one.
+    pub fn claim(&mut self, run: &ValidatedRun, node: &str, existing: Option<&LeaseSeen>) {
         let mut leases = self.seen.leases.iter();
-        let taken =
-            leases.any(|lease| lease.node == node && lease.holder.as_ref().is_some_and(lives));
-        assert!(!taken, "{node} is taken twice");
+        if leases.find(|lease| lease.node == node) != existing {
+            return;
+        }
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
         self.claimed = Some(node.to_owned());
         self.seen.leases.retain(|lease| lease.node != node);
@@ -243,8 +265,8 @@ impl World {
 
     pub fn forget(&mut self, lease: &LeaseSeen) {
         assert_eq!(lease.holder, None, "somebody holds it");
-        assert_eq!(self.nodes.get(&lease.node), None, "the node is there");
-        self.seen.leases.retain(|other| other.node != lease.node);
+        // The node may be back, and its claim may have changed.
+        self.seen.leases.retain(|other| other != lease);
     }
 
     /// New pods go to a node that takes them.

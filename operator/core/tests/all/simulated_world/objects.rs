@@ -60,7 +60,7 @@ pub fn objects() -> impl Strategy<Value = Objects> {
     })
 }
 
-/// A pod that a run of this uid has on the node.
+/// A pod that a run of this uid has on the node. Only that called `other` can still measure.
 pub fn occupant(run_uid: &str) -> Occupant {
     Occupant {
         node: "bench-1".into(),
@@ -70,16 +70,18 @@ pub fn occupant(run_uid: &str) -> Occupant {
             namespace: "team-b".into(),
             name: "other".into(),
         },
+        lives: run_uid == "other",
     }
 }
 
 impl World {
-    /// Nothing starts while another run has something on the node.
+    /// Nothing starts while another run, or an operator that was replaced, has something on the node.
     pub fn assert_node_is_free_of_others(&self, step: &Step) {
         let node = self.held().expect("a run with pods holds a node");
         let mut others = self.seen.occupants.iter();
         let other = others.find(|occupant| occupant.node == node);
         assert_eq!(other, None, "{step:?} while it is there");
+        assert_eq!(self.seen.late, [], "{step:?} beside it");
     }
 
     pub fn start_upstream(&mut self, trial: &TrialId, restarts: usize) {

@@ -6,8 +6,9 @@ use super::World;
 
 impl World {
     /// What may use a node for this run of that name: its pods that have not ended, and Jobs that may
-    /// still start one. A run that holds a node looks at the probes of others only.
-    pub fn occupants(&self, name: &RunName, probes_only: bool) -> Vec<Occupant> {
+    /// still start one. A run that holds a node looks at the probes of others only. `lives` if this run can
+    /// still measure.
+    pub fn occupants(&self, name: &RunName, lives: bool, probes_only: bool) -> Vec<Occupant> {
         let seen = &self.seen;
         let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
         let others = subjects.map(|one| &one.pod).chain(&seen.upstreams);
@@ -25,6 +26,7 @@ impl World {
                 node: node?,
                 what,
                 run: name.clone(),
+                lives,
             })
         });
         found.collect()

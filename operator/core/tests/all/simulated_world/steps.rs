@@ -21,7 +21,7 @@ impl World {
             }
         }
         match step {
-            Step::ClaimNode { node, .. } => self.claim(run, node),
+            Step::ClaimNode { node, existing } => self.claim(run, node, existing.as_ref()),
             Step::ReleaseNode { node } => self.release(node),
             Step::ForgetNode { lease } => self.forget(lease),
             Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),
@@ -39,6 +39,7 @@ impl World {
             } => self.launch(trial, subject_uid, *again),
             Step::LaunchColdStart { trial, again } => self.launch_cold_start(trial, *again),
             Step::CollectRecord { trial, .. } => {
+                assert_eq!(self.seen.late, [], "{trial} is believed beside it");
                 let probe = self
                     .seen
                     .probes
@@ -95,6 +96,11 @@ impl World {
                 }
             }
             Step::RemoveProbe { job, .. } => {
+                let mut late = self.seen.late.iter_mut();
+                if let Some(late) = late.find(|late| late.job == *job) {
+                    late.deleting = true;
+                    return;
+                }
                 let probe = self.seen.probes.iter_mut().find(|p| p.job == *job);
                 probe.expect("removed twice").deleting = true;
             }

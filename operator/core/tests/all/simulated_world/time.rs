@@ -20,7 +20,6 @@ impl World {
         for (node, fault) in faults {
             self.hit_pods(node, *fault);
         }
-        self.look_at_nodes();
         self.deleted_pods_end();
         self.upstreams_move_on();
         self.late_writes_take_effect();
@@ -45,12 +44,14 @@ impl World {
         if self.happens(self.hostility.pod_vanishes / 2) {
             self.seen.probes.pop();
         }
+        self.look_at_nodes();
     }
 
     /// Deleted pods end, and go away unless something holds them.
     fn deleted_pods_end(&mut self) {
         let (staying, nodes) = (&self.staying, &self.nodes);
         let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
+        self.seen.late.retain(|late| !late.deleting);
         // The kubelet must report that a probe's pod has ended.
         self.seen.probes.retain(|probe| {
             !probe.deleting || probe.pod.as_ref().is_some_and(|pod| !is_ready(pod))

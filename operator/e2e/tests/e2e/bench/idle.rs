@@ -80,7 +80,7 @@ async fn finished(client: &Client, namespace: &str) -> usize {
 }
 
 /// Waits until the leftovers of earlier tests are gone: their removal is work for the operator.
-async fn nothing_ends(client: &Client) {
+pub(super) async fn nothing_ends(client: &Client) {
     let api: Api<Namespace> = Api::all(client.clone());
     let all = ListParams::default();
     let what = "no namespace is on its way out";
@@ -140,10 +140,13 @@ where
 async fn versions(client: &Client) -> BTreeSet<Version> {
     let all = ListParams::default();
     let ours = ListParams::default().labels(&format!("{}={}", labels::PART_OF, labels::APP));
+    // The Lease of the leader is renewed every few seconds.
+    let claims = format!("{}={}", labels::COMPONENT, labels::COMPONENT_NODE_LEASE);
+    let claims = ListParams::default().labels(&claims);
     let found = [
         versions_of::<BenchmarkRun>(client, &all).await,
         versions_of::<ConfigMap>(client, &ours).await,
-        versions_of::<Lease>(client, &ours).await,
+        versions_of::<Lease>(client, &claims).await,
         versions_of::<Job>(client, &ours).await,
         versions_of::<Pod>(client, &ours).await,
     ];

@@ -5,3 +5,5 @@ mod idle;
 mod image;
 mod pods;
 mod processes;
+mod queue;
+mod silence;

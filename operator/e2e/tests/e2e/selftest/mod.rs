@@ -7,6 +7,7 @@ mod equal_runs;
 mod failures;
 mod harness_floor;
 mod instruments;
+mod leader;
 mod limits;
 mod many;
 mod noise_steps;

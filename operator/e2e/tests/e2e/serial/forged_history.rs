@@ -2,19 +2,17 @@
 //! unpacked protect the operator without the admission policy.
 
 use std::io::Write as _;
-use std::panic::AssertUnwindSafe;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use futures::FutureExt as _;
 use k8s_openapi::ByteString;
-use k8s_openapi::api::admissionregistration::v1::ValidatingAdmissionPolicyBinding;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkSchedule, conditions};
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::policy::without_policy;
 use wasmbench_e2e::tenant::tenant;
 use wasmbench_e2e::{PATIENCE, eventually, operator, processes, runs};
 use wasmbench_model::names;
@@ -30,23 +28,6 @@ variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
-
-/// Runs `test` while the API server lets everybody change a schedule's history.
-async fn without_the_policy(client: &Client, test: impl Future<Output = ()>) {
-    let api: Api<ValidatingAdmissionPolicyBinding> = Api::all(client.clone());
-    let name = "wasmbench-origin";
-    let mut binding = api.get(name).await.expect("the chart's binding exists");
-    let removed = api.delete(name, &DeleteParams::default()).await;
-    removed.expect("the binding is removed");
-    let tested = AssertUnwindSafe(test).catch_unwind().await;
-    binding.metadata.resource_version = None;
-    binding.metadata.uid = None;
-    let restored = api.create(&PostParams::default(), &binding).await;
-    restored.expect("the binding is restored");
-    if let Err(panic) = tested {
-        std::panic::resume_unwind(panic);
-    }
-}
 
 /// A history with as many settings of this many images.
 fn history(settings: usize, images: usize) -> Vec<u8> {
@@ -119,7 +100,7 @@ async fn a_forged_history_does_not_fill_the_operators_memory() {
             changed.expect("their own");
             forged.expect("nothing keeps it out")
         };
-        without_the_policy(&client, async {
+        without_policy(&client, "origin", async {
             // Unpacked in full, the first takes 306 MiB.
             let bomb = history(464_000, 1);
             assert!(bomb.len() < 200_000);

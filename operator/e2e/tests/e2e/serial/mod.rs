@@ -3,8 +3,10 @@
 mod api_server;
 mod forged_history;
 mod large_runs;
+mod leader;
 mod listed_namespaces;
 mod operator_killed;
 mod precision;
+mod second_installation;
 mod several_nodes;
 mod undecodable;

@@ -1,5 +1,5 @@
 //! Whether a node meets a run's demands, and what keeps the run's pods off a node that does. A node
-//! without a label will hardly get it; a taint, a cordon or a node that is not ready passes.
+//! without a label will hardly get it; a taint, a cordon or a node that is not ready passes. Pure.
 
 use std::fmt;
 
@@ -13,6 +13,9 @@ const PRESSURE: [&str; 3] = [
     "node.kubernetes.io/memory-pressure",
     "node.kubernetes.io/pid-pressure",
 ];
+
+/// How many nodes a message names.
+const NAMED: usize = 3;
 
 /// What keeps a run's pods off a node for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +92,62 @@ pub fn obstacle(demands: &Demands, node: &NodeSeen) -> Option<Obstacle> {
 /// Whether the node takes pods of the run now.
 pub fn takes(demands: &Demands, node: &NodeSeen) -> bool {
     meets(demands, node) && obstacle(demands, node).is_none()
+}
+
+/// Why none of the `nodes` meets the demands, and what to do.
+pub fn unmatched(demands: &Demands, nodes: &[&NodeSeen]) -> String {
+    if let Some(name) = &demands.node {
+        return format!(
+            "node {name}, on which this run began, is gone or lacks a label that the run demands: \
+             bring it back, or delete the run and create a new one"
+        );
+    }
+    let too_few = |demand: &&CpuDemand| !nodes.iter().any(|node| has(node, demand));
+    if let Some(CpuDemand { cpus, by }) = demands.cpus.as_ref().filter(too_few) {
+        return format!(
+            "no node has {cpus} CPUs ({by}): add one that has, or create a run that needs fewer"
+        );
+    }
+    let is_missing = |label: &&LabelDemand| nodes.iter().all(|node| !carries(node, label));
+    let missing: Vec<&LabelDemand> = demands.labels.iter().filter(is_missing).collect();
+    let (no_node, labels, cpus) = if missing.is_empty() {
+        let cpus = demands.cpus.as_ref();
+        (
+            "no node has all of the labels",
+            demands.labels.iter().collect(),
+            cpus,
+        )
+    } else {
+        ("no node has the labels", missing, None)
+    };
+    let cpus = cpus.map_or_else(String::new, |CpuDemand { cpus, by }| {
+        format!(" and {cpus} CPUs ({by})")
+    });
+    let words: Vec<String> = labels
+        .iter()
+        .map(|label| {
+            let LabelDemand { key, values, by } = label;
+            format!("{key}={} ({by})", values.join("|"))
+        })
+        .collect();
+    format!(
+        "{no_node} {}{cpus}: label a node, or create a run with another spec.placement",
+        words.join(", ")
+    )
+}
+
+/// What keeps the run's pods off all of the `matching` nodes, for people.
+pub fn obstacles(demands: &Demands, matching: &[&NodeSeen]) -> String {
+    let words: Vec<String> = matching
+        .iter()
+        .filter_map(|node| Some(format!("node {} {}", node.name, obstacle(demands, node)?)))
+        .take(NAMED)
+        .collect();
+    let more = match matching.len() - words.len() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("waiting: {}{more}", words.join("; "))
 }
 
 fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {

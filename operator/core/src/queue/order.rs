@@ -1,38 +1,36 @@
-//! Whose turn it is. Namespaces take turns, so that nobody has to wait for all of somebody else's
-//! runs; within a namespace, older runs come first.
-//!
-//! The whole order is computed at once: hundreds of runs may wait, each needs its place, and
-//! the node that they wait for is being measured.
+//! In which order runs measure. Namespaces take turns, so that nobody has to wait for all of somebody
+//! else's runs; within a namespace, older runs come first. Pure.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use crate::observed::{Observed, RunSeen, Standing};
+use super::Cluster;
+use crate::observed::{RunSeen, Standing};
 
 /// The runs that hold nodes, and those that wait for one.
-pub struct Queue<'a> {
+pub struct Order<'a> {
     holders: BTreeMap<&'a str, &'a RunSeen>,
-    /// In the order of their turns.
-    waiting: Vec<&'a RunSeen>,
+    /// In the order of their turns, the next one first.
+    pub waiting: Vec<&'a RunSeen>,
 }
 
-impl<'a> Queue<'a> {
-    /// The queue for all nodes.
-    pub fn new(seen: &'a Observed) -> Self {
-        let by_uid: HashMap<&str, &RunSeen> = seen
+impl<'a> Order<'a> {
+    /// The order for all nodes.
+    pub fn new(cluster: &'a Cluster) -> Self {
+        let by_uid: HashMap<&str, &RunSeen> = cluster
             .runs
             .iter()
             .filter(|run| run.standing != Standing::Ended)
             .map(|run| (run.uid.as_str(), run))
             .collect();
-        let holders: BTreeMap<&str, &RunSeen> = seen
+        let holders: BTreeMap<&str, &RunSeen> = cluster
             .leases
             .iter()
             .filter_map(|lease| Some((&*lease.node, lease.holder.as_deref()?)))
             .filter_map(|(node, uid)| Some((node, *by_uid.get(uid)?)))
             .collect();
-        let waiting = in_turn(seen, &holders);
+        let waiting = in_turn(cluster, &holders);
         Self { holders, waiting }
     }
 
@@ -41,17 +39,11 @@ impl<'a> Queue<'a> {
     pub fn holder(&self, node: &str) -> Option<&'a RunSeen> {
         self.holders.get(node).copied()
     }
-
-    /// The waiting runs whose turn comes before that of the run with this uid, the next one first.
-    pub fn before(&self, uid: &str) -> &[&'a RunSeen] {
-        let place = self.waiting.iter().position(|run| run.uid == uid);
-        place.map_or(&[], |place| &self.waiting[..place])
-    }
 }
 
 /// The waiting runs, the next one first. What counts is how many runs of a run's namespace are
 /// measuring or come before it, then when the namespace was last served, then the run's age.
-fn in_turn<'a>(seen: &'a Observed, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec<&'a RunSeen> {
+fn in_turn<'a>(cluster: &'a Cluster, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec<&'a RunSeen> {
     let holding: BTreeMap<&str, &RunSeen> = holders
         .values()
         .map(|run| (run.uid.as_str(), *run))
@@ -60,7 +52,7 @@ fn in_turn<'a>(seen: &'a Observed, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec
     for run in holding.values() {
         *ahead.entry(run.namespace()).or_default() += 1;
     }
-    let runs = seen.runs.iter();
+    let runs = cluster.runs.iter();
     let waits = |run: &&RunSeen| {
         run.standing == Standing::Active && !holding.contains_key(run.uid.as_str())
     };
@@ -70,7 +62,7 @@ fn in_turn<'a>(seen: &'a Observed, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec
         .into_iter()
         .map(|run| {
             let ahead = ahead.entry(run.namespace()).or_default();
-            let turn = (*ahead, seen.served.get(run.namespace()), age(run));
+            let turn = (*ahead, cluster.served.get(run.namespace()), age(run));
             *ahead += 1;
             (turn, run)
         })
@@ -109,13 +101,14 @@ mod tests {
             runs in prop::collection::vec((0..3_u8, moment(), standing()), 0..12),
             holders in prop::collection::vec(prop::option::of(0..15_usize), 0..4),
             served in prop::collection::btree_map(0..3_u8, moment(), 0..3),
-        ) -> Observed {
+        ) -> Cluster {
             let run = |(number, (namespace, created, standing))| RunSeen {
                 uid: format!("uid-{number}"),
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
                 demands: Demands::default(),
+                seconds: 60,
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),
@@ -123,23 +116,23 @@ mod tests {
                 resource_version: None,
             };
             let served = served.into_iter();
-            Observed {
+            Cluster {
                 runs: runs.into_iter().enumerate().map(run).collect(),
                 leases: holders.into_iter().enumerate().map(lease).collect(),
                 served: served.map(|(one, at)| (format!("team-{one}"), at)).collect(),
-                ..Observed::default()
+                nodes: vec![],
             }
         }
     }
 
-    fn holds(seen: &Observed, run: &RunSeen) -> bool {
+    fn holds(seen: &Cluster, run: &RunSeen) -> bool {
         let its = |lease: &LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
         run.standing != Standing::Ended && seen.leases.iter().any(its)
     }
 
     /// A run's turn as the rule has it: it looks at each of the others.
     fn turn<'a>(
-        seen: &'a Observed,
+        seen: &'a Cluster,
         run: &'a RunSeen,
     ) -> (usize, Option<&'a Timestamp>, (Timestamp, &'a str)) {
         let is_ahead = |other: &&RunSeen| {
@@ -154,20 +147,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_run_waits_for_the_runs_before_it_in_the_queue(seen in worlds()) {
-            let queue = Queue::new(&seen);
+        fn runs_wait_in_the_order_of_the_rule(seen in worlds()) {
             let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(&seen, run);
-            for run in seen.runs.iter().filter(waits) {
-                let mut before: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
-                before.retain(|other| turn(&seen, other) < turn(&seen, run));
-                before.sort_by(|one, other| turn(&seen, one).cmp(&turn(&seen, other)));
-                prop_assert_eq!(queue.before(&run.uid), before);
-            }
+            let mut waiting: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
+            waiting.sort_by(|one, other| turn(&seen, one).cmp(&turn(&seen, other)));
+            prop_assert_eq!(Order::new(&seen).waiting, waiting);
         }
 
         #[test]
         fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(seen in worlds()) {
-            let queue = Queue::new(&seen);
+            let queue = Order::new(&seen);
             for lease in &seen.leases {
                 let mut runs = seen.runs.iter();
                 let holder = runs.find(|run| {

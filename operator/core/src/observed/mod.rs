@@ -1,6 +1,8 @@
 //! What was seen of the cluster, as plain data: a plan depends on nothing else but the run and the
 //! time. The controller fills it in; tests write it by hand.
 
+mod queued;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -12,21 +14,23 @@ use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::Scouted;
 
+pub use queued::{Candidate, Expected, Outlook, RunSeen, Standing, Turn};
+
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    /// The relevant nodes: all of them until one is claimed, then only that one, while it exists.
+    /// The node that the run holds, or else the one that it may take, while it exists.
     pub nodes: Vec<NodeSeen>,
     /// What the run demands of its node.
     pub demands: Demands,
     /// Since when no node has met these demands; `None` if one did when the run was last looked at.
     pub unmatched_since: Option<Timestamp>,
-    /// Claims on nodes.
+    /// The claims on nodes that the run has, or was the last to have.
     pub leases: Vec<LeaseSeen>,
-    /// Every run that exists, including this one.
-    pub runs: Vec<RunSeen>,
-    /// When a run of each namespace last released a node.
-    pub served: BTreeMap<String, Timestamp>,
+    /// When and where it is its turn; `None` while it holds a node, and until the queue has placed it.
+    pub turn: Option<Turn>,
+    /// Claims of nobody on nodes that are gone.
+    pub gone: Vec<LeaseSeen>,
     /// Names of the `RuntimeClasses` that exist.
     pub runtime_classes: BTreeSet<String>,
     /// Whether cold-start and density probes are forbidden to create pods in the run's namespace.
@@ -38,8 +42,10 @@ pub struct Observed {
     /// The run's echo servers: at most one works, and those that have ended stay until the run is
     /// over.
     pub upstreams: Vec<PodSeen>,
-    /// The run's probe Jobs.
+    /// The run's probe Jobs, without late ones.
     pub probes: Vec<ProbeSeen>,
+    /// The late probes that this run removes (`plan::is_to_remove`).
+    pub late: Vec<LateProbe>,
     /// What other runs have on nodes: load, if the run holds a node; any pod, if it may take one.
     pub occupants: Vec<Occupant>,
     /// Number of blocks decided so far; 0 stands for the number that the run begins with.
@@ -88,6 +94,23 @@ pub struct Occupant {
     pub what: String,
     /// The run that it belongs to.
     pub run: RunName,
+    /// Whether that run can still measure, and so removes it itself.
+    pub lives: bool,
+}
+
+/// A probe Job that an operator launched although another one had taken over from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateProbe {
+    /// The node.
+    pub node: String,
+    /// Name of the Job.
+    pub job: String,
+    /// Uid of the Job.
+    pub uid: String,
+    /// Uid of the run that it measures.
+    pub run_uid: String,
+    /// Whether the Job is being deleted.
+    pub deleting: bool,
 }
 
 /// A run that may be gone.
@@ -121,7 +144,7 @@ pub struct NodeSeen {
 }
 
 /// What a run demands of its node. All of it must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Demands {
     /// Labels that the node carries.
     pub labels: Vec<LabelDemand>,
@@ -135,7 +158,7 @@ pub struct Demands {
 }
 
 /// A label that a node must carry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LabelDemand {
     /// Its key.
     pub key: String,
@@ -146,7 +169,7 @@ pub struct LabelDemand {
 }
 
 /// CPUs that a node must have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CpuDemand {
     /// How many.
     pub cpus: u32,
@@ -174,42 +197,6 @@ pub struct LeaseSeen {
     pub holder: Option<String>,
     /// Guards a takeover: the write fails when someone else was faster.
     pub resource_version: Option<String>,
-}
-
-/// A run, as far as it matters to the queue.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunSeen {
-    /// Its uid.
-    pub uid: String,
-    /// `namespace/name`.
-    pub name: String,
-    /// When it was created.
-    pub created: Timestamp,
-    /// Whether it can still measure.
-    pub standing: Standing,
-    /// What it demands of its node.
-    pub demands: Demands,
-}
-
-impl RunSeen {
-    /// Its namespace.
-    pub fn namespace(&self) -> &str {
-        self.name
-            .split_once('/')
-            .map_or("", |(namespace, _)| namespace)
-    }
-}
-
-/// Whether a run can still measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It measures or waits for its turn.
-    Active,
-    /// It waits for its user, or for something that keeps failing, and holds its node until its
-    /// last pod has stopped.
-    Suspended,
-    /// It has finished or is being deleted.
-    Ended,
 }
 
 /// A pod, whatever its role.

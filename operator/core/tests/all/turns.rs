@@ -1,0 +1,228 @@
+//! What holds of the turns of any runs on any nodes.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use wasmbench_core::fit::takes;
+use wasmbench_core::observed::{
+    Demands, Expected, LabelDemand, LeaseSeen, NodeSeen, Outlook, RunSeen, Standing,
+};
+use wasmbench_core::queue::{Cluster, turns};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+fn at(second: u64) -> Timestamp {
+    NOW + SignedDuration::from_secs(i64::try_from(second).expect("soon"))
+}
+
+fn standing() -> impl Strategy<Value = Standing> {
+    prop_oneof![
+        8 => Just(Standing::Active),
+        1 => Just(Standing::Suspended),
+        1 => Just(Standing::Ended),
+    ]
+}
+
+/// What a run demands: a node of one of the two classes, or any.
+fn demands(class: u8) -> Demands {
+    let classes: &[&str] = match class {
+        0 => &["fast"],
+        1 => &["slow"],
+        _ => &["fast", "slow"],
+    };
+    let label = LabelDemand {
+        key: "class".into(),
+        values: classes.iter().map(|class| (*class).to_owned()).collect(),
+        by: "somebody".into(),
+    };
+    Demands {
+        labels: vec![label],
+        ..Demands::default()
+    }
+}
+
+prop_compose! {
+    fn clusters()(
+        runs in prop::collection::vec((0..3_u8, 0..4_u64, standing(), 0..3_u8, 0..100_u64), 0..12),
+        nodes in prop::collection::vec((any::<bool>(), prop::bool::weighted(0.8)), 0..5),
+        holders in prop::collection::vec(prop::option::of(0..15_usize), 0..4),
+        served in prop::collection::btree_map(0..3_u8, 0..4_u64, 0..3),
+    ) -> Cluster {
+        let run = |(number, (namespace, created, standing, class, seconds))| RunSeen {
+            uid: format!("uid-{number}"),
+            name: format!("team-{namespace}/run-{number}"),
+            created: at(created),
+            standing,
+            demands: demands(class),
+            seconds,
+        };
+        let node = |(number, (is_fast, ready)): (usize, (bool, bool))| NodeSeen {
+            name: format!("node-{number}"),
+            labels: [("class".into(), if is_fast { "fast" } else { "slow" }.into())].into(),
+            ready,
+            ..NodeSeen::default()
+        };
+        let lease = |(number, holder): (usize, Option<usize>)| LeaseSeen {
+            node: format!("node-{number}"),
+            holder: holder.map(|number| format!("uid-{number}")),
+            resource_version: None,
+        };
+        let served = served.into_iter();
+        Cluster {
+            runs: runs.into_iter().enumerate().map(run).collect(),
+            nodes: nodes.into_iter().enumerate().map(node).collect(),
+            leases: holders.into_iter().enumerate().map(lease).collect(),
+            served: served.map(|(one, second)| (format!("team-{one}"), at(second))).collect(),
+        }
+    }
+}
+
+fn holder<'a>(cluster: &'a Cluster, node: &str) -> Option<&'a RunSeen> {
+    let mut leases = cluster.leases.iter();
+    let uid = leases.find(|lease| lease.node == node)?.holder.as_ref()?;
+    let mut runs = cluster.runs.iter();
+    runs.find(|run| run.uid == *uid && run.standing != Standing::Ended)
+}
+
+fn holds(cluster: &Cluster, run: &RunSeen) -> bool {
+    let mut leases = cluster.leases.iter();
+    leases.any(|lease| holder(cluster, &lease.node).is_some_and(|holder| holder.uid == run.uid))
+}
+
+fn waiting(cluster: &Cluster) -> Vec<&RunSeen> {
+    let runs = cluster.runs.iter();
+    let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(cluster, run);
+    runs.filter(waits).collect()
+}
+
+/// Before whom a run comes, as it sees that alone: namespaces take turns, and in each the oldest is first.
+fn rank<'a>(
+    cluster: &'a Cluster,
+    run: &'a RunSeen,
+) -> (usize, Option<&'a Timestamp>, Timestamp, &'a str) {
+    let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
+    let is_ahead = |other: &&'a RunSeen| {
+        let other: &'a RunSeen = other;
+        other.uid != run.uid
+            && other.namespace() == run.namespace()
+            && (holds(cluster, other)
+                || (other.standing == Standing::Active && age(other) < age(run)))
+    };
+    let ahead = cluster.runs.iter().filter(is_ahead).count();
+    let (created, uid) = age(run);
+    (ahead, cluster.served.get(run.namespace()), created, uid)
+}
+
+/// The node that a run takes now, as it works out alone: each of those before it takes the first node
+/// that suits it.
+fn taken_by<'a>(cluster: &'a Cluster, run: &RunSeen) -> Option<&'a str> {
+    let mut before = waiting(cluster);
+    before.retain(|other| rank(cluster, other) < rank(cluster, run));
+    before.sort_by(|one, other| rank(cluster, one).cmp(&rank(cluster, other)));
+    let mut free: Vec<&NodeSeen> = cluster.nodes.iter().collect();
+    free.retain(|node| holder(cluster, &node.name).is_none());
+    for other in before {
+        if let Some(place) = free.iter().position(|node| takes(&other.demands, node)) {
+            free.remove(place);
+        }
+    }
+    let found = free.into_iter().find(|node| takes(&run.demands, node));
+    found.map(|node| node.name.as_str())
+}
+
+/// The node of a run, and when it begins and ends.
+fn planned(run: &RunSeen, outlook: &Outlook) -> Option<(String, Timestamp, Timestamp)> {
+    match outlook {
+        Outlook::Free(free) => Some((free[0].node.clone(), NOW, at(run.seconds.max(1)))),
+        Outlook::Later(Some(Expected {
+            node, begins, ends, ..
+        })) => Some((node.clone(), *begins, *ends)),
+        Outlook::Later(None) | Outlook::Unavailable(_) | Outlook::Unmatched(_) => None,
+    }
+}
+
+proptest! {
+    #[test]
+    fn each_run_takes_the_node_that_it_would_work_out_alone(cluster in clusters()) {
+        let found = turns(&cluster, NOW).of;
+        prop_assert_eq!(found.len(), waiting(&cluster).len());
+        for run in waiting(&cluster) {
+            let free = match &found[&run.uid].outlook {
+                Outlook::Free(free) => free.as_slice(),
+                Outlook::Later(_) | Outlook::Unavailable(_) | Outlook::Unmatched(_) => &[],
+            };
+            let node = free.first().map(|first| first.node.as_str());
+            prop_assert_eq!(node, taken_by(&cluster, run), "{}", run.name);
+        }
+    }
+
+    #[test]
+    fn no_node_is_for_two_runs_at_once(cluster in clusters()) {
+        let found = turns(&cluster, NOW).of;
+        let mut busy: BTreeMap<String, Vec<(Timestamp, Timestamp)>> = BTreeMap::new();
+        for node in &cluster.nodes {
+            if let Some(holder) = holder(&cluster, &node.name) {
+                let until = at(holder.seconds.max(1));
+                busy.entry(node.name.clone()).or_default().push((NOW, until));
+            }
+        }
+        for run in waiting(&cluster) {
+            if let Some((node, begins, ends)) = planned(run, &found[&run.uid].outlook) {
+                prop_assert!(begins >= NOW && ends >= begins);
+                busy.entry(node).or_default().push((begins, ends));
+            }
+        }
+        for times in busy.values_mut() {
+            times.sort();
+            prop_assert!(times.windows(2).all(|two| two[0].1 <= two[1].0), "{:?}", times);
+        }
+    }
+
+    #[test]
+    fn whoever_a_node_takes_has_a_time_and_nobody_starves(cluster in clusters()) {
+        let found = turns(&cluster, NOW).of;
+        let longest: u64 = cluster.runs.iter().map(|run| run.seconds.max(1)).sum();
+        for run in waiting(&cluster) {
+            let outlook = &found[&run.uid].outlook;
+            let is_possible = cluster.nodes.iter().any(|node| takes(&run.demands, node));
+            let times = planned(run, outlook);
+            prop_assert_eq!(times.is_some(), is_possible, "{:?}", outlook);
+            if let Some((_, begins, _)) = times {
+                prop_assert!(begins <= at(longest), "all others are over by then");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thousand_runs_on_two_hundred_nodes_are_placed_with_one_look_at_each() {
+    let run = |number: u64| RunSeen {
+        uid: format!("uid-{number}"),
+        name: format!("team-{}/run-{number}", number % 50),
+        created: at(number),
+        standing: Standing::Active,
+        demands: demands(2),
+        seconds: 60,
+    };
+    let node = |number| NodeSeen {
+        name: format!("node-{number:03}"),
+        labels: [("class".to_owned(), "fast".to_owned())].into(),
+        ready: true,
+        ..NodeSeen::default()
+    };
+    let cluster = Cluster {
+        runs: (0..1000).map(run).collect(),
+        nodes: (0..200).map(node).collect(),
+        ..Cluster::default()
+    };
+    let found = turns(&cluster, NOW).of;
+    let last = found.values().max_by_key(|turn| turn.place).expect("a run");
+    assert_eq!(last.place, 1000);
+    let begins = last.expected().map(|expected| expected.begins);
+    assert_eq!(
+        begins,
+        Some(at(4 * 60)),
+        "four runs come before it on its node"
+    );
+}

@@ -1,0 +1,100 @@
+//! A cluster has one installation. A second one is refused by Helm, by the API server, and by its own
+//! operator, also if it follows other namespaces: it would load the same nodes.
+
+use kube::Client;
+use wasmbench_e2e::kubectl::{Output, kubectl, run};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::policy::without_policy;
+use wasmbench_e2e::{PATIENCE, eventually, operator_namespace};
+
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../charts/wasmbench");
+
+/// What a second installation needs to be able to work but for the first one. The namespaces of the tests
+/// enforce the restricted standard.
+const VALUES: &str = "crds.enabled=false,admissionPolicies.enabled=false,networkPolicy.enabled=false,meter.level=none";
+
+/// Calls helm for a second release in `namespace`, which follows this namespace only.
+async fn second(namespace: &str, command: &[&str], more: &[&str]) -> Output {
+    let helm = std::env::var("HELM").unwrap_or_else(|_| "helm".into());
+    let followed = format!("watchNamespaces=[\"{namespace}\"]");
+    let release = ["other", CHART, "--namespace", namespace, "--set", VALUES];
+    let listed = [
+        "--set-json",
+        &followed,
+        "--set-json",
+        "coldStart.namespaces=[]",
+    ];
+    run(&helm, &[command, &release, &listed, more].concat()).await
+}
+
+/// The manifests of the second release, in a file.
+async fn rendered(namespace: &str, more: &[&str]) -> tempfile::NamedTempFile {
+    let template = ["template", "--kube-version", "1.33.0", "--skip-tests"];
+    let manifests = second(namespace, &template, more).await;
+    assert!(manifests.ok, "{manifests:?}");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), manifests.stdout).expect("written");
+    file
+}
+
+async fn apply(namespace: &str, file: &tempfile::NamedTempFile, more: &[&str]) -> Output {
+    let path = file.path().to_str().expect("a path in UTF-8");
+    let apply = ["apply", "--namespace", namespace, "--filename", path];
+    kubectl(&[&apply[..], more].concat()).await
+}
+
+/// What every refusal says.
+fn words() -> String {
+    format!("already installed in namespace {}", operator_namespace())
+}
+
+fn assert_refused(output: &Output) {
+    assert!(!output.ok && output.stderr.contains(&words()), "{output:?}");
+}
+
+/// The values of the first release, in a file: images that exist, and nodes for the operator.
+async fn first_values() -> tempfile::NamedTempFile {
+    let helm = std::env::var("HELM").unwrap_or_else(|_| "helm".into());
+    let namespace = operator_namespace();
+    let get = ["get", "values", "wasmbench", "--output", "yaml"];
+    let values = run(&helm, &[&get[..], &["--namespace", &namespace]].concat()).await;
+    assert!(values.ok, "{values:?}");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), values.stdout).expect("written");
+    file
+}
+
+async fn check(client: Client, namespace: String) {
+    assert_refused(&second(&namespace, &["install", "--dry-run=server"], &[]).await);
+    let only = ["--show-only", "templates/deployment.yaml"];
+    let deployment = rendered(&namespace, &only).await;
+    assert_refused(&apply(&namespace, &deployment, &["--dry-run=server"]).await);
+    let values = first_values().await;
+    let values = values.path().to_str().expect("a path in UTF-8");
+    let everything = rendered(&namespace, &["--values", values]).await;
+    let applied = Box::pin(async {
+        eventually(PATIENCE, "nothing refuses it", || async {
+            apply(&namespace, &everything, &[]).await.ok.then_some(())
+        })
+        .await;
+        let logs = ["logs", "deployment/other-wasmbench", "--namespace"];
+        eventually(PATIENCE, "its operator refuses to work", || async {
+            let log = kubectl(&[&logs[..], &[namespace.as_str()]].concat()).await;
+            log.stdout.contains(&words()).then_some(())
+        })
+        .await;
+    });
+    without_policy(&client, "installation", applied).await;
+    let path = everything.path().to_str().expect("a path in UTF-8");
+    let delete = ["delete", "--namespace", &namespace, "--filename", path];
+    let deleted = kubectl(&delete).await;
+    assert!(deleted.ok, "{deleted:?}");
+}
+
+#[tokio::test]
+async fn a_second_installation_is_refused_by_helm_by_the_api_server_and_by_its_operator() {
+    with_namespace("second", |client, namespace| {
+        Box::pin(check(client, namespace))
+    })
+    .await;
+}
