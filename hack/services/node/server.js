@@ -1,5 +1,5 @@
-// A JSON API with express, in one process or, with WORKERS=2, in a cluster of so many. An order reads the item's row
-// and writes one.
+// A JSON API with express, in one process or, with an argument, in a cluster of so many. An order reads the item's
+// row and writes one.
 'use strict';
 const cluster = require('node:cluster');
 const express = require('express');
@@ -8,7 +8,7 @@ const { Pool } = require('pg');
 const SQL = `with item as (select id, name, cents from items where id = $1::int),
 written as (insert into orders (item, pieces) select id, $2::int from item)
 select name, cents * $2::int as total from item`;
-const workers = Number(process.env.WORKERS ?? 1);
+const workers = Number(process.argv[2] ?? 1);
 
 function serve() {
   const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 8 });
