@@ -49,7 +49,7 @@ e2e: ## Tests on the real cluster; FILTER=name runs some of them
 e2e-quick: ## Of these, the main job, hostile tenants and lifecycles, without Wasm shims
 	@hack/e2e/run --quick
 
-test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; gunicorn
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; and services as people run them
 	@hack/e2e/run --systems
 
 test-ipv6: ## The presets, all workloads and own images on a cluster whose pods have IPv6 addresses only

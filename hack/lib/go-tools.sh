@@ -9,7 +9,7 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | krew | alertmanager | nats-server) echo "$1" ;;
+    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | krew | alertmanager | nats-server | shop) echo "$1" ;;
     prometheus | promtool) echo prometheus ;;
     prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
@@ -34,6 +34,7 @@ go_version() {
   [ "$1" != kubectl ] || name=KUBERNETES_VERSION
   [ "$1" != packaging ] || name=GOPHER_LUA_VERSION
   [ "$1" != generator ] || name=FORTIO_VERSION
+  [ "$1" != shop ] || name=PQ_VERSION
   echo "${!name}"
 }
 

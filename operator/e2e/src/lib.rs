@@ -26,6 +26,7 @@ pub mod others;
 pub mod outage;
 pub mod page;
 pub mod plain_http;
+pub mod plain_load;
 pub mod policy;
 pub mod processes;
 pub mod prometheus;

@@ -44,7 +44,6 @@ impl Service {
         let image = image(client, "native").await;
         let nodes = nodes::free(client).await;
         let node = &nodes[name.len() % nodes.len()];
-        secret(client, &name).await;
         let password = json!({ "secretKeyRef": { "name": name, "key": "password" } });
         let pod = json!({
             "nodeSelector": { "kubernetes.io/hostname": node },
@@ -58,6 +57,18 @@ impl Service {
                 { "name": "sidecar", "image": image, "args": ["--listen", "0.0.0.0:8081"] },
             ],
         });
+        Self::with_pod(client, name, (annotations, replicas), &pod).await
+    }
+
+    /// Creates a service whose template has this pod. The pod finds a Secret of the service's name, with the key
+    /// `password`.
+    pub async fn with_pod(
+        client: &Client,
+        name: String,
+        (annotations, replicas): (&Value, u32),
+        pod: &Value,
+    ) -> Self {
+        secret(client, &name).await;
         let labels = json!({ "app": name });
         let deployment = serde_json::from_value(json!({
             "metadata": { "name": name, "annotations": annotations },
