@@ -1,10 +1,13 @@
-//! Text from elsewhere in our messages: on one line, and the log of a container with the line that says
-//! most first. Pure.
+//! Text from elsewhere in our messages: on one line, between marks, and the log of a container with the line
+//! that says most first. Where a message is too long, what it quotes gives way, and what we say about it and
+//! what to do stay whole. Pure.
 
 /// The longest text that is quoted of a log, in characters: what the kubelet keeps is less.
 const LOG_CHARS: usize = 4096;
 /// The longest line that is put first, in characters.
 const LINE_CHARS: usize = 300;
+/// What is left of a quotation at least, in characters.
+const LEAST_CHARS: usize = 20;
 /// What begins or names an error in the languages of services. The case counts: `error=0` is none.
 const CAUSES: [&str; 6] = ["Error", "Exception", "panic", "FATAL", "Fatal", "fatal"];
 /// What only announces the lines that follow.
@@ -48,9 +51,39 @@ fn end(line: &str, limit: usize) -> String {
     format!("{dots}{}", end.trim())
 }
 
-/// At most `limit` characters of a message that quotes something and ends with what to do: the middle
-/// is left out, and the last two thirds of the limit are kept.
+/// Text from elsewhere as a part of a message, between the marks by which [`shorten`] finds it.
+pub fn quotation(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "'"))
+}
+
+/// At most `limit` characters of a message. What stands between marks gives way first, so that what happened and
+/// what to do are kept, however long they are.
 pub fn shorten(message: &str, limit: usize) -> String {
+    if message.chars().count() <= limit {
+        return message.to_owned();
+    }
+    let parts: Vec<&str> = message.split('"').collect();
+    let quotations = parts.len() / 2;
+    let own = parts.iter().step_by(2).map(|part| part.chars().count());
+    let own: usize = own.sum();
+    let room = limit.saturating_sub(own + 2 * quotations);
+    let is_paired = parts.len() % 2 == 1;
+    if quotations == 0 || !is_paired || room < quotations * LEAST_CHARS {
+        return without_middle(message, limit);
+    }
+    let share = room / quotations;
+    let shortened = parts.iter().enumerate().map(|(index, part)| {
+        if index % 2 == 1 {
+            quotation(&without_middle(part, share))
+        } else {
+            (*part).to_owned()
+        }
+    });
+    shortened.collect()
+}
+
+/// At most `limit` characters of a text: its middle is left out, and the last two thirds of the limit are kept.
+fn without_middle(message: &str, limit: usize) -> String {
     const DOTS: &str = " ... ";
     let count = message.chars().count();
     if count <= limit {
@@ -118,7 +151,35 @@ mod tests {
         assert_eq!(shorten("as it is", 240), "as it is");
     }
 
+    #[test]
+    fn a_quotation_gives_way_wherever_it_stands_and_marks_inside_it_are_others() {
+        let event = quotation(&format!("no runtime for \"wasmtime\" {}", "x".repeat(500)));
+        let remedy =
+            "the node does not have the handler: add it to its configuration and restart it";
+        let short = shorten(&format!("{remedy} (the node reported: {event})"), 240);
+        assert!(short.starts_with(remedy), "{short}");
+        assert!(
+            short.contains("(the node reported: \"no runtime for 'wasmtime' xx"),
+            "{short}"
+        );
+        assert!(short.ends_with("xx\")"), "{short}");
+    }
+
     proptest! {
+        #[test]
+        fn what_is_said_around_a_quotation_is_kept_whole(
+            before in "[a-z ]{0,80}",
+            quoted in "(?s).{100,600}",
+            remedy in "[a-z ,.:;']{1,300}",
+            more in 0_usize..100,
+        ) {
+            let message = format!("{before}: {}: {remedy}", quotation(&quoted));
+            let limit = before.len() + remedy.len() + 6 + LEAST_CHARS + more;
+            let short = shorten(&message, limit);
+            prop_assert!(short.chars().count() <= limit);
+            prop_assert!(short.starts_with(&before) && short.ends_with(&remedy), "{short}");
+        }
+
         #[test]
         fn nothing_is_longer_than_its_limit(text in "(?s).{0,600}", limit in 20_usize..300) {
             prop_assert!(shorten(&text, limit).chars().count() <= limit);

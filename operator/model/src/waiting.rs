@@ -1,6 +1,8 @@
 //! What the API server reports about an object that it refuses, and the kubelet about a waiting container,
 //! whoever created its pod, and whether waiting longer can help. Pure.
 
+use crate::quote::quotation;
+
 /// What the API server reports when a namespace's quota currently leaves no room. It has no separate
 /// reason code for that.
 const OVER_QUOTA: &str = "exceeded quota";
@@ -84,10 +86,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         {
             let known = REMEDIES.iter().find(|(text, _)| message.contains(text));
             let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
-            Some((
-                Hopeless::Container,
-                format!("{reason}: {message}: {remedy}"),
-            ))
+            Some((Hopeless::Container, said(reason, message, remedy)))
         }
         _ => None,
     }
@@ -107,13 +106,22 @@ pub fn no_image(reason: &str, message: &str) -> String {
     match (is_other, platform) {
         (true, Some(platform)) => {
             let remedy = PLATFORM.replace("the node's platform, such as linux/amd64", platform);
-            format!("{reason}: {message}: {remedy}")
+            said(reason, message, &remedy)
         }
-        (true, None) => format!("{reason}: {message}: {PLATFORM}"),
-        (false, _) => {
-            format!("{reason}: {message}: check the image's name and the node's access to it")
-        }
+        (true, None) => said(reason, message, PLATFORM),
+        (false, _) => said(
+            reason,
+            message,
+            "check the image's name and the node's access to it",
+        ),
     }
+}
+
+fn said(reason: &str, message: &str, remedy: &str) -> String {
+    if message.is_empty() {
+        return format!("{reason}: {remedy}");
+    }
+    format!("{reason}: {}: {remedy}", quotation(message))
 }
 
 /// The platform that a message names, such as `linux/amd64`.
@@ -171,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_remedy_is_short_enough_to_survive_where_its_quotation_does_not() {
-        let shown = 512;
+        let shown = 300;
         let remedies = REMEDIES.iter().map(|(_, remedy)| *remedy);
         for remedy in remedies.chain([PLATFORM, CHECK]) {
-            let message = format!("a: {}: {remedy}", "x".repeat(2000));
+            let message = said("a", &"x".repeat(2000), remedy);
             assert!(
                 crate::quote::shorten(&message, shown).ends_with(remedy),
                 "{remedy}"
@@ -192,7 +200,7 @@ mod tests {
             ),
             (
                 "CreateContainerConfigError",
-                "container has runAsNonRoot and image will run as root (pod: \"a\", container: subject)",
+                "container has runAsNonRoot and image will run as root (pod: a, container: subject)",
                 "container.runAsUser",
             ),
             (

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::quote::quotation;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
@@ -173,7 +174,9 @@ pub(super) fn because(state: &PodState) -> String {
         PodState::Pending(Some(Waiting { reason, message })) if message.is_empty() => {
             format!(" ({reason})")
         }
-        PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
+        PodState::Pending(Some(Waiting { reason, message })) => {
+            format!(" ({reason}: {})", quotation(message))
+        }
         PodState::Pending(None) | PodState::Running | PodState::Ended { .. } => String::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
-use wasmbench_model::quote::{log, one_line};
+use wasmbench_model::quote::{log, one_line, quotation};
 use wasmbench_model::waiting::{self, Hopeless, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
@@ -21,7 +21,7 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
             // Evicted or rejected by the kubelet: no container has a state.
             matches!(phase, "Failed" | "Succeeded").then(|| {
                 let reason = status.reason.as_deref().unwrap_or(phase);
-                let message = quote(status.message.as_deref());
+                let message = quotation(&quote(status.message.as_deref()));
                 failure(
                     Reason::SubjectNotStarted,
                     format!("the pod ended ({reason}: {message}): see the node's resources"),
@@ -41,7 +41,7 @@ pub fn waits_for(pod: &Pod) -> String {
     };
     from_container
         .or_else(unscheduled)
-        .map(|(reason, message)| format!(" ({reason}: {message})"))
+        .map(|(reason, message)| format!(" ({reason}: {})", quotation(&message)))
         .unwrap_or_default()
 }
 
@@ -62,7 +62,7 @@ fn ended(container: &ContainerStatus) -> Option<Failure> {
     let message = if message.is_empty() {
         message
     } else {
-        format!(": {message}")
+        format!(": {}", quotation(&message))
     };
     let (kind, remedy) = match not_executable(&message) {
         Some(remedy) => (Reason::SubjectNotStarted, remedy),
@@ -121,7 +121,7 @@ mod tests {
         let log = format!("{}\nwasm trap", "x".repeat(QUOTE));
         let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
         let trapped = trouble(&pod(&trapped)).unwrap().message;
-        assert!(trapped.contains("xx wasm trap: see"), "{trapped}");
+        assert!(trapped.contains("xx wasm trap\": see"), "{trapped}");
         let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
         let reason = |word| waiting(word).map(|failure| failure.reason);
         assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_late_pod_reports_what_it_waits_for() {
         let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
-        assert_eq!(waits_for(&late), " (ErrImagePull: no route)");
+        assert_eq!(waits_for(&late), " (ErrImagePull: \"no route\")");
         assert_eq!(waits_for(&Pod::default()), "");
     }
 }
