@@ -61,7 +61,7 @@ pub struct InitArgs {
     /// Body of the request
     #[arg(long, value_name = "TEXT")]
     pub body: Option<String>,
-    /// Name of the run. Default: that of the image
+    /// Name of the run. Default: that of the image, or of the first copy
     #[arg(long, value_parser = object_name)]
     pub name: Option<String>,
 }

@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 use wasmbench_api::labels;
 use wasmbench_report::table::ascii;
 
+use crate::args::InitArgs;
 use crate::args::init::Source;
 use crate::error::Error;
-use crate::init::manifest::quoted;
+use crate::init::draft::Request;
+use crate::init::manifest::{quoted, sent};
 
 /// The label by which a copy finds its pods; nothing else selects it.
 const COPY: &str = "wasmbench.dev/copy-of";
@@ -159,9 +161,8 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The file: the copies, each with its notes, and the run. `port` is that of services whose containers name
-/// none.
-pub fn file(copies: &[Copied], port: u16, path: &str) -> Result<String, Error> {
+/// The file: the copies, each with its notes, and the run.
+pub fn file(copies: &[Copied], args: &InitArgs) -> Result<String, Error> {
     let mut text = String::new();
     for copy in copies {
         let Source { resource, name, .. } = &copy.source;
@@ -172,11 +173,11 @@ pub fn file(copies: &[Copied], port: u16, path: &str) -> Result<String, Error> {
         text += &serde_yaml::to_string(&copy.object)?;
         text += "---\n";
     }
-    Ok(text + &run(copies, port, path))
+    Ok(text + &run(copies, args))
 }
 
-/// The run alone.
-pub fn run(copies: &[Copied], port: u16, path: &str) -> String {
+/// The run alone. The port of the arguments is that of services whose containers name none.
+pub fn run(copies: &[Copied], args: &InitArgs) -> String {
     let mut variants = String::new();
     for copy in copies {
         let Source { resource, name, .. } = &copy.source;
@@ -185,24 +186,25 @@ pub fn run(copies: &[Copied], port: u16, path: &str) -> String {
             "    - name: {}\n      scale:\n        resource: {resource}\n        name: {}\n        port: {}\n",
             quoted(&variant(name)),
             quoted(&copy.name),
-            copy.port.unwrap_or(port),
+            copy.port.unwrap_or(args.port),
         );
         if let Some(path) = &copy.ready {
             let _ = writeln!(variants, "        ready: {{path: {}}}", quoted(path));
         }
     }
-    let first = copies.first().map_or("", |copy| &copy.name);
+    let first = copies.first().map(|copy| copy.name.as_str());
+    let name = args.name.as_deref().or(first).unwrap_or_default();
     format!(
         "apiVersion: wasmbench.dev/v1alpha1\nkind: BenchmarkRun\nmetadata:\n  name: {}\nspec:\n  \
          # Five repetitions give a first look; ten decide differences of a few percent.\n  \
          blocks: 10\n  \
          # Each trial sets the replicas of one object to 1 and back. This needs the namespace in scale.namespaces of the chart.\n  \
          variants:\n{variants}  \
-         workloads:\n    - name: request\n      path: {}\n      expect:\n        status: 200\n  \
+         workloads:\n    - name: request\n{}      expect:\n        status: 200\n  \
          sweeps:\n    warmLatency: {{}}\n    throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      \
          warmupSeconds: 2\n",
-        quoted(first),
-        quoted(path),
+        quoted(name),
+        sent(&Request::of(args), "scale"),
     )
 }
 
@@ -284,7 +286,12 @@ mod tests {
             copy_of(&source(), &shop(), Some("a")),
             copy_of(&next, &json!({ "spec": {} }), Some("a")),
         ];
-        let text = run(&copies, 8080, "/items");
+        let args = InitArgs {
+            port: 8080,
+            path: "/items".into(),
+            ..InitArgs::default()
+        };
+        let text = run(&copies, &args);
         let run =
             crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
         let scales: Vec<_> = run
@@ -300,8 +307,29 @@ mod tests {
         );
         assert_eq!((&*scales[1].name, scales[1].port), ("shop.v2-bench", 8080));
         assert_eq!(run.spec.variants[1].name, "shop-v2");
-        let all = file(&copies, 8080, "/items").unwrap();
+        let all = file(&copies, &args).unwrap();
         assert_eq!(all.matches("\n---\n").count(), 2, "{all}");
+    }
+
+    #[test]
+    fn the_run_of_copies_is_named_and_sends_as_the_arguments_say() {
+        let args = InitArgs {
+            port: 8080,
+            path: "/orders".into(),
+            name: Some("shops".into()),
+            headers: vec![crate::args::init::header("Host: shop.example.com").unwrap()],
+            body: Some("{\"item\": 7}".into()),
+            ..InitArgs::default()
+        };
+        let copies = [copy_of(&source(), &shop(), Some("a"))];
+        let text = run(&copies, &args);
+        let run =
+            crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        assert_eq!(run.metadata.name.as_deref(), Some("shops"));
+        let sent = &run.spec.workloads[0];
+        assert_eq!(sent.path, "/orders");
+        assert_eq!(sent.headers[0].value, "shop.example.com");
+        assert_eq!(sent.body.as_deref(), Some("{\"item\": 7}"));
     }
 
     #[test]

@@ -48,6 +48,29 @@ pub(super) struct Wasm {
     pub(super) class: String,
 }
 
+/// What is sent, over and over.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) path: String,
+    pub(super) method: Method,
+    pub(super) headers: Vec<Header>,
+    pub(super) body: Option<String>,
+}
+
+impl Request {
+    pub(super) fn of(args: &InitArgs) -> Self {
+        Self {
+            path: args.path.clone(),
+            method: args.method.unwrap_or(match args.body {
+                Some(_) => Method::Post,
+                None => Method::Get,
+            }),
+            headers: args.headers.clone(),
+            body: args.body.clone(),
+        }
+    }
+}
+
 /// What to write.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -56,10 +79,7 @@ pub struct Draft {
     pub(super) other: Option<Other>,
     pub(super) wasm: Option<Wasm>,
     pub(super) port: u16,
-    pub(super) path: String,
-    pub(super) method: Method,
-    pub(super) headers: Vec<Header>,
-    pub(super) body: Option<String>,
+    pub(super) request: Request,
     pub(super) view: ClusterView,
 }
 
@@ -79,13 +99,7 @@ impl Draft {
             other: other(args),
             wasm,
             port: args.port,
-            path: args.path.clone(),
-            method: args.method.unwrap_or(match args.body {
-                Some(_) => Method::Post,
-                None => Method::Get,
-            }),
-            headers: args.headers.clone(),
-            body: args.body.clone(),
+            request: Request::of(args),
             view,
         }
     }

@@ -9,7 +9,7 @@ use wasmbench_report::table::ascii;
 
 use crate::check::seen::NodeSeen;
 use crate::error::Error;
-use crate::init::draft::{Other, Wasm};
+use crate::init::draft::{Other, Request, Wasm};
 
 pub use crate::init::draft::{ClusterView, Draft};
 
@@ -187,21 +187,27 @@ fn variants(draft: &Draft) -> String {
     text
 }
 
-/// What is sent besides the path, if anything.
-fn sent(draft: &Draft) -> String {
-    let mut text = String::new();
-    if draft.method != Method::Get {
+/// The path of what is sent, and what else of it differs from a plain request. `variant` is what a variant is made
+/// of: `container` or `scale`.
+pub(super) fn sent(request: &Request, variant: &str) -> String {
+    let Request {
+        path,
+        method,
+        headers,
+        body,
+    } = request;
+    let mut text = format!("      path: {}\n", quoted(path));
+    if *method != Method::Get {
         let _ = writeln!(
             text,
-            "      # It is sent over and over. If it changes something, name a request that does not in container.ready.\n      \
-             method: {}",
-            draft.method
+            "      # It is sent over and over. If it changes something, name a request that does not in {variant}.ready.\n      \
+             method: {method}",
         );
     }
-    if !draft.headers.is_empty() {
+    if !headers.is_empty() {
         text.push_str("      headers:\n");
     }
-    for Header { name, value } in &draft.headers {
+    for Header { name, value } in headers {
         let _ = writeln!(
             text,
             "        - {{name: {}, value: {}}}",
@@ -209,7 +215,7 @@ fn sent(draft: &Draft) -> String {
             quoted(value)
         );
     }
-    if let Some(body) = &draft.body {
+    if let Some(body) = body {
         let _ = writeln!(text, "      body: {}", quoted(body));
     }
     text
@@ -217,7 +223,7 @@ fn sent(draft: &Draft) -> String {
 
 fn load(draft: &Draft) -> String {
     format!(
-        "  workloads:\n    - name: request\n      path: {}\n{}      expect:\n        status: 200\n        \
+        "  workloads:\n    - name: request\n{}      expect:\n        status: 200\n        \
          # All variants must give the same answer, always. Leave it out where an answer holds a time or chance, and name\n        \
          # what it begins or ends with: bodyPrefix, bodySuffix.\n        \
          sameAcrossVariants: true\n  \
@@ -232,8 +238,7 @@ fn load(draft: &Draft) -> String {
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",
-        quoted(&draft.path),
-        sent(draft)
+        sent(&draft.request, "container")
     )
 }
 

@@ -75,11 +75,8 @@ async fn copies<'a>(
             .await?;
         copies.push(copy_of(source, &found, node));
     }
-    admit(
-        &run_of(&copy::run(&copies, args.port, &args.path))?,
-        &assumed::config(),
-    )?;
-    print(&copy::file(&copies, args.port, &args.path)?)?;
+    admit(&run_of(&copy::run(&copies, args))?, &assumed::config())?;
+    print(&copy::file(&copies, args)?)?;
     for copy in &copies {
         for open in &copy.notes {
             note(&format!("note: {}: {open}\n", copy.name));
