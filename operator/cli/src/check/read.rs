@@ -7,18 +7,17 @@ use k8s_openapi::api::admissionregistration::v1::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
-};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler, ResourceQuota};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::node::v1::RuntimeClass;
-use kube::api::{ListParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::scale::{Target, TargetSeen, obstacle};
 
+use crate::check::rights::rights;
 use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
@@ -31,15 +30,6 @@ const VERSION: &str = "app.kubernetes.io/version";
 const CONFIG: (&str, &str) = ("-config", "config.yaml");
 /// The label with the pod security level that a namespace enforces.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
-
-/// The rights that a user needs in a namespace: description, verb, API group, resource.
-const RIGHTS: [(&str, &str, &str, &str); 4] = [
-    ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
-    ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),
-    ("read results", "list", "", "configmaps"),
-    // The admission policy `requester` requires it.
-    ("create pods", "create", "", "pods"),
-];
 
 /// Reads everything that the checks are based on.
 pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result<Seen, Error> {
@@ -71,7 +61,7 @@ fn unknown<T>() -> Answer<T> {
     Err("the operator was not found".to_owned())
 }
 
-async fn answer<T>(
+pub(super) async fn answer<T>(
     what: &'static str,
     request: impl Future<Output = kube::Result<T>>,
 ) -> Result<Answer<T>, Error> {
@@ -204,30 +194,33 @@ async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> 
     }))
 }
 
-async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, Error> {
-    let api: Api<SelfSubjectAccessReview> = Api::all(cluster.client().clone());
-    let mut found = vec![];
-    for (words, verb, group, resource) in RIGHTS {
-        let review = SelfSubjectAccessReview {
-            spec: SelfSubjectAccessReviewSpec {
-                resource_attributes: Some(ResourceAttributes {
-                    namespace: Some(cluster.namespace().to_owned()),
-                    verb: Some(verb.to_owned()),
-                    group: Some(group.to_owned()),
-                    resource: Some(resource.to_owned()),
-                    ..ResourceAttributes::default()
-                }),
-                ..SelfSubjectAccessReviewSpec::default()
-            },
-            ..SelfSubjectAccessReview::default()
-        };
-        let params = PostParams::default();
-        let answer = answer("ask for your rights", api.create(&params, &review)).await?;
-        let allowed =
-            |review: SelfSubjectAccessReview| review.status.is_some_and(|status| status.allowed);
-        found.push((words, answer.map(allowed)));
-    }
-    Ok(found)
+/// An object that a run is to scale. What scales it by itself is not looked for.
+pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetSeen>, Error> {
+    let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
+    let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
+    let client = cluster.client().clone();
+    let api: Api<DynamicObject> = Api::namespaced_with(client, cluster.namespace(), &resource);
+    let found = answer("read it", api.get_opt(&target.name)).await?;
+    let object = match found {
+        Ok(Some(object)) => object,
+        Ok(None) => return Ok(Ok(TargetSeen::default())),
+        Err(why) => return Ok(Err(why)),
+    };
+    let scale = answer("read its scale", api.get_scale(&target.name)).await?;
+    Ok(scale.map(|scale| {
+        let replicas = scale
+            .spec
+            .and_then(|spec| spec.replicas)
+            .unwrap_or_default();
+        let offer = object.annotations().get(labels::OFFERED);
+        TargetSeen {
+            uid: object.uid(),
+            replicas: u32::try_from(replicas).unwrap_or_default(),
+            is_offered: offer.is_some_and(|offer| offer == "true"),
+            obstacle: obstacle(target, &object.data, &[]),
+            ..TargetSeen::default()
+        }
+    }))
 }
 
 /// The NetworkPolicies of the namespace.

@@ -106,9 +106,8 @@ impl Form {
         }
     }
 
-    /// What the manifest would do, and what it can find by the scatter of `earlier` runs, or why it
-    /// would be refused.
-    pub fn plan(&self, earlier: &[Earlier]) -> Result<String, String> {
+    /// The run that the manifest describes, if it fits the API.
+    pub fn run(&self) -> Result<BenchmarkRun, String> {
         let object = self.object()?;
         checked(&self.manifest).map_err(|problems| problems.to_string())?;
         let run: BenchmarkRun =
@@ -116,7 +115,13 @@ impl Form {
         if run.metadata.name.is_none() {
             return Err("metadata.name: give the run a name".to_owned());
         }
-        plan::describe(&run, false, earlier).map_err(|error| error.to_string())
+        Ok(run)
+    }
+
+    /// What the manifest would do, and what it can find by the scatter of `earlier` runs, or why it
+    /// would be refused.
+    pub fn plan(&self, earlier: &[Earlier]) -> Result<String, String> {
+        plan::describe(&self.run()?, false, earlier).map_err(|error| error.to_string())
     }
 }
 

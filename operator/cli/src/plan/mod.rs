@@ -1,6 +1,7 @@
 //! `kubectl wasmbench plan`: what a run would do, from its file, and what it can find, from how far
 //! trials scattered in earlier runs. Without a cluster it shows the same for other scatters.
 
+pub mod cluster;
 mod earlier;
 mod expectations;
 pub mod obstacles;
@@ -10,6 +11,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
+use serde_json::Value;
 use wasmbench_api::run::{TWIN, Workload};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
@@ -26,9 +28,9 @@ use wasmbench_results::summary::words;
 
 use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
-use crate::check::read;
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::plan::cluster::{Written, look, look_at_scaled, written};
 use crate::plan::obstacles::{ClusterSeen, obstacles};
 use crate::{files, manifest, note, print};
 
@@ -37,26 +39,32 @@ pub use earlier::{Earlier, earlier};
 /// Prints what every run in the file would do, and for every schedule its next times and its run.
 pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     let path = args.file.path();
-    let objects = manifest::checked(&files::read(path)?).map_err(Error::Manifest)?;
+    let text = files::read(path)?;
+    let objects = manifest::checked(&text).map_err(Error::Manifest)?;
+    let planned: Vec<Planned> = objects
+        .iter()
+        .map(Planned::read)
+        .collect::<Result<_, _>>()?;
     let (earlier, seen) = if args.offline {
         (vec![], None)
     } else {
-        of_cluster(cluster).await
+        let specs: Vec<&BenchmarkRunSpec> = planned.iter().map(Planned::spec).collect();
+        let written = written(&files::objects(&text).unwrap_or_default());
+        Box::pin(of_cluster(cluster, &specs, &written)).await
     };
     let in_cluster = |spec: &BenchmarkRunSpec| {
         let found = seen.as_ref().map(|seen| obstacles(spec, seen));
         found.unwrap_or_default()
     };
     let mut texts = vec![];
-    for object in &objects {
-        texts.push(if object["kind"] == "BenchmarkSchedule" {
-            let schedule: BenchmarkSchedule = manifest::typed(object).map_err(Error::Manifest)?;
-            let text = scheduled(&schedule, args.order, Timestamp::now(), &earlier)?;
-            text + &in_cluster(&schedule.spec.template.spec)
-        } else {
-            let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
-            describe(&run, args.order, &earlier)? + &in_cluster(&run.spec)
-        });
+    for one in &planned {
+        let text = match one {
+            Planned::Schedule(schedule) => {
+                scheduled(schedule, args.order, Timestamp::now(), &earlier)?
+            }
+            Planned::Run(run) => describe(run, args.order, &earlier)?,
+        };
+        texts.push(text + &in_cluster(one.spec()));
     }
     if texts.is_empty() {
         return Err(Error::NoRunInFile(path.to_owned()));
@@ -65,15 +73,43 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
+/// What a file describes.
+enum Planned {
+    Run(Box<BenchmarkRun>),
+    Schedule(Box<BenchmarkSchedule>),
+}
+
+impl Planned {
+    fn read(object: &Value) -> Result<Self, Error> {
+        let read = if object["kind"] == "BenchmarkSchedule" {
+            manifest::typed(object).map(Self::Schedule)
+        } else {
+            manifest::typed(object).map(Self::Run)
+        };
+        read.map_err(Error::Manifest)
+    }
+
+    fn spec(&self) -> &BenchmarkRunSpec {
+        match self {
+            Self::Run(run) => &run.spec,
+            Self::Schedule(schedule) => &schedule.spec.template.spec,
+        }
+    }
+}
+
 /// The earlier runs of the namespace, and what the cluster lets the user see; nothing, with a note, if
 /// it cannot be read.
-async fn of_cluster(args: &ClusterArgs) -> (Vec<Earlier>, Option<ClusterSeen>) {
+async fn of_cluster(
+    args: &ClusterArgs,
+    specs: &[&BenchmarkRunSpec],
+    written: &Written,
+) -> (Vec<Earlier>, Option<ClusterSeen>) {
     let read = async {
         let cluster = Cluster::connect(args).await?;
         let runs = cluster.all_runs(false).await?;
-        let seen = read::read(&cluster, None).await?;
-        let quotas = read::quotas(&cluster).await?;
-        Ok::<_, Error>((earlier(&runs), Some(ClusterSeen { seen, quotas })))
+        let seen = look(&cluster).await?;
+        let seen = look_at_scaled(seen, &cluster, specs, written).await?;
+        Ok::<_, Error>((earlier(&runs), Some(seen)))
     };
     read.await.unwrap_or_else(|error| {
         note(&format!("note: the cluster is not considered: {error}\n"));
