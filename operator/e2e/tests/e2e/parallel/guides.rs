@@ -13,7 +13,8 @@ const GATE: &str = "docs/gate-two-versions.md";
 const DEPLOYMENT: &str = "docs/my-deployment.md";
 
 fn only(page: &Page, heading: &str, language: &str) -> String {
-    let [block] = &page.blocks(heading, language)[..] else {
+    let blocks = page.blocks(heading, language);
+    let [block] = blocks.as_slice() else {
         panic!("'{heading}' has one block of {language}");
     };
     block.clone()
@@ -77,10 +78,12 @@ async fn the_deployments_of_the_guide_are_measured_while_they_serve() {
     let next = Service::create(&client, "guide-v2", &json!({}), 1).await;
     let served = [now.runs().await, next.runs().await];
     let namespaces = format!("{{{NAMESPACE}}}");
+    // The namespace is allowed already, and other tests use the installation.
     let allow = with(
         &only(&page, "1. Allow it", "sh"),
         &[
             ("helm ", "\"${HELM:-helm}\" "),
+            ("--reuse-values", "--reuse-values --dry-run=server"),
             ("wasmbench-system", &*operator_namespace()),
             ("{shop}", &*namespaces),
         ],
