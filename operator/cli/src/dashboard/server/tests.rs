@@ -228,6 +228,17 @@ async fn a_run_that_would_be_refused_reaches_no_cluster() {
 }
 
 #[tokio::test]
+async fn the_plan_names_what_stands_in_its_way_and_looks_at_the_cluster_once_in_a_while() {
+    let (router, calls) = dashboard(vec![]);
+    let (_, html) = got(&router, "new").await;
+    assert!(html.contains("In this cluster"), "{html}");
+    let looked = calls.lock().unwrap().len();
+    assert!(looked > 0);
+    got(&router, "new").await;
+    assert_eq!(calls.lock().unwrap().len(), looked);
+}
+
+#[tokio::test]
 async fn records_are_not_read_while_a_trial_is_measured() {
     let mut measured = run("fast", "Measuring");
     // Only the phase keeps the records from being read.
