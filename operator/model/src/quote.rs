@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_around_a_quotation_is_kept_whole(
+        fn what_surrounds_a_quotation_is_kept_whole(
             before in "[a-z ]{0,80}",
             quoted in "(?s).{100,600}",
             remedy in "[a-z ,.:;']{1,300}",

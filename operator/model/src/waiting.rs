@@ -86,7 +86,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         {
             let known = REMEDIES.iter().find(|(text, _)| message.contains(text));
             let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
-            Some((Hopeless::Container, said(reason, message, remedy)))
+            Some((Hopeless::Container, with_remedy(reason, message, remedy)))
         }
         _ => None,
     }
@@ -106,10 +106,10 @@ pub fn no_image(reason: &str, message: &str) -> String {
     match (is_other, platform) {
         (true, Some(platform)) => {
             let remedy = PLATFORM.replace("the node's platform, such as linux/amd64", platform);
-            said(reason, message, &remedy)
+            with_remedy(reason, message, &remedy)
         }
-        (true, None) => said(reason, message, PLATFORM),
-        (false, _) => said(
+        (true, None) => with_remedy(reason, message, PLATFORM),
+        (false, _) => with_remedy(
             reason,
             message,
             "check the image's name and the node's access to it",
@@ -117,7 +117,7 @@ pub fn no_image(reason: &str, message: &str) -> String {
     }
 }
 
-fn said(reason: &str, message: &str, remedy: &str) -> String {
+fn with_remedy(reason: &str, message: &str, remedy: &str) -> String {
     if message.is_empty() {
         return format!("{reason}: {remedy}");
     }
@@ -182,7 +182,7 @@ mod tests {
         let shown = 300;
         let remedies = REMEDIES.iter().map(|(_, remedy)| *remedy);
         for remedy in remedies.chain([PLATFORM, CHECK]) {
-            let message = said("a", &"x".repeat(2000), remedy);
+            let message = with_remedy("a", &"x".repeat(2000), remedy);
             assert!(
                 crate::quote::shorten(&message, shown).ends_with(remedy),
                 "{remedy}"

@@ -3,6 +3,7 @@
 //! Reading order: [`seen`] (what was read), [`read`] and [`rights`] (how), [`finding`] (the results), [`judge`],
 //! [`reach`] and [`presets`] (the rules).
 
+mod answer;
 pub mod finding;
 pub mod judge;
 pub mod presets;

@@ -17,6 +17,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::{Target, TargetSeen, obstacle};
 
+use crate::check::answer::answer;
 use crate::check::rights::rights;
 use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
@@ -59,19 +60,6 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
 
 fn unknown<T>() -> Answer<T> {
     Err("the operator was not found".to_owned())
-}
-
-pub(super) async fn answer<T>(
-    what: &'static str,
-    request: impl Future<Output = kube::Result<T>>,
-) -> Result<Answer<T>, Error> {
-    match patiently(what, request).await {
-        Ok(found) => Ok(Ok(found)),
-        Err(Error::Refused { what, .. }) => Ok(Err(format!("you may not {what}"))),
-        Err(Error::NotInstalled) => Ok(Err("it is not there".to_owned())),
-        Err(error @ Error::Unreachable(_)) => Err(error),
-        Err(error) => Ok(Err(error.to_string())),
-    }
 }
 
 /// Lists the objects of a kind in all namespaces: all of them, or only the chart's.

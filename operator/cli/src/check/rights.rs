@@ -7,7 +7,7 @@ use kube::Api;
 use kube::api::PostParams;
 use wasmbench_core::scale::Target;
 
-use crate::check::read::answer;
+use crate::check::answer::answer;
 use crate::check::seen::Answer;
 use crate::cluster::Cluster;
 use crate::error::Error;

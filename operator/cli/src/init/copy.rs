@@ -204,7 +204,7 @@ pub fn run(copies: &[Copied], args: &InitArgs) -> String {
          sweeps:\n    warmLatency: {{}}\n    throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      \
          warmupSeconds: 2\n",
         quoted(name),
-        sent(&Request::of(args), "scale"),
+        sent(&Request::from_args(args), "scale"),
     )
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn of(args: &InitArgs) -> Self {
+    pub(super) fn from_args(args: &InitArgs) -> Self {
         Self {
             path: args.path.clone(),
             method: args.method.unwrap_or(match args.body {
@@ -99,7 +99,7 @@ impl Draft {
             other: other(args),
             wasm,
             port: args.port,
-            request: Request::of(args),
+            request: Request::from_args(args),
             view,
         }
     }
