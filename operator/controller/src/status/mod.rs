@@ -27,6 +27,7 @@ use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, remaining};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_model::names;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::across::Versus;
 use wasmbench_results::judge::expectations::Decision;
@@ -236,7 +237,7 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
 }
 
 fn truncate(text: &str) -> String {
-    truncate_to(text, MESSAGE_LIMIT)
+    shorten(text, MESSAGE_LIMIT)
 }
 
 /// At most `limit` bytes, truncated between characters.
