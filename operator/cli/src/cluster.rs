@@ -143,7 +143,7 @@ impl Cluster {
             list.list_metadata(&ListParams::default()),
         )
         .await?;
-        Ok(list.items.iter().map(|one| one.name_any()).collect())
+        Ok(list.items.iter().map(ResourceExt::name_any).collect())
     }
 
     fn no_such_schedule(&self, name: &str) -> Error {

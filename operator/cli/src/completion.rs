@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
-use kube::ResourceExt as _;
+use kube::ResourceExt;
 use tokio::time::timeout;
 
 use crate::args::{Cli, ClusterArgs, CompleteArgs, Completer, CompletionArgs};
@@ -69,8 +69,10 @@ pub async fn complete(args: &CompleteArgs) -> Result<u8, Error> {
         Wanted::Schedules => (names(before, true).await, WITHOUT_FILES),
     };
     let fitting = candidates.iter().filter(|one| one.starts_with(current));
-    let lines: String = fitting.map(|one| format!("{one}\n")).collect();
-    print(&format!("{lines}:{directive}\n"))?;
+    let mut lines: Vec<&str> = fitting.map(String::as_str).collect();
+    let directive = format!(":{directive}\n");
+    lines.push(&directive);
+    print(&lines.join("\n"))?;
     Ok(0)
 }
 
@@ -83,7 +85,7 @@ async fn names(before: &[String], of_schedules: bool) -> Vec<String> {
             return cluster.schedule_names().await;
         }
         let runs = cluster.all_runs(false).await?;
-        Ok::<_, Error>(runs.iter().map(|run| run.name_any()).collect())
+        Ok::<_, Error>(runs.iter().map(ResourceExt::name_any).collect())
     };
     match timeout(PATIENCE, read).await {
         Ok(Ok(names)) => names,

@@ -32,8 +32,7 @@ pub async fn read(
     leases: &[LeaseSeen],
     node: &str,
 ) -> Result<Targets, Error> {
-    let mut notes = leases.iter().filter_map(|lease| lease.scaled.as_deref());
-    let noted: Option<&Scaled> = notes.next();
+    let noted: Option<&Scaled> = leases.iter().find_map(|lease| lease.scaled.as_deref());
     let named = run.variants.iter();
     let named = named.filter_map(|variant| variant.subject.target.as_ref());
     let all: BTreeSet<&Target> = named.chain(noted.map(|noted| &noted.target)).collect();

@@ -100,11 +100,11 @@ impl Runs {
     ) {
         let node = recorded_node(run);
         let config = &context.config;
-        let none = TemplateLabels::default();
+        let without = TemplateLabels::default();
         let admitted = admit(run, config).ok().map(|valid| {
             let demands = demands(&run.spec, config, &self.classes, node.clone());
             Admitted {
-                demands: with_templates(demands, templates.as_ref().unwrap_or(&none)),
+                demands: with_templates(demands, templates.as_ref().unwrap_or(&without)),
                 seconds: expected_seconds(&valid),
             }
         });

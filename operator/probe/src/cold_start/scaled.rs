@@ -18,9 +18,9 @@ impl Course<'_> {
         let Some(scaler) = &mut self.scaler else {
             return Ok(());
         };
-        let set = timeout_at(pods.deadline, scaler.set(all)).await;
+        let answer = timeout_at(pods.deadline, scaler.set(all)).await;
         let late = || unavailable("the API server did not set the replicas in time".into());
-        let (sent, at) = set.map_err(|_| late())??;
+        let (sent, at) = answer.map_err(|_| late())??;
         for timeline in &mut pods.timelines[from..] {
             timeline.accepted(sent, at);
         }

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::scale::ScaleConfig;
 use wasmbench_model::images::Images;
 
 /// Names differ from presets and components on purpose, so that a swapped field shows.
@@ -41,12 +40,4 @@ pub fn config() -> OperatorConfig {
         "coldStartServiceAccount": "wasmbench-cold-start",
     });
     serde_json::from_value(config).expect("the fixture is a configuration")
-}
-
-/// The same with the kinds of the chart in any namespace.
-pub fn scaling_config() -> OperatorConfig {
-    OperatorConfig {
-        scale: ScaleConfig::assumed(),
-        ..config()
-    }
 }
