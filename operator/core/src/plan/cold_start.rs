@@ -19,8 +19,12 @@ const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
 /// When to look again whether what must go is gone.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
-    let watched = seen.cold_subjects.is_empty() && seen.scaled().is_none();
-    let check = if watched { GOES_CHECK } else { LEFTOVERS_CHECK };
+    let all_watched = seen.cold_subjects.is_empty() && seen.scaled().is_none();
+    let check = if all_watched {
+        GOES_CHECK
+    } else {
+        LEFTOVERS_CHECK
+    };
     Wake::At(later(now, check))
 }
 
