@@ -176,6 +176,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
     (!has(self.resources) || self.resources == oldSelf.resources) && \
+    has(self.companions) == has(oldSelf.companions) && \
+    (!has(self.companions) || self.companions == oldSelf.companions) && \
     self.subjectReadyTimeoutSeconds == oldSelf.subjectReadyTimeoutSeconds";
 pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is created, because its \
     results would no longer match it: create a new BenchmarkRun (suspend and \

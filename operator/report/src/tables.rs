@@ -21,8 +21,8 @@ use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
-/// Longest message in a report, as in `summary.json`.
-const MAX_SHOWN_CHARS: usize = 512;
+/// Longest message in a report, in characters; `summary.json` has a longer one.
+const MAX_SHOWN_CHARS: usize = 384;
 
 /// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {

@@ -30,7 +30,7 @@ pub struct ScaleTarget {
     )]
     pub resource: String,
 
-    /// Its name.
+    /// Name of the object.
     #[schemars(
         length(min = 1, max = 253),
         regex(pattern = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")

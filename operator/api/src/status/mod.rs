@@ -287,7 +287,7 @@ pub struct SkippedVariant {
 
     /// Names of the workloads, unless it is all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16), inner(length(max = 40)))]
+    #[schemars(length(max = 16), inner(length(max = 40)), extend("x-kubernetes-list-type" = "set"))]
     pub workloads: Vec<String>,
 }
 

@@ -218,7 +218,7 @@ mod tests {
         );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(
-            refusal(&refused).contains("spec: baseline must be"),
+            refusal(&refused).contains("spec.baseline: baseline must be"),
             "{}",
             refusal(&refused)
         );

@@ -278,7 +278,7 @@ mod tests {
         let refused = refusal(&run(&format!("  baseline: other\n{WORKLOADS}")));
         assert_eq!(
             refused,
-            "spec: baseline must be the name of one of spec.variants (line 4)"
+            "spec.baseline: baseline must be the name of one of spec.variants (line 5)"
         );
     }
 
