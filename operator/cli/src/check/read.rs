@@ -15,7 +15,7 @@ use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::scale::{Target, TargetSeen, obstacle};
+use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
 
 use crate::check::answer::answer;
 use crate::check::rights::rights;
@@ -194,17 +194,23 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
         Ok(None) => return Ok(Ok(TargetSeen::default())),
         Err(why) => return Ok(Err(why)),
     };
-    let scale = answer("read its scale", api.get_scale(&target.name)).await?;
+    let scale = async {
+        match api.get_scale(&target.name).await {
+            // Its kind has none.
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
+            found => found.map(Some),
+        }
+    };
+    let scale = answer("read its scale", scale).await?;
     Ok(scale.map(|scale| {
-        let replicas = scale
-            .spec
-            .and_then(|spec| spec.replicas)
-            .unwrap_or_default();
+        let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
+        let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
         let offer = object.annotations().get(labels::OFFERED);
         TargetSeen {
             uid: object.uid(),
             replicas: u32::try_from(replicas).unwrap_or_default(),
             is_offered: offer.is_some_and(|offer| offer == "true"),
+            without_pods: without_pods(target, scale.as_ref()),
             obstacle: obstacle(target, &object.data, &[]),
             ..TargetSeen::default()
         }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::scale::{
-    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, set_by_other, template_labels,
+    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other,
+    template_labels, without_pods,
 };
 
 use super::owners::{Top, top};
@@ -44,7 +46,8 @@ pub async fn read(
     let (mut seen, template) = match &object {
         None => (TargetSeen::default(), BTreeMap::new()),
         Some(object) => {
-            let seen = of_object(&api, target, object, autoscalers).await?;
+            let now = context.clock.now();
+            let seen = of_object(&api, target, object, autoscalers, now).await?;
             (seen, template_labels(&object.data))
         }
     };
@@ -70,20 +73,18 @@ async fn of_object(
     target: &Target,
     object: &DynamicObject,
     autoscalers: &[Autoscaler],
+    now: Timestamp,
 ) -> Result<TargetSeen, Error> {
     let scale = match api.get_scale(&target.name).await {
         Ok(scale) => Some(scale),
         Err(kube::Error::Api(status)) if status.is_not_found() => None,
         Err(error) => return Err(failed(error)),
     };
-    let status = scale.as_ref().and_then(|scale| scale.status.as_ref());
-    let selector = status.and_then(|status| status.selector.clone());
-    let selector = selector.unwrap_or_default();
-    let without_pods = selector
-        .is_empty()
-        .then(|| format!("{target} has no scale that names its pods: it cannot be measured"));
-    let replicas = scale.and_then(|scale| scale.spec?.replicas);
     let meta = &object.metadata;
+    let is_settling = is_settling(meta, &object.data, scale.as_ref(), now);
+    let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);
+    let selector = selector(scale.as_ref());
+    let replicas = scale.and_then(|scale| scale.spec?.replicas);
     let offer = object.annotations().get(labels::OFFERED);
     Ok(TargetSeen {
         uid: meta.uid.clone(),
@@ -94,8 +95,9 @@ async fn of_object(
         replicas: replicas.map_or(0, |replicas| u32::try_from(replicas).unwrap_or_default()),
         is_offered: offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none(),
         set_by_other: set_by_other(meta, &SCALERS),
-        is_settling: is_settling(meta, &object.data),
-        obstacle: without_pods.or_else(|| obstacle(target, &object.data, autoscalers)),
+        is_settling,
+        without_pods,
+        obstacle: obstacle(target, &object.data, autoscalers),
         pods: 0,
     })
 }

@@ -6,6 +6,8 @@ mod offer;
 mod seen;
 mod target;
 
-pub use offer::{Autoscaler, is_settling, obstacle, set_by_other, template_labels};
+pub use offer::{
+    Autoscaler, is_settling, obstacle, selector, set_by_other, template_labels, without_pods,
+};
 pub use seen::{Return, Scaled, TargetSeen};
 pub use target::{ScaleConfig, ScaleResource, Target};

@@ -51,6 +51,8 @@ pub struct TargetSeen {
     pub set_by_other: bool,
     /// Whether its controller has not acted on its last change yet.
     pub is_settling: bool,
+    /// Why its pods cannot be found, and what to do.
+    pub without_pods: Option<String>,
     /// What else scales or changes it, and what to do: an autoscaler, or a rollout.
     pub obstacle: Option<String>,
     /// How many pods it still has, those that are ending included.
@@ -119,6 +121,10 @@ impl TargetSeen {
             return Some(format!(
                 "there is no {target} in the namespace {namespace}: create it, or correct scale.name"
             ));
+        }
+        // Nothing that its owner does would help.
+        if let Some(why) = &self.without_pods {
+            return Some(why.clone());
         }
         if !self.is_offered {
             return Some(format!(
@@ -249,6 +255,14 @@ mod tests {
                 "wasmbench.dev/offered",
             ),
             (up(3), "replicas to 0"),
+            (
+                TargetSeen {
+                    without_pods: Some("it has no scale".to_owned()),
+                    is_offered: false,
+                    ..up(1)
+                },
+                "no scale",
+            ),
             (
                 TargetSeen {
                     obstacle: scaler,
