@@ -13,6 +13,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod browser;
+pub mod controllers;
 pub mod dashboard;
 pub mod engines;
 pub mod evidence;

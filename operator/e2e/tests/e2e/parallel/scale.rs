@@ -1,8 +1,6 @@
 //! Variants that scale a Deployment which is there already: measured as it is, and never touched against its
 //! owner's will.
 
-use std::collections::BTreeSet;
-
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -11,61 +9,25 @@ use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::operator::image;
-use wasmbench_e2e::scale::{NAMESPACE, Service, unique};
+use wasmbench_e2e::scale::{self, NAMESPACE, Service, delete, native, spec, unique};
 use wasmbench_e2e::tenant::{account, assert_refused, client_as};
 use wasmbench_e2e::{PATIENCE, eventually, nodes, runs};
 use wasmbench_model::wire::cold_start::ColdStep;
 use wasmbench_model::wire::record::Record;
 
-fn spec(variants: &[String], blocks: u32) -> String {
-    format!(
-        "blocks: {blocks}\nnoiseFloor: false\nvariants: [{}]\n\
-         workloads: [{{name: sleep, path: '/sleep?ms=20', expect: {{body: slept}}}}]\n\
-         sweeps: {{warmLatency: {{requests: 50, warmupRequests: 10}}}}\n",
-        variants.join(", ")
-    )
-}
-
-fn native() -> String {
-    "{name: native, preset: native}".to_owned()
-}
-
-async fn delete(client: &Client, name: &str) {
-    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), NAMESPACE);
-    let _ = api.delete(name, &DeleteParams::background()).await;
-}
-
 #[tokio::test]
 async fn a_deployment_with_a_secret_and_a_sidecar_is_measured_as_it_is() {
     let client = wasmbench_e2e::client().await;
     let shop = Service::offered(&client, "as-it-is").await;
-    let spec = spec(&[native(), shop.variant()], 2);
-    let (run, records) = runs::measured(&client, NAMESPACE, (&shop.name, &spec), 300, 4).await;
-    let mine = records
-        .iter()
-        .filter(|record| record.trial.cell.variant == "shop");
-    let pods: BTreeSet<&str> = mine
-        .clone()
-        .filter_map(|record| Some(record.subject.as_ref()?.pod_uid.as_str()))
-        .collect();
-    assert_eq!(pods.len(), 2, "each trial has a fresh pod");
-    for record in mine {
+    for record in scale::measured(&shop, "").await {
         let timed = record.load().and_then(|load| load.timed.as_ref());
         let meter = timed.and_then(|timed| timed.subject.as_ref());
-        assert!(
-            meter.is_some_and(|meter| meter.cpu_nanoseconds > 0),
-            "{timed:?}"
-        );
         let processes = meter.and_then(|meter| meter.processes);
         // The service and its sidecar.
         assert_eq!(processes.map(|all| all.count), Some(2));
         let names = timed.map(|timed| timed.containers.keys().cloned().collect::<Vec<_>>());
         assert_eq!(names.unwrap_or_default(), ["shop", "sidecar"]);
     }
-    shop.is_at_rest().await;
-    let uid = run.metadata.uid.as_deref().expect("a uid");
-    assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
-    delete(&client, &shop.name).await;
     shop.remove().await;
 }
 

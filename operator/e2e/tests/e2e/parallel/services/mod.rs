@@ -1,6 +1,8 @@
-//! Services as people run them, measured from end to end. What a run finds, a plain client finds, too.
+//! Services as people run them, measured from end to end. What a run finds of `apis` and `pages`, a plain client finds,
+//! too.
 
 mod apis;
+mod kinds;
 mod pages;
 
 use serde_json::{Value, json};
