@@ -27,7 +27,7 @@ pub mod reconcile;
 mod remove;
 pub mod report;
 mod runs_in_memory;
-mod scale;
+pub mod scale;
 pub mod schedules;
 mod show;
 pub mod status;

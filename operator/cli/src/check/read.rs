@@ -182,25 +182,31 @@ async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> 
     }))
 }
 
+/// `None` for what is not there, be it the object or its kind: of a kind that it does not serve, the API server
+/// says so in plain text, which has a code and no reason.
+fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// An object that a run is to scale. What scales it by itself is not looked for.
 pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetSeen>, Error> {
     let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
     let client = cluster.client().clone();
     let api: Api<DynamicObject> = Api::namespaced_with(client, cluster.namespace(), &resource);
-    let found = answer("read it", api.get_opt(&target.name)).await?;
+    let found = async { if_there(api.get(&target.name).await) };
+    let found = answer("read it", found).await?;
     let object = match found {
         Ok(Some(object)) => object,
         Ok(None) => return Ok(Ok(TargetSeen::default())),
         Err(why) => return Ok(Err(why)),
     };
-    let scale = async {
-        match api.get_scale(&target.name).await {
-            // Its kind has none.
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
-            found => found.map(Some),
-        }
-    };
+    // Its kind may have none.
+    let scale = async { if_there(api.get_scale(&target.name).await) };
     let scale = answer("read its scale", scale).await?;
     Ok(scale.map(|scale| {
         let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());

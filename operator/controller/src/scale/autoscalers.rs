@@ -5,6 +5,7 @@ use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use wasmbench_core::scale::Autoscaler;
 
+use super::if_there;
 use crate::context::Context;
 use crate::error::Error;
 
@@ -25,12 +26,10 @@ pub async fn autoscalers(context: &Context, namespace: &str) -> Result<Vec<Autos
     let all = ListParams::default();
     let (hpas, keda) = futures::join!(hpas.list(&all), keda.list(&all));
     let mut found: Vec<Autoscaler> = hpas.map_err(failed)?.items.iter().filter_map(hpa).collect();
-    match keda {
-        Ok(list) => found.extend(list.items.iter().filter_map(scaled_object)),
-        // The cluster has no KEDA.
-        Err(kube::Error::Api(status)) if status.is_not_found() => {}
-        Err(error) => return Err(failed(error)),
-    }
+    // Most clusters have no KEDA.
+    let keda = if_there(keda).map_err(failed)?;
+    let objects = keda.into_iter().flat_map(|list| list.items);
+    found.extend(objects.filter_map(|one| scaled_object(&one)));
     Ok(found)
 }
 

@@ -53,6 +53,16 @@ fn allows(context: &Context, namespace: &str, target: &Target) -> bool {
         && kinds.any(|kind| kind.group == target.group && kind.resource == target.resource)
 }
 
+/// `None` for what is not there, be it the object or its kind: of a kind that it does not serve, the API server
+/// says so in plain text, which has a code and no reason.
+fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Sets how many pods an object makes, unless it has changed since this version of it. Whoever then looks
 /// again sees what it is now.
 pub async fn set(

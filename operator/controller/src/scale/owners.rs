@@ -5,6 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::Api;
 use kube::api::DynamicObject;
 
+use super::if_there;
 use crate::context::Context;
 use crate::error::Error;
 
@@ -45,8 +46,8 @@ pub(super) async fn top(
         let Some(api) = api_of(context, namespace, &reference) else {
             return Ok(Top::Other);
         };
-        let found = api.get_metadata_opt(&reference.name).await;
-        let found = found.map_err(|source| Error::Observe {
+        let found = api.get_metadata(&reference.name).await;
+        let found = if_there(found).map_err(|source| Error::Observe {
             what: "the owners of a pod",
             source,
         })?;

@@ -13,7 +13,7 @@ use wasmbench_core::scale::{
 };
 
 use super::owners::{Top, top};
-use super::{SCALERS, api};
+use super::{SCALERS, api, if_there};
 use crate::context::Context;
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ pub async fn read(
     autoscalers: &[Autoscaler],
 ) -> Result<Found, Error> {
     let api = api(&context.client, namespace, target);
-    let object = api.get_opt(&target.name).await.map_err(failed)?;
+    let object = if_there(api.get(&target.name).await).map_err(failed)?;
     let (mut seen, template) = match &object {
         None => (TargetSeen::default(), BTreeMap::new()),
         Some(object) => {
@@ -75,11 +75,7 @@ async fn of_object(
     autoscalers: &[Autoscaler],
     now: Timestamp,
 ) -> Result<TargetSeen, Error> {
-    let scale = match api.get_scale(&target.name).await {
-        Ok(scale) => Some(scale),
-        Err(kube::Error::Api(status)) if status.is_not_found() => None,
-        Err(error) => return Err(failed(error)),
-    };
+    let scale = if_there(api.get_scale(&target.name).await).map_err(failed)?;
     let meta = &object.metadata;
     let is_settling = is_settling(meta, &object.data, scale.as_ref(), now);
     let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use wasmbench_api::labels;
 use wasmbench_controller::act::act;
 use wasmbench_controller::error::Error;
+use wasmbench_controller::scale::autoscalers;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
 use wasmbench_core::scale::{Scaled, Target};
@@ -182,4 +183,29 @@ async fn a_node_is_kept_until_no_pod_is_left_whose_owners_lead_to_the_object() {
         let (result, _) = release(calls).await;
         assert_eq!(result.is_err(), is_kept, "{owners:?}: {result:?}");
     }
+}
+
+#[tokio::test]
+async fn a_cluster_without_keda_has_the_autoscalers_that_it_has() {
+    let scaler = json!({
+        "metadata": {"name": "shop"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "shop"}},
+    });
+    let list = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "metadata": {},
+        "items": [scaler],
+    });
+    // Text, as the API server answers for kinds that it does not serve, and no Status.
+    let unknown = json!("404 page not found");
+    let (context, server) = conversation(vec![
+        ("GET", "/team-a/horizontalpodautoscalers", 200, list),
+        ("GET", "/team-a/scaledobjects", 404, unknown),
+    ]);
+    let found = autoscalers(&context, "team-a").await.unwrap();
+    drop(context);
+    server.await.unwrap();
+    let [one] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(one.name, "HorizontalPodAutoscaler shop");
 }
