@@ -579,9 +579,10 @@ fn has_no_probe(seen: &Observed) -> bool {
     seen.probes.is_empty() && seen.late.is_empty()
 }
 
-/// The run's pods, except those of probes.
+/// The run's pods, except those of probes. What an object's owner has taken back is no pod of the run, and may
+/// stay for ever.
 fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
     let made = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = made.chain(&seen.scaled_subjects);
+    let subjects = made.chain(scaled::subjects(seen));
     subjects.map(|subject| &subject.pod).chain(&seen.upstreams)
 }

@@ -34,6 +34,13 @@ pub(super) fn is_at_rest(seen: &Observed, now: Timestamp) -> bool {
     noted.is_none_or(|(scaled, found)| found.to_return(scaled, now) == Return::Forget)
 }
 
+/// The pods of the noted object, unless its owner has taken it back.
+pub(super) fn subjects(seen: &Observed) -> &[SubjectSeen] {
+    let noted = seen.scaled();
+    let is_runs = noted.is_some_and(|(scaled, found)| found.taken_back(scaled).is_none());
+    if is_runs { &seen.scaled_subjects } else { &[] }
+}
+
 /// What brings the noted object back, unless that only has to be waited for. The note itself goes with
 /// the claim, or before the next trial.
 pub(super) fn scale_down(seen: &Observed) -> Option<Step> {

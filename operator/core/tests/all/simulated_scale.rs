@@ -22,6 +22,16 @@ fn run() -> ValidatedRun {
     validate(&run, &common::scaling_config()).expect("the fixture is valid")
 }
 
+/// A run of that variant alone.
+fn run_alone() -> ValidatedRun {
+    let ValidatedRun { mut spec, .. } = run();
+    spec.variants.remove(0);
+    spec.baseline = None;
+    let mut run = common::parse(common::RUN);
+    run.spec = spec;
+    validate(&run, &common::scaling_config()).expect("the fixture is valid")
+}
+
 /// A run whose only sweep is cold starts of two pods at once of that object.
 fn cold_run() -> ValidatedRun {
     let mut run = common::parse(common::RUN);
@@ -153,6 +163,19 @@ fn what_its_owner_takes_back_in_mid_run_is_left_alone_and_the_others_go_on() {
         let of_preset = |trial: &&TrialId| trial.cell.variant == "tortoise";
         let mut others = run.planned(0).iter().filter(of_preset);
         assert!(others.all(|trial| world.seen.records[trial] == Ended::Measured));
+    }
+}
+
+#[test]
+fn a_run_whose_only_object_is_taken_back_ends_while_its_owner_keeps_the_pods() {
+    for act in [Owner::ScalesUp, Owner::Withdraws] {
+        let mut run = run_alone();
+        let mut world = world(&run, 1, FRIENDLY);
+        until_up(&run, &mut world);
+        world.owner_does(&target(&run), act);
+        simulate(&mut run, &mut world);
+        check_object(&run, &world);
+        assert!(!world.target_pods.is_empty(), "{act:?}");
     }
 }
 
