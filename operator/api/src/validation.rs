@@ -178,6 +178,9 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.resources) || self.resources == oldSelf.resources) && \
     has(self.companions) == has(oldSelf.companions) && \
     (!has(self.companions) || self.companions == oldSelf.companions) && \
+    has(self.stopWithoutComparison) == has(oldSelf.stopWithoutComparison) && \
+    (!has(self.stopWithoutComparison) || \
+     self.stopWithoutComparison == oldSelf.stopWithoutComparison) && \
     self.subjectReadyTimeoutSeconds == oldSelf.subjectReadyTimeoutSeconds";
 pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is created, because its \
     results would no longer match it: create a new BenchmarkRun (suspend and \

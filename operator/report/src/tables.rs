@@ -22,7 +22,7 @@ use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
 /// Longest message in a report, in characters; `summary.json` has a longer one.
-const MAX_SHOWN_CHARS: usize = 384;
+const MAX_SHOWN_CHARS: usize = 256;
 
 /// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {

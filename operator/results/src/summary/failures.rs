@@ -12,7 +12,7 @@ use crate::read::observation::Observation;
 use crate::summary::{FailureGroup, Named, Summary};
 
 /// The most groups of failures that a summary keeps; records keep all.
-const MAX_FAILURES: usize = 16;
+const MAX_FAILURES: usize = 20;
 /// Longest message of a failure, in characters; the same limit as in the status field for skipped
 /// variants.
 const MAX_FAILURE_CHARS: usize = 512;
