@@ -8,7 +8,7 @@ $(shell mkdir -p .cargo && printf '[build]\ntarget-dir = "%s"\n' '$(CARGO_TARGET
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e e2e-quick test-systems test-ipv6 test-ui pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
+.PHONY: help demo demo-studies test lint unit test-page e2e e2e-quick test-systems test-ipv6 test-release test-ui pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,12 +49,15 @@ e2e: ## Tests on the real cluster; FILTER=name runs some of them
 e2e-quick: ## Of these, the main job, hostile tenants and lifecycles, without Wasm shims
 	@hack/e2e/run --quick
 
-test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; gunicorn
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud; and services as people run them
 	@hack/e2e/run --systems
 
 test-ipv6: ## The presets, all workloads and own images on a cluster whose pods have IPv6 addresses only
 	@hack/cluster up --ipv6 --nodes 2
 	@hack/e2e/run presets:: main_job:: shims::
+
+test-release: ## A release into a registry on this machine, and an installation from there, on a cluster of its own
+	@hack/test/release
 
 test-ui: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name
 	@hack/ui/run $(FILTER)

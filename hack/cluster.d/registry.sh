@@ -37,6 +37,12 @@ registry_address() {
   echo "$address:5000"
 }
 
+# Nodes pull from the same registry under the name $registry_host.
+cluster_registry() {
+  use_cluster
+  registry_address
+}
+
 start_registry() {
   local program image folder
   program=$(go_tools_dir registry)

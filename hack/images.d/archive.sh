@@ -17,7 +17,7 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, build scripts, pinned versions.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/nats-server hack/misbehave hack/gunicorn crds charts/wasmbench/Chart.yaml charts/wasmbench/catalogue.json hack/images.d hack/kernels.d
+  sources operator gateways wasm-guest hack/go/nats-server hack/go/shop hack/misbehave hack/services crds charts/wasmbench/Chart.yaml charts/wasmbench/catalogue.json hack/images.d hack/kernels.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/kernels hack/lib/rustc-for-wasmcloud hack/shim
 }
 

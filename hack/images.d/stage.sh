@@ -62,7 +62,7 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  # The binaries of wasmcloud, action-wasmer, action-wamr and gunicorn are in the runtime's folder.
+  # The binaries of wasmcloud, action-wasmer, action-wamr and the services are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
     put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]}"
   case $name in
@@ -79,9 +79,9 @@ stage_one() { # NAME
     kernel-wasmtime) put 755 "$store/binaries/kernel-wasmtime" "$context/root/executor" ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
     wasmcloud) put 644 "$guest" "$context/root/http.wasm" ;;
-    gunicorn)
-      install -D -m 644 "$repository/hack/gunicorn/app.py" "$context/root/app/app.py"
-      put 644 "$repository/hack/gunicorn/client.py" "$context/root/app/client.py"
+    service-*)
+      mkdir -p "$context/root/app"
+      [ ! -d "$repository/hack/services/${name#service-}" ] || cp -a "$repository/hack/services/${name#service-}/." "$context/root/app"
       ;;
     *-cli | v8)
       put_modules "${runtime_of[$name]}" "$runtime" "$guest" "$context/root"

@@ -9,9 +9,10 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | krew | alertmanager | nats-server) echo "$1" ;;
+    generator | kind | helm | kubectl | etcd | coredns | registry | actionlint | packaging | krew | alertmanager | nats-server | shop | spin-operator) echo "$1" ;;
     prometheus | promtool) echo prometheus ;;
     prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
+    rollouts-controller) echo argo-rollouts ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
     kubernetes | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
     *) return 1 ;;
@@ -34,6 +35,7 @@ go_version() {
   [ "$1" != kubectl ] || name=KUBERNETES_VERSION
   [ "$1" != packaging ] || name=GOPHER_LUA_VERSION
   [ "$1" != generator ] || name=FORTIO_VERSION
+  [ "$1" != shop ] || name=PQ_VERSION
   echo "${!name}"
 }
 

@@ -68,6 +68,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAc
 {{- $override -}}
 {{- else -}}
 {{- printf "%s/%s:%s" (trimSuffix "/" $values.image.registry) .name (default .root.Chart.AppVersion $values.image.tag) -}}
+{{- $digest := index (default dict $values.image.digests) .name -}}
+{{- if and $digest (not $values.image.tag) -}}
+{{- printf "@%s" $digest -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -111,6 +115,40 @@ coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 admissionPolicies: {{ .Values.admissionPolicies.enabled }}
 watchNamespaces: {{ toJson (.Values.watchNamespaces | default list) }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
+scale: {{ toJson .Values.scale }}
+{{- end -}}
+
+{{/*
+Rules for whoever decides what a run scales: only what the administrator lists, and only those who may patch its scale
+themselves. An authorizer maps no kind to a resource, so there is one rule for each. Given the expression "spec" of a
+run's spec, and "what" is done.
+*/}}
+{{- define "wasmbench.scaleValidations" -}}
+{{- $root := .root -}}
+{{- $spec := .spec -}}
+{{- $what := .what -}}
+{{- $kinds := list -}}
+{{- range $root.Values.scale.resources -}}
+{{- $kinds = append $kinds (printf "%s.%s" .resource .group) -}}
+{{- end -}}
+- message: "runs scale only what the administrator lists in the chart: the kinds of scale.resources, in the namespaces of scale.namespaces"
+  reason: Forbidden
+  expression: >-
+    !has({{ $spec }}.variants) || {{ $spec }}.variants.all(v, !has(v.scale) ||
+    {{- if $root.Values.scale.namespaces }}
+    (request.namespace in {{ include "wasmbench.celStrings" $root.Values.scale.namespaces }} &&
+    (v.scale.resource + '.' + v.scale.group) in {{ include "wasmbench.celStrings" $kinds }}))
+    {{- else }}
+    false)
+    {{- end }}
+{{- range $root.Values.scale.resources }}
+- message: "to {{ $what }} that scales {{ .resource }}.{{ .group }} you must be allowed to patch {{ .resource }}/scale in its namespace, because the run sets their replicas: ask an administrator for that right, or use container"
+  reason: Forbidden
+  expression: >-
+    !has({{ $spec }}.variants) || !{{ $spec }}.variants.exists(v, has(v.scale) &&
+    v.scale.resource == '{{ .resource }}' && v.scale.group == '{{ .group }}') ||
+    authorizer.group('{{ .group }}').resource('{{ .resource }}').subresource('scale').namespace(request.namespace).check('patch').allowed()
+{{- end }}
 {{- end -}}
 
 {{/*

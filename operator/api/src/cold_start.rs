@@ -66,6 +66,11 @@ pub enum ColdStartClass {
     /// The image and, for runtimes that compile once per image, the compiled module; for all others
     /// the same as `ImageCached`. Needs `meter.level: node` in the chart.
     CompileCached,
+    /// Whatever the node has, for variants with `scale`: the time from the scale-up to the first
+    /// correct answer, and no step in between that the service would have to log. The object's
+    /// controller makes the pod, so these starts are compared only with one another: all variants of
+    /// the run have `scale`.
+    Scaled,
 }
 
 fn default_samples() -> u32 {

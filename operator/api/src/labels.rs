@@ -53,15 +53,24 @@ pub const RECORD_INDEX: &str = "wasmbench.dev/records";
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record-schema";
 /// Annotation on record ConfigMaps: what the scout of the variant saw of each workload.
 pub const SCOUTED: &str = "wasmbench.dev/scouted";
+/// Annotation on record ConfigMaps: when each trial was recorded, and what made it longer.
+pub const RECORD_PACE: &str = "wasmbench.dev/record-pace";
 /// Annotation: total bytes of the records in this `ConfigMap`.
 pub const RECORD_BYTES: &str = "wasmbench.dev/record-bytes";
 /// Annotation on node Leases: the node's full name.
 pub const NODE: &str = "wasmbench.dev/node";
+/// Annotation on node Leases: the object that the holder has scaled up, and for which trial.
+pub const SCALED: &str = "wasmbench.dev/scaled";
+
+/// Annotation by which its owner offers an object with a scale to runs: `true`.
+pub const OFFERED: &str = "wasmbench.dev/offered";
 
 /// Value of [`NAME`] and [`PART_OF`].
 pub const APP: &str = "wasmbench";
-/// Value of [`MANAGED_BY`].
+/// Value of [`MANAGED_BY`], and the operator's field manager.
 pub const OPERATOR: &str = "wasmbench-operator";
+/// Field manager of probes that scale an object.
+pub const PROBE_MANAGER: &str = "wasmbench-probe";
 /// The pod under test.
 pub const COMPONENT_SUBJECT: &str = "subject";
 /// A pod that a cold-start or density probe creates and removes.

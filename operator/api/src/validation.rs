@@ -176,6 +176,11 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
     (!has(self.resources) || self.resources == oldSelf.resources) && \
+    has(self.companions) == has(oldSelf.companions) && \
+    (!has(self.companions) || self.companions == oldSelf.companions) && \
+    has(self.stopWithoutComparison) == has(oldSelf.stopWithoutComparison) && \
+    (!has(self.stopWithoutComparison) || \
+     self.stopWithoutComparison == oldSelf.stopWithoutComparison) && \
     self.subjectReadyTimeoutSeconds == oldSelf.subjectReadyTimeoutSeconds";
 pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is created, because its \
     results would no longer match it: create a new BenchmarkRun (suspend and \
@@ -329,6 +334,12 @@ pub const COLD_IMAGES_MESSAGE: &str = "with the class NodeCold every cold start 
     localhost/ has no registry to be pulled from: name one of a registry in variants, or set sweeps.coldStart.class to \
     ImageCached";
 
+pub const SCALED_STARTS_RULE: &str = "!has(self.sweeps.coldStart) || \
+    self.variants.all(v, has(v.scale) == (self.sweeps.coldStart.class == 'Scaled'))";
+/// Why cold starts of objects that are scaled are refused beside others, and what to do.
+pub const SCALED_STARTS_MESSAGE: &str = "starts of pods that an object's controller makes are compared only with one another: with \
+    variants[].scale set sweeps.coldStart.class to Scaled, with other variants to another class, and measure both in runs of their own";
+
 pub const HOST_PORTS_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
     self.placement.network != 'Host' || !has(self.sweeps.coldStart) || \
     self.sweeps.coldStart.concurrency.all(c, c == 1)";
@@ -346,9 +357,15 @@ pub const PAYLOAD_RULE: &str = "!has(self.sweeps.payload) || self.workloads.size
 pub const PAYLOAD_MESSAGE: &str = "sweeps.payload sends requests of its own, the same under every workload: \
     set one workload, or measure the others in another run";
 
-pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
-pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \
-    one of the two and remove the other";
+pub const ONE_SERVICE_RULE: &str =
+    "(has(self.preset) ? 1 : 0) + (has(self.container) ? 1 : 0) + (has(self.scale) ? 1 : 0) == 1";
+/// Why a variant is refused that is not exactly one service, and what to do.
+pub const ONE_SERVICE_MESSAGE: &str = "a variant needs one of preset, container and scale: set one of \
+    them and remove the others";
+pub const SCALE_RESOURCES_RULE: &str = "!has(self.scale) || !has(self.resources)";
+/// Why resources are refused beside a scale, and what to do.
+pub const SCALE_RESOURCES_MESSAGE: &str = "the pods of an object that is scaled have the resources of its own template: \
+    remove resources, and set them there";
 /// The settings that each preset offers: what its row in the catalogue says. A test compares the two.
 pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
     (self.preset.startsWith('kernel-') ? !has(self.engine.compile) && \

@@ -1,6 +1,7 @@
 //! The operator's configuration, as far as it can be assumed without a cluster.
 
 use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_model::images::{Images, RuntimeClasses};
 use wasmbench_model::version;
 use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
@@ -21,5 +22,6 @@ pub fn config() -> OperatorConfig {
         admission_policies: true,
         watch_namespaces: vec![],
         host_network: true,
+        scale: ScaleConfig::assumed(),
     }
 }

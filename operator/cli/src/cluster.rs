@@ -5,8 +5,11 @@ use std::time::Duration;
 use futures::Stream;
 use http::Request;
 use http::header::CONTENT_TYPE;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
+use k8s_openapi::api::core::v1::{ConfigMap, Node};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch,
+    PatchParams, Preconditions,
+};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::PartialObjectMeta;
 use kube::runtime::{WatchStreamExt, watcher};
@@ -72,6 +75,27 @@ impl Cluster {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
+    /// Reads an object of the group `apps`, as the API server has it.
+    pub async fn object(
+        &self,
+        kind: &'static str,
+        resource: &str,
+        name: &str,
+    ) -> Result<Value, Error> {
+        let gvk = GroupVersionKind::gvk("apps", "v1", kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, resource);
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &self.namespace, &resource);
+        let found = patiently("read what to copy", api.get_opt(name)).await?;
+        let (name, namespace) = (name.to_owned(), self.namespace.clone());
+        let missing = Error::NoSuchObject {
+            kind,
+            name,
+            namespace,
+        };
+        Ok(serde_json::to_value(found.ok_or(missing)?)?)
+    }
+
     fn config_maps(&self) -> Api<ConfigMap> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
@@ -86,8 +110,45 @@ impl Cluster {
         // Without the CRD every name gives a 404: a list distinguishes the two cases.
         let any = ListParams::default().limit(1);
         patiently("read the runs", self.runs().list(&any)).await?;
+        let is_schedule =
+            patiently("read the schedule", self.schedules().get_metadata_opt(name)).await;
         let (name, namespace) = (name.to_owned(), self.namespace.clone());
-        Err(Error::NoSuchRun { name, namespace })
+        Err(match is_schedule {
+            Ok(Some(_)) => Error::IsSchedule(name),
+            Ok(None) | Err(_) => Error::NoSuchRun { name, namespace },
+        })
+    }
+
+    fn schedules(&self) -> Api<BenchmarkSchedule> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Reads the schedule of this name.
+    pub async fn schedule(&self, name: &str) -> Result<BenchmarkSchedule, Error> {
+        let found = patiently("read the schedule", self.schedules().get_opt(name)).await?;
+        found.ok_or_else(|| self.no_such_schedule(name))
+    }
+
+    /// Reads the node of this name; `None` if it is gone.
+    pub async fn node(&self, name: &str) -> Result<Option<Node>, Error> {
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        patiently("read the node", nodes.get_opt(name)).await
+    }
+
+    /// The names of the schedules of the namespace.
+    pub async fn schedule_names(&self) -> Result<Vec<String>, Error> {
+        let list = self.schedules();
+        let list = patiently(
+            "read the schedules",
+            list.list_metadata(&ListParams::default()),
+        )
+        .await?;
+        Ok(list.items.iter().map(ResourceExt::name_any).collect())
+    }
+
+    fn no_such_schedule(&self, name: &str) -> Error {
+        let (name, namespace) = (name.to_owned(), self.namespace.clone());
+        Error::NoSuchSchedule { name, namespace }
     }
 
     /// Lists the runs of the namespace or of all namespaces, sorted by namespace and name.
@@ -98,6 +159,22 @@ impl Cluster {
             .items;
         runs.sort_by_key(|run| (run.namespace(), run.name_any()));
         Ok(runs)
+    }
+
+    /// Lists the schedules of the namespace or of all namespaces, sorted by namespace and name.
+    pub async fn all_schedules(
+        &self,
+        all_namespaces: bool,
+    ) -> Result<Vec<BenchmarkSchedule>, Error> {
+        let api = if all_namespaces {
+            Api::all(self.client.clone())
+        } else {
+            self.schedules()
+        };
+        let listed = patiently("read the schedules", api.list(&ListParams::default())).await;
+        let mut schedules = listed?.items;
+        schedules.sort_by_key(|schedule| (schedule.namespace(), schedule.name_any()));
+        Ok(schedules)
     }
 
     /// Returns an error unless runs can be listed, in the namespace or in all namespaces.
@@ -213,12 +290,8 @@ impl Cluster {
     /// Reads the `ConfigMap` with the history of a schedule; `None` until one of its runs has
     /// ended.
     pub async fn history(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
-        let api: Api<BenchmarkSchedule> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = patiently("read the schedule", api.get_metadata_opt(name)).await?;
-        let Some(schedule) = found else {
-            let (name, namespace) = (name.to_owned(), self.namespace.clone());
-            return Err(Error::NoSuchSchedule { name, namespace });
-        };
+        let found = patiently("read the schedule", self.schedules().get_metadata_opt(name)).await?;
+        let schedule = found.ok_or_else(|| self.no_such_schedule(name))?;
         let map = names::history(name);
         let found = patiently("read the history", self.config_maps().get_opt(&map)).await?;
         let uid = schedule.uid().unwrap_or_default();
@@ -255,6 +328,20 @@ async fn config(args: &ClusterArgs) -> Result<Config, Error> {
         None => Kubeconfig::read(),
     }
     .map_err(|error| failed(&error))?;
+    if let Some(name) = &args.context {
+        let known: Vec<String> = kubeconfig
+            .contexts
+            .iter()
+            .map(|one| one.name.clone())
+            .collect();
+        if !known.contains(name) {
+            let name = name.clone();
+            return Err(Error::NoContext {
+                name,
+                known: known.join(", "),
+            });
+        }
+    }
     let options = KubeConfigOptions {
         context: args.context.clone(),
         ..KubeConfigOptions::default()

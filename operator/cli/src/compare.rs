@@ -12,7 +12,7 @@ use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::live::NOT_TRUSTWORTHY;
-use crate::read::{Read, from_cluster, from_files};
+use crate::read::{Read, from_cluster, from_files, partial_from_cluster, partial_from_files};
 use crate::{history, print, warn};
 
 /// Exit code when something is slower or larger than before, or no longer has a valid number: a
@@ -23,6 +23,12 @@ const WORSE: u8 = 4;
 pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error> {
     check_number(args.before.len())?;
     let (mut before, after, followed) = all(cluster, args).await?;
+    if !after.0.is_finished() {
+        warn(&format!(
+            "{} is not finished: with more blocks, what is undecided may be decided",
+            args.after
+        ));
+    }
     before.reverse();
     let scatter = args.run_scatter.unwrap_or_else(|| stated(&after));
     let found = compared(&before, &after, followed.as_ref(), scatter, args.force);
@@ -111,7 +117,11 @@ async fn all(
             for name in &args.before {
                 before.push(from_cluster(&cluster, name).await?);
             }
-            let after = from_cluster(&cluster, &args.after).await?;
+            let after = if args.partial {
+                partial_from_cluster(&cluster, &args.after).await?
+            } else {
+                from_cluster(&cluster, &args.after).await?
+            };
             let followed = followed(&cluster, &after.0).await?;
             return Ok((before, after, followed));
         }
@@ -125,7 +135,12 @@ async fn all(
         .iter()
         .map(|name| from_files(one, name, namespace))
         .collect();
-    Ok((before?, from_files(other, &args.after, namespace)?, None))
+    let after = if args.partial {
+        partial_from_files(other, &args.after, namespace)?
+    } else {
+        from_files(other, &args.after, namespace)?
+    };
+    Ok((before?, after, None))
 }
 
 /// The schedule that created `run`, with its history; `None` if there is no such schedule or it is

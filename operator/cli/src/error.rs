@@ -6,6 +6,8 @@ use wasmbench_model::wire::schema::OtherSchema;
 use wasmbench_results::runs::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
+use crate::manifest::Problems;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -15,6 +17,24 @@ pub enum Error {
          kubectl wasmbench get -A"
     )]
     NoSuchRun {
+        /// The requested name.
+        name: String,
+        /// Namespace that was searched.
+        namespace: String,
+    },
+    /// The name is that of a schedule.
+    #[error(
+        "'{0}' is no BenchmarkRun but a BenchmarkSchedule; see its runs with: kubectl wasmbench history {0}, or start one \
+         now with: kubectl wasmbench start --schedule {0}"
+    )]
+    IsSchedule(String),
+    /// There is no such object.
+    #[error(
+        "there is no {kind} '{name}' in namespace '{namespace}'; choose another namespace with -n"
+    )]
+    NoSuchObject {
+        /// Its kind.
+        kind: &'static str,
         /// The requested name.
         name: String,
         /// Namespace that was searched.
@@ -31,7 +51,7 @@ pub enum Error {
     /// The run is not finished.
     #[error(
         "BenchmarkRun '{name}' is not finished yet ({state}); wait with: kubectl wasmbench get {name} -n \
-         {namespace} -w, or report on what there is with --partial"
+         {namespace} -w; report and compare take what there is with --partial"
     )]
     NotFinished {
         /// Name of the run.
@@ -56,6 +76,14 @@ pub enum Error {
     /// The kubeconfig does not work.
     #[error("no cluster is configured ({0}); set KUBECONFIG, or use --kubeconfig and --context")]
     NoCluster(String),
+    /// The kubeconfig has no such context.
+    #[error("the kubeconfig has no context '{name}'; choose one of: {known}")]
+    NoContext {
+        /// The requested name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The API server does not answer.
     #[error(
         "the cluster does not answer ({0}); check that it runs, and the context with: kubectl config \
@@ -187,6 +215,19 @@ pub enum Error {
          is none, or all points are invalid); see kubectl wasmbench report {0}, remove the cause and run again"
     )]
     NothingToCost(String),
+    /// The size of the node is not known.
+    #[error(
+        "CPUs and memory of the node are not known ({0}); give both, as of kubectl describe node: --vcpus 4 --memory 16Gi"
+    )]
+    NodeUnknown(String),
+    /// The run has no such variant.
+    #[error("the run has no variant '{name}'; choose one of: {known}")]
+    NoSuchVariant {
+        /// The requested name.
+        name: String,
+        /// Those that it has.
+        known: String,
+    },
     /// Fewer than two runs were chosen.
     #[error("choose a run and an earlier one to compare it with")]
     TooFewRuns,
@@ -218,12 +259,39 @@ pub enum Error {
     /// A history cannot be unpacked.
     #[error("the history of schedule {0} cannot be read: {1}")]
     History(String, stored::Error),
+    /// A file to start holds no run, or several.
+    #[error(
+        "the file holds {0} objects of wasmbench, and one run is started at a time; give a file with one BenchmarkRun"
+    )]
+    NotOneRun(usize),
+    /// A file to start holds a schedule.
+    #[error(
+        "a BenchmarkSchedule starts its runs by itself; create it with: kubectl apply -f FILE, and start a run of it now with: \
+         kubectl wasmbench start --schedule NAME"
+    )]
+    StartsASchedule,
+    /// The file and the option name different namespaces.
+    #[error(
+        "the file is for namespace {file}, and not for -n {option}; leave out -n, or change metadata.namespace"
+    )]
+    OtherNamespace {
+        /// That of the file.
+        file: String,
+        /// That of the option.
+        option: String,
+    },
+    /// The machine provides no random bytes for a name.
+    #[error("could not make a name for the run: {0}")]
+    Suffix(getrandom::Error),
     /// The file holds no run.
     #[error("{0} holds no BenchmarkRun and no BenchmarkSchedule; give a file with one")]
     NoRunInFile(PathBuf),
     /// The run would be refused.
     #[error("the run would be refused: {0}")]
     Invalid(#[from] wasmbench_core::validate::Invalid),
+    /// A file would be refused as it is.
+    #[error("the run would be refused: {0}")]
+    Manifest(Problems),
     /// The machine provides no random bytes for a token.
     #[error("could not make a token for the dashboard: {0}")]
     Token(getrandom::Error),

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use serde::Deserialize;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, labels};
 
 use crate::error::Error;
+
+pub use crate::objects::objects;
 
 /// A run with everything that was saved with it.
 #[derive(Clone, Debug)]
@@ -59,28 +60,6 @@ pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Sa
         records: maps,
         report,
     })
-}
-
-/// The objects in JSON or YAML text; lists are split into their items.
-pub fn objects(text: &str) -> Result<Vec<Value>, String> {
-    // JSON first: it is faster, and its errors are clearer.
-    let documents: Vec<Value> = if text.trim_start().starts_with('{') {
-        vec![serde_json::from_str(text).map_err(|error| error.to_string())?]
-    } else {
-        let documents = serde_yaml::Deserializer::from_str(text).map(Value::deserialize);
-        documents
-            .collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())?
-    };
-    let mut objects = vec![];
-    for mut document in documents.into_iter().filter(|document| !document.is_null()) {
-        match document.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => objects.extend(items),
-            _ if document.get("kind").is_some() => objects.push(document),
-            _ => return Err("an object has no kind".to_owned()),
-        }
-    }
-    Ok(objects)
 }
 
 /// The text of a file; `-` is standard input.

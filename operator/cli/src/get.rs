@@ -11,10 +11,10 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_model::units;
 use wasmbench_model::wire::failure::FailureReason;
-use wasmbench_report::table::{Align, Table};
+use wasmbench_report::table::{Align, Table, ascii};
 use wasmbench_report::terminal::status_text;
 
-use crate::args::{ClusterArgs, GetArgs};
+use crate::args::{ClusterArgs, GetArgs, GetOutput};
 use crate::check::reach::blocking_policies;
 use crate::check::read::network_policies;
 use crate::cluster::Cluster;
@@ -36,7 +36,13 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
     let Some(name) = &args.name else {
         let runs = cluster.all_runs(args.all_namespaces).await?;
         print(&match format {
-            None => list(&runs, args.all_namespaces, Timestamp::now()),
+            None if runs.is_empty() && !args.all_namespaces => {
+                format!(
+                    "No BenchmarkRuns found in namespace {}.\n",
+                    cluster.namespace()
+                )
+            }
+            None => list(&runs, columns(args), Timestamp::now()),
             Some(format) => format.text(&RunsDocument::from(runs.as_slice()))?,
         })?;
         return Ok(0);
@@ -87,16 +93,35 @@ pub fn one(run: &BenchmarkRun, now: Timestamp) -> String {
     live::frame(run, now)
 }
 
+/// Which columns a list has besides the usual ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Columns {
+    /// The namespace of each run.
+    pub namespace: bool,
+    /// Node, baseline, blocks and message.
+    pub wide: bool,
+}
+
+fn columns(args: &GetArgs) -> Columns {
+    Columns {
+        namespace: args.all_namespaces,
+        wide: args.output == GetOutput::Wide,
+    }
+}
+
 /// Runs as a table.
-pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> String {
+pub fn list(runs: &[BenchmarkRun], more: Columns, now: Timestamp) -> String {
     if runs.is_empty() {
         return "No BenchmarkRuns found.\n".to_owned();
     }
-    let namespace = if with_namespace {
-        Some(("NAMESPACE", Align::Left))
-    } else {
-        None
-    };
+    let namespace = more.namespace.then_some(("NAMESPACE", Align::Left));
+    let wide = [
+        ("NODE", Align::Left),
+        ("BASELINE", Align::Left),
+        ("BLOCKS", Align::Right),
+        ("MESSAGE", Align::Left),
+    ];
+    let wide = wide.into_iter().filter(|_| more.wide);
     let columns = [
         ("NAME", Align::Left),
         ("STATE", Align::Left),
@@ -106,7 +131,7 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
         ("AGE", Align::Right),
         ("VERDICT", Align::Left),
     ];
-    let columns: Vec<_> = namespace.into_iter().chain(columns).collect();
+    let columns: Vec<_> = namespace.into_iter().chain(columns).chain(wide).collect();
     let mut table = Table::new(&columns);
     for run in runs {
         let status = run.status.clone().unwrap_or_default();
@@ -116,7 +141,8 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
         };
         let (trust, passed) = (status_of(TRUSTWORTHY), status_of(PASSED));
         let age = live::age_seconds(run, now).map(units::duration);
-        let namespace = with_namespace.then(|| run.namespace().unwrap_or_default());
+        let namespace = more.namespace.then(|| run.namespace().unwrap_or_default());
+        let wide = if more.wide { wide_cells(run) } else { vec![] };
         let cells = [
             run.name_any(),
             live::state(run).to_owned(),
@@ -129,12 +155,34 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
             age.unwrap_or_default(),
             status.verdict.unwrap_or_default(),
         ];
-        table.row(&namespace.into_iter().chain(cells).collect::<Vec<_>>());
+        table.row(
+            &namespace
+                .into_iter()
+                .chain(cells)
+                .chain(wide)
+                .collect::<Vec<_>>(),
+        );
     }
     table.plain()
 }
 
-async fn follow(cluster: &Cluster, run: BenchmarkRun, format: Option<Format>) -> Result<u8, Error> {
+fn wide_cells(run: &BenchmarkRun) -> Vec<String> {
+    let status = run.status.clone().unwrap_or_default();
+    let progress = status.progress.map(|progress| progress.message);
+    vec![
+        status.node.map(|node| node.name).unwrap_or_default(),
+        run.spec.baseline_name().to_owned(),
+        run.spec.blocks.to_string(),
+        ascii(&progress.unwrap_or_default()),
+    ]
+}
+
+/// Follows the run until its end, shows it, and returns its exit code.
+pub async fn follow(
+    cluster: &Cluster,
+    run: BenchmarkRun,
+    format: Option<Format>,
+) -> Result<u8, Error> {
     let name = run.name_any();
     let mut screen = Screen::new(format);
     let mut events = std::pin::pin!(cluster.follow(&name));

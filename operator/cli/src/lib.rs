@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
-//! programs), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`],
-//! [`check`], [`init`], [`dashboard`]. `wasmbench-results` and `wasmbench-report` decide what is
+//! programs), [`objects`] and [`manifest`] (what a file holds, and its check), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`start`], [`history`],
+//! [`check`], [`init`], [`dashboard`], [`completion`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
 pub mod args;
@@ -11,6 +11,7 @@ pub mod assumed;
 pub mod check;
 pub mod cluster;
 pub mod compare;
+pub mod completion;
 pub mod cost;
 pub mod dashboard;
 pub mod document;
@@ -20,10 +21,13 @@ pub mod get;
 pub mod history;
 pub mod init;
 pub mod live;
+pub mod manifest;
+pub mod objects;
 pub mod plan;
 pub mod read;
 pub mod recompute;
 pub mod report;
+pub mod start;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -57,12 +61,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.block_on(compare::run(&cli.cluster, &args))
         }
         (Ok(runtime), Command::Plan(args)) => runtime.block_on(plan::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Start(args)) => runtime.block_on(start::run(&cli.cluster, &args)),
         (Ok(runtime), Command::History(args)) => {
             runtime.block_on(history::run(&cli.cluster, &args))
         }
         (Ok(runtime), Command::Cost(args)) => runtime.block_on(cost::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Init(args)) => runtime.block_on(init::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Check(args)) => runtime.block_on(check::run(&cli.cluster, &args)),
+        (Ok(_), Command::Completion(args)) => completion::run(&args),
+        (Ok(runtime), Command::Complete(args)) => runtime.block_on(completion::complete(&args)),
         (Ok(runtime), Command::Dashboard(args)) => {
             runtime.block_on(dashboard::run(&cli.cluster, &args))
         }

@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
+use wasmbench_api::status::Progress;
 use wasmbench_model::units;
 use wasmbench_report::table::ascii;
 
 /// The width of the progress bar in characters.
 const BAR: u32 = 30;
+/// A time of day that is farther away needs its day.
+const SAME_DAY: SignedDuration = SignedDuration::from_hours(12);
 /// Exit code when a run's numbers are not trustworthy.
 pub const NOT_TRUSTWORTHY: u8 = 3;
 /// Exit code of a run whose numbers are trustworthy but do not show that its expectations are met:
@@ -91,7 +95,33 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
         .unwrap_or_default();
     let (total, message) = (progress.total_trials, ascii(&progress.message));
     let _ = write!(text, "[{bar}] {done} of {total} trials{left}\n{message}\n");
+    if let Some(delay) = &progress.delay {
+        let _ = writeln!(text, "{}", ascii(delay));
+    }
     text
+}
+
+/// A time of day where the user is, with the day if it is far from `now`.
+pub fn clock(time: Timestamp, now: Timestamp) -> String {
+    let is_near = time.duration_since(now).abs() < SAME_DAY;
+    let format = if is_near { "%H:%M" } else { "%-d %b %H:%M" };
+    let there = time.to_zoned(TimeZone::system());
+    there.strftime(format).to_string()
+}
+
+/// When an unfinished run will probably be measured.
+pub fn times(progress: &Progress, now: Timestamp) -> Option<String> {
+    let [begins, ends] = [
+        &progress.estimated_start_time,
+        &progress.estimated_completion_time,
+    ]
+    .map(|time| time.as_ref().map(|time| clock(time.0, now)));
+    match (begins, ends) {
+        (Some(begins), Some(ends)) => Some(format!("begins about {begins}, ends about {ends}")),
+        (Some(begins), None) => Some(format!("begins about {begins}")),
+        (None, Some(ends)) => Some(format!("ends about {ends}")),
+        (None, None) => None,
+    }
 }
 
 /// The age of a run in seconds; `None` if it has not been created.

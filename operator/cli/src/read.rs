@@ -9,6 +9,7 @@ use wasmbench_results::summary::Summary;
 use crate::args::ClusterArgs;
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::files::Saved;
 use crate::recompute::Recomputation;
 use crate::{files, live};
 
@@ -58,6 +59,15 @@ impl Source {
 pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
     let run = cluster.run(name).await?;
     finished(&run)?;
+    of_cluster(cluster, run).await
+}
+
+/// Reads the run of this name from a cluster, with the records that it has so far.
+pub async fn partial_from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
+    of_cluster(cluster, cluster.run(name).await?).await
+}
+
+async fn of_cluster(cluster: &Cluster, run: BenchmarkRun) -> Result<Read, Error> {
     let mut recomputation = Recomputation::new(&run)?;
     cluster
         .each_record_map(&run, |map| recomputation.add(map))
@@ -71,6 +81,19 @@ pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> 
 pub fn from_files(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
     let saved = files::saved(directory, name, namespace)?;
     finished(&saved.run)?;
+    of_files(saved)
+}
+
+/// The same for a run with the records that it had when it was saved.
+pub fn partial_from_files(
+    directory: &Path,
+    name: &str,
+    namespace: Option<&str>,
+) -> Result<Read, Error> {
+    of_files(files::saved(directory, name, namespace)?)
+}
+
+fn of_files(saved: Saved) -> Result<Read, Error> {
     let mut recomputation = Recomputation::new(&saved.run)?;
     saved
         .records

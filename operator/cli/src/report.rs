@@ -37,7 +37,7 @@ pub async fn run(cluster: &ClusterArgs, args: &ReportArgs) -> Result<u8, Error> 
         check(&run, &report_files_of(&summary)?, stored)?;
         return Ok(0);
     }
-    let versus = if args.output == Output::Github {
+    let versus = if args.output == Output::Github && args.baseline.is_none() {
         versus(&source, &run, &summary).await
     } else {
         None
@@ -94,28 +94,65 @@ fn from_files(
 ) -> Result<Found, Error> {
     let saved = files::saved(directory, &args.name, namespace)?;
     check_finished(&saved.run, args)?;
-    let mut recomputation = Recomputation::new(&saved.run)?;
+    let run = with_baseline(&saved.run, args.baseline.as_deref())?;
+    let mut recomputation = Recomputation::new(&run)?;
     saved
         .records
         .iter()
         .try_for_each(|map| recomputation.add(map))?;
-    Ok((saved.run, recomputation.summary()?, saved.report))
+    let summary = compared_instead(recomputation.summary()?, &saved.run);
+    Ok((saved.run, summary, saved.report))
 }
 
 async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Error> {
     let run = cluster.run(&args.name).await?;
     check_finished(&run, args)?;
-    let mut recomputation = Recomputation::new(&run)?;
+    let compared = with_baseline(&run, args.baseline.as_deref())?;
+    let mut recomputation = Recomputation::new(&compared)?;
     cluster
         .each_record_map(&run, |map| recomputation.add(map))
         .await?;
-    let summary = recomputation.summary()?;
+    let summary = compared_instead(recomputation.summary()?, &run);
     let stored = if args.check {
         Some(cluster.report(&run).await?)
     } else {
         None
     };
     Ok((run, summary, stored))
+}
+
+/// The run as if `baseline` had been its baseline. What is of its own baseline alone is left out: the
+/// twin, and expectations.
+fn with_baseline(run: &BenchmarkRun, baseline: Option<&str>) -> Result<BenchmarkRun, Error> {
+    let mut run = run.clone();
+    let Some(baseline) = baseline.filter(|name| *name != run.spec.baseline_name()) else {
+        return Ok(run);
+    };
+    if !run.spec.variants.iter().any(|one| one.name == baseline) {
+        let names: Vec<&str> = run
+            .spec
+            .variants
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        return Err(Error::NoSuchVariant {
+            name: baseline.to_owned(),
+            known: names.join(", "),
+        });
+    }
+    run.spec.baseline = Some(baseline.to_owned());
+    run.spec.noise_floor = Some(false);
+    run.spec.expectations.clear();
+    Ok(run)
+}
+
+/// Notes in the summary that its baseline is not that of `run`.
+fn compared_instead(mut summary: Summary, run: &BenchmarkRun) -> Summary {
+    let planned = run.spec.baseline_name();
+    if summary.baseline != planned {
+        summary.planned_baseline = Some(planned.to_owned());
+    }
+    summary
 }
 
 fn check_finished(run: &BenchmarkRun, args: &ReportArgs) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{ObjectRef, Store};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::demands::TemplateLabels;
 
 use crate::clock::ServerClock;
 use crate::error::Backoff;
@@ -67,6 +68,8 @@ pub struct Context {
     /// The blocks that runs with precision planned, by uid. Only progress shows them: the end of each
     /// block reads the records again, also after a restart.
     planned: Mutex<BTreeMap<String, u32>>,
+    /// The nodes that the templates of objects demand that a run scales, by uid. The queue reads nothing.
+    templates: Mutex<BTreeMap<String, TemplateLabels>>,
 }
 
 impl Context {
@@ -107,6 +110,7 @@ impl Context {
             left_queue: Mutex::default(),
             served: Mutex::default(),
             planned: Mutex::default(),
+            templates: Mutex::default(),
         })
     }
 
@@ -182,6 +186,30 @@ impl Context {
 
     fn planned_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u32>> {
         self.planned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes which nodes the templates of objects demand that a run scales. Forgets runs that are gone.
+    pub fn note_templates(&self, run_uid: &str, templates: &TemplateLabels) {
+        let mut all = self.templates_mut();
+        if templates.is_empty() || all.get(run_uid) == Some(templates) {
+            return;
+        }
+        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
+        all.retain(|uid, _| known.contains(uid));
+        all.insert(run_uid.to_owned(), templates.clone());
+        drop(all);
+        self.turns.have_changed();
+    }
+
+    /// Which nodes they demand, as far as known.
+    pub fn templates(&self, run_uid: &str) -> Option<TemplateLabels> {
+        self.templates_mut().get(run_uid).cloned()
+    }
+
+    fn templates_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, TemplateLabels>> {
+        self.templates
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {

@@ -105,6 +105,12 @@ pub enum Error {
     /// The report could not be written as text.
     #[error("could not render the report")]
     Render(#[from] files::Error),
+    /// An object that a run has scaled up is not as before yet.
+    #[error("{target} is on its way back to 0 replicas, and its node is released after that")]
+    OnItsWayBack {
+        /// The object.
+        target: String,
+    },
     /// This process may not begin a trial.
     #[error("this process may not begin a trial: {0}")]
     NotLeader(String),
@@ -136,6 +142,7 @@ impl Error {
             | Self::Report { .. }
             | Self::Record(_)
             | Self::Render(_)
+            | Self::OnItsWayBack { .. }
             | Self::NotLeader(_)
             | Self::TimedOut(_)
             | Self::Panicked(_) => false,

@@ -27,6 +27,7 @@ pub mod reconcile;
 mod remove;
 pub mod report;
 mod runs_in_memory;
+pub mod scale;
 pub mod schedules;
 mod show;
 pub mod status;

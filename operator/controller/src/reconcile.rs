@@ -10,7 +10,7 @@ use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
 use wasmbench_core::lifetime::expires_at;
-use wasmbench_core::observed::Observed;
+use wasmbench_core::observed::{Observed, RunName};
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 use wasmbench_core::validate::ValidatedRun;
 
@@ -21,6 +21,8 @@ use crate::{act, observe, remove, report, show, sweep};
 
 /// How often a run looks whether the queue knows it. One that holds its node is not woken.
 const UNPLACED: Duration = Duration::from_secs(2);
+/// How often to look whether an object is back at 0 replicas, before its node is released.
+const BACK_CHECK: Duration = Duration::from_secs(1);
 
 /// The controller's entry point: guards against objects that do not decode, hangs and panics, so
 /// that one run never stops the others.
@@ -60,13 +62,23 @@ pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> A
 async fn release_node(run: &GuardedRun, context: &Context) {
     let Ok(run) = &run.0 else { return };
     let run = sweep::run_of(&run.metadata);
-    let released = tokio::time::timeout(TIMEOUT, sweep::release_node(context, &run)).await;
+    let released = tokio::time::timeout(TIMEOUT, released(&run, context)).await;
     if let Ok(Err(error)) = released {
         tracing::warn!(
             run = run.uid,
             error = chain(&error),
             "could not release the node"
         );
+    }
+}
+
+/// The same, once the object that the run has scaled up is as before.
+async fn released(run: &RunName, context: &Context) -> Result<(), Error> {
+    loop {
+        match sweep::release_node(context, run).await {
+            Err(Error::OnItsWayBack { .. }) => tokio::time::sleep(BACK_CHECK).await,
+            other => return other,
+        }
     }
 }
 
@@ -99,6 +111,7 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             return Ok(Action::await_change());
         }
     };
+    know_templates(&valid, context).await?;
     if may_wait(run) && !context.turns.know(&valid.uid) {
         // The queue wakes it when it has a place.
         return Ok(Action::requeue(UNPLACED));
@@ -138,6 +151,17 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         ControlFlow::Continue(()) => action_of(&plan, context),
         ControlFlow::Break(()) => Action::requeue(Duration::ZERO),
     })
+}
+
+/// Reads, for the queue, which nodes the objects demand that the run scales.
+async fn know_templates(run: &ValidatedRun, context: &Context) -> Result<(), Error> {
+    let mut variants = run.variants.iter();
+    let scales = variants.any(|variant| variant.subject.target.is_some());
+    if scales && context.templates(&run.uid).is_none() {
+        let templates = observe::templates(context, run).await?;
+        context.note_templates(&run.uid, &templates);
+    }
+    Ok(())
 }
 
 /// Whether the run is new, or was not in a trial when its status was written.

@@ -10,6 +10,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::scale;
 
 /// Wraps the error of a write.
 pub fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
@@ -91,7 +92,8 @@ pub async fn delete_run(context: &Context, run: &ObjectMeta) -> Result<(), Error
     ignore_missing(deleted, "delete run", name)
 }
 
-/// Clears the holder of `lease`, if the run with this uid still holds it.
+/// Clears the holder of `lease`, if the run with this uid still holds it, and only after the object that it
+/// notes is as before.
 pub async fn release_lease(
     context: &Context,
     run_uid: &str,
@@ -101,6 +103,8 @@ pub async fn release_lease(
     if held.and_then(|spec| spec.holder_identity.as_deref()) != Some(run_uid) {
         return Ok(());
     }
+    scale::bring_back(context, &lease).await?;
+    lease.annotations_mut().remove(labels::SCALED);
     context.leave_queue(run_uid);
     if let Some(namespace) = lease.annotations().get(labels::RUN_NAMESPACE) {
         context.serve(namespace);

@@ -14,6 +14,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION, conditions
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
+use wasmbench_model::quote::shorten;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -133,7 +134,7 @@ async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatu
             EventType::Warning
         },
         reason: reason.to_owned(),
-        note: Some(note.chars().take(NOTE).collect()),
+        note: Some(shorten(&note, NOTE)),
         action: "Measure".into(),
         secondary: None,
     };

@@ -195,6 +195,7 @@ mod tests {
             node: "bench-1".into(),
             holder: (!is_free).then(|| "0".to_owned()),
             resource_version: None,
+            scaled: None,
         };
         Cluster {
             runs: (0..runs).map(run).collect(),

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use wasmbench_model::images::{Images, RuntimeClasses};
 use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 
+use crate::scale::ScaleConfig;
+
 /// The operator's configuration.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -51,6 +53,9 @@ pub struct OperatorConfig {
     /// Whether the administrator allows subjects on the node's network.
     #[serde(default)]
     pub host_network: bool,
+    /// Which objects that are there already runs may scale.
+    #[serde(default)]
+    pub scale: ScaleConfig,
 }
 
 impl OperatorConfig {

@@ -10,6 +10,7 @@ use wasmbench_model::variants::catalogue::definition_of;
 
 use crate::config::OperatorConfig;
 use crate::observed::{CpuDemand, Demands, LabelDemand};
+use crate::scale::Target;
 use crate::subject;
 
 /// Labels that every kubelet sets by itself.
@@ -20,6 +21,9 @@ const IMAGES: &str = "wasmbench's images: image.architectures of the chart";
 
 /// The labels that each `RuntimeClass` requires of nodes (`scheduling.nodeSelector`), by its name.
 pub type RuntimeClassLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+/// The labels that the template of each object demands of nodes (`nodeSelector`).
+pub type TemplateLabels = BTreeMap<Target, BTreeMap<String, String>>;
 
 /// What a run with this `spec` demands of its node. `node` is the one that its records come from.
 pub fn demands(
@@ -50,6 +54,17 @@ pub fn demands(
         tolerations: placement.tolerations,
         node,
     }
+}
+
+/// The same `demands`, with those of the templates of objects that the variants scale: the pods of these
+/// objects go nowhere else.
+pub fn with_templates(demands: Demands, templates: &TemplateLabels) -> Demands {
+    let mut demands = demands;
+    for (target, selector) in templates {
+        let by = format!("the template of {target}");
+        demands.labels.extend(each(selector, &by));
+    }
+    demands
 }
 
 /// How many CPUs the variants need, by the one that needs most. `None` where one is enough.

@@ -1,6 +1,6 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
-//! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`subject`] (what
+//! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`scale`] (objects that are there already), [`subject`] (what
 //! the pods under test run), [`observed`] (what was seen of the cluster), [`epoch`] (which operator a
 //! probe is of), [`demands`] (what a run asks of its node), [`fit`] (which nodes meet that), [`queue`]
 //! (whose turn it is), [`plan`] (what to do next: the rules), [`build`] (the objects to create),
@@ -21,6 +21,7 @@ pub mod ordinary_image;
 pub mod outcome;
 pub mod plan;
 pub mod queue;
+pub mod scale;
 pub mod schedule;
 pub mod scope;
 pub mod subject;

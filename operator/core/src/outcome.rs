@@ -2,6 +2,7 @@
 //! the subject's answers, so it is parsed with care and never assumed to be well-formed.
 
 use serde::de::DeserializeOwned;
+use wasmbench_model::quote::quotation;
 use wasmbench_model::waiting::not_executable;
 use wasmbench_model::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument};
@@ -146,7 +147,7 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
     let detail = if message.is_empty() {
         String::new()
     } else {
-        format!(": {message}")
+        format!(": {}", quotation(message))
     };
     let (kind, remedy) = match not_executable(message) {
         Some(remedy) => (FailureReason::SubjectNotStarted, remedy),

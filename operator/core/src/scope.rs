@@ -30,6 +30,8 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::NotAllowed
         | R::PodRejected
         | R::SubjectAltered
+        | R::NotOffered
+        | R::TakenBack
         | R::SubjectNotStarted => Scope::Variant,
         R::QuotaSpent
         | R::Unschedulable
@@ -45,6 +47,7 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::AnswerChanged
         | R::ResponseMismatch
         | R::PeakUnknown
+        | R::NothingToCompare
         | R::LoadFailed
         | R::NoSuccessfulRequest
         | R::UpstreamLost

@@ -1,5 +1,7 @@
 //! The command line, as a user would call it.
 
+use std::path::PathBuf;
+
 use tokio::process::Command;
 
 /// What a command printed and how it ended.
@@ -18,6 +20,20 @@ pub struct Output {
 /// Runs kubectl with these arguments. `make e2e` puts the pinned version first on PATH.
 pub async fn kubectl(arguments: &[&str]) -> Output {
     run("kubectl", arguments).await
+}
+
+/// Runs a script of `hack` with these arguments, and returns what it printed.
+pub async fn hack(script: &str, arguments: &[&str]) -> String {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../hack", script]
+        .iter()
+        .collect();
+    let output = run(path.to_str().expect("a plain path"), arguments).await;
+    assert!(
+        output.ok,
+        "hack/{script} {arguments:?}: {}{}",
+        output.stdout, output.stderr
+    );
+    output.stdout
 }
 
 /// Runs a program with these arguments.

@@ -35,6 +35,22 @@ pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) ->
         .expect("the run is created")
 }
 
+/// The run that `kubectl wasmbench start` has created from a file with this name. There must be one.
+pub async fn of_base(client: &Client, namespace: &str, base: &str) -> BenchmarkRun {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let all = ListParams::default();
+    let found = answered("runs are listed", || api.list(&all)).await;
+    let is_it = |run: &BenchmarkRun| {
+        let name = run.metadata.name.as_deref();
+        let suffix = name.and_then(|name| name.strip_prefix(base)?.strip_prefix('-'));
+        suffix.is_some_and(|suffix| !suffix.contains('-'))
+    };
+    let [run] = &found.items.into_iter().filter(is_it).collect::<Vec<_>>()[..] else {
+        panic!("one run that was started as {base} is expected");
+    };
+    run.clone()
+}
+
 /// The current state of the run.
 pub async fn get(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);

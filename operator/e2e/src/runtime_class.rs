@@ -6,14 +6,28 @@ use std::path::PathBuf;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, Client};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::processes::kubelets;
 
 /// Creates a RuntimeClass, unless an earlier test left one.
 pub async fn create(client: &Client, name: &str, handler: &str) {
-    let class = json!({"metadata": {"name": name}, "handler": handler});
-    let class: RuntimeClass = serde_json::from_value(class).expect("a RuntimeClass");
+    add(
+        client,
+        &json!({"metadata": {"name": name}, "handler": handler}),
+    )
+    .await;
+}
+
+/// Creates a RuntimeClass that puts its pods on this node.
+pub async fn create_on(client: &Client, name: &str, handler: &str, node: &str) {
+    let scheduling = json!({"nodeSelector": {"kubernetes.io/hostname": node}});
+    let class = json!({"metadata": {"name": name}, "handler": handler, "scheduling": scheduling});
+    add(client, &class).await;
+}
+
+async fn add(client: &Client, class: &Value) {
+    let class: RuntimeClass = serde_json::from_value(class.clone()).expect("a RuntimeClass");
     let api: Api<RuntimeClass> = Api::all(client.clone());
     match api.create(&PostParams::default(), &class).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => {}

@@ -1,8 +1,8 @@
 //! Images of one Wasm file, built and loaded as a user would do it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::kubectl::run;
+use crate::kubectl::hack;
 
 /// Builds an image from the bytes behind each name, which need not be Wasm, loads all of them onto the
 /// nodes at once and returns their references.
@@ -20,16 +20,4 @@ pub async fn load<const N: usize>(folder: &Path, files: [(&str, &[u8]); N]) -> [
     let load: Vec<&str> = load.iter().map(String::as_str).collect();
     hack("cluster", &load).await;
     files.map(|(name, _)| reference(name))
-}
-
-async fn hack(program: &str, arguments: &[&str]) {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../hack", program]
-        .iter()
-        .collect();
-    let output = run(path.to_str().expect("a plain path"), arguments).await;
-    assert!(
-        output.ok,
-        "hack/{program} {arguments:?}: {}{}",
-        output.stdout, output.stderr
-    );
 }

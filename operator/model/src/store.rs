@@ -279,6 +279,7 @@ pub fn add(
     if check_schema(annotations).is_err() {
         annotations.remove(labels::RECORD_INDEX);
         annotations.remove(labels::SCOUTED);
+        annotations.remove(labels::RECORD_PACE);
         annotations.insert(labels::RECORD_SCHEMA.into(), RECORD_SCHEMA.into());
         chunk.binary_data = None;
         chunk.data = None;

@@ -1,6 +1,8 @@
 //! What the API server reports about an object that it refuses, and the kubelet about a waiting container,
 //! whoever created its pod, and whether waiting longer can help. Pure.
 
+use crate::quote::quotation;
+
 /// What the API server reports when a namespace's quota currently leaves no room. It has no separate
 /// reason code for that.
 const OVER_QUOTA: &str = "exceeded quota";
@@ -37,6 +39,15 @@ const NOT_EXECUTABLE: (&str, &str) = (
     "the image's program is for another architecture than the node's, or a script without '#!': build the image for \
      the node's kubernetes.io/arch, or choose nodes of the image's by spec.placement.nodeSelector",
 );
+/// Parts of messages about an image that exists, but not for the node.
+const OTHER_PLATFORM: [&str; 3] = [
+    "no match for platform",
+    "no matching manifest for",
+    "no image found in manifest list for",
+];
+/// What to do about that.
+const PLATFORM: &str = "the image has no manifest for the node's platform, such as linux/amd64: build it for the node's \
+    kubernetes.io/arch, too, or choose nodes of the image's by spec.placement.nodeSelector";
 /// What to do about anything else.
 const CHECK: &str = "check the image's entrypoint, user and runtime";
 
@@ -75,10 +86,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         {
             let known = REMEDIES.iter().find(|(text, _)| message.contains(text));
             let remedy = known.map_or(CHECK, |(_, remedy)| *remedy);
-            Some((
-                Hopeless::Container,
-                format!("{reason}: {message}: {remedy}"),
-            ))
+            Some((Hopeless::Container, with_remedy(reason, message, remedy)))
         }
         _ => None,
     }
@@ -93,7 +101,33 @@ pub fn not_executable(output: &str) -> Option<&'static str> {
 
 /// The message for an image that cannot be obtained.
 pub fn no_image(reason: &str, message: &str) -> String {
-    format!("{reason}: {message}: check the image's name and the node's access to it")
+    let platform = platform(message);
+    let is_other = OTHER_PLATFORM.iter().any(|text| message.contains(text));
+    match (is_other, platform) {
+        (true, Some(platform)) => {
+            let remedy = PLATFORM.replace("the node's platform, such as linux/amd64", platform);
+            with_remedy(reason, message, &remedy)
+        }
+        (true, None) => with_remedy(reason, message, PLATFORM),
+        (false, _) => with_remedy(
+            reason,
+            message,
+            "check the image's name and the node's access to it",
+        ),
+    }
+}
+
+fn with_remedy(reason: &str, message: &str, remedy: &str) -> String {
+    if message.is_empty() {
+        return format!("{reason}: {remedy}");
+    }
+    format!("{reason}: {}: {remedy}", quotation(message))
+}
+
+/// The platform that a message names, such as `linux/amd64`.
+fn platform(message: &str) -> Option<&str> {
+    let mut words = message.split(|c: char| c.is_whitespace() || ",:;()\"'".contains(c));
+    words.find(|word| word.starts_with("linux/"))
 }
 
 #[cfg(test)]
@@ -126,6 +160,37 @@ mod tests {
     }
 
     #[test]
+    fn an_image_for_another_platform_is_no_matter_of_its_name() {
+        let of_containerd = no_image(
+            "ErrImagePull",
+            "no match for platform in manifest: not found",
+        );
+        assert!(of_containerd.contains("no manifest for the node's platform, such as linux/amd64"));
+        let of_docker = "no matching manifest for linux/arm64/v8 in the manifest list entries";
+        let text = no_image("ErrImagePull", of_docker);
+        assert!(
+            text.contains("the image has no manifest for linux/arm64/v8: build it"),
+            "{text}"
+        );
+        assert!(!text.contains("check the image's name"), "{text}");
+        let other = no_image("ErrImagePull", "not found");
+        assert!(other.contains("check the image's name"), "{other}");
+    }
+
+    #[test]
+    fn a_remedy_is_short_enough_to_survive_where_its_quotation_does_not() {
+        let shown = 300;
+        let remedies = REMEDIES.iter().map(|(_, remedy)| *remedy);
+        for remedy in remedies.chain([PLATFORM, CHECK]) {
+            let message = with_remedy("a", &"x".repeat(2000), remedy);
+            assert!(
+                crate::quote::shorten(&message, shown).ends_with(remedy),
+                "{remedy}"
+            );
+        }
+    }
+
+    #[test]
     fn missing_image_settings_are_remedied_by_fields_of_the_run() {
         for (reason, message, remedy) in [
             (
@@ -135,7 +200,7 @@ mod tests {
             ),
             (
                 "CreateContainerConfigError",
-                "container has runAsNonRoot and image will run as root (pod: \"a\", container: subject)",
+                "container has runAsNonRoot and image will run as root (pod: a, container: subject)",
                 "container.runAsUser",
             ),
             (

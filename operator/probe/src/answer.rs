@@ -42,12 +42,17 @@ pub fn judge(response: &Response, expect: &Expectation, variant_prefix: &str) ->
         let by_type = wrong_type(&response.content_type, expect);
         by_type.or_else(|| wrong_body(body, expect))
     };
+    let redirect = response
+        .location
+        .as_deref()
+        .map(|target| format!(", a redirect to {}, which is not followed", quoted(target)));
     let wrong = expected.map(|expected| {
         format!(
-            "expected {expected}, but the answer was status {} with a body of {} bytes: {}",
+            "expected {expected}, but the answer was status {} with a body of {} bytes: {}{}",
             answer.status,
             answer.body_bytes,
             quoted(&answer.excerpt),
+            redirect.unwrap_or_default(),
         )
     });
     Judged { answer, wrong }
@@ -135,12 +140,10 @@ fn quoted(text: &str) -> String {
 fn excerpt(body: &[u8]) -> String {
     // A character has at most four bytes; the rest need not be looked at.
     let head = &body[..body.len().min(4 * EXCERPT)];
-    let visible = |c: char| {
-        if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
+    let visible = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
     };
     String::from_utf8_lossy(head)
         .chars()
@@ -160,6 +163,7 @@ mod tests {
             status,
             body: body.to_vec(),
             content_type: String::new(),
+            location: None,
         }
     }
 
@@ -229,6 +233,25 @@ mod tests {
             ..Expectation::default()
         };
         assert_eq!(judge(&response(404, b"?"), &expect, "").wrong, None);
+    }
+
+    #[test]
+    fn a_redirect_is_named_with_its_target() {
+        let moved = Response {
+            location: Some("https://example.com/login".into()),
+            ..response(302, b"")
+        };
+        let wrong = judge(&moved, &Expectation::default(), "").wrong.unwrap();
+        assert!(
+            wrong.ends_with("a redirect to 'https://example.com/login', which is not followed"),
+            "{wrong}"
+        );
+    }
+
+    #[test]
+    fn line_breaks_in_an_excerpt_are_spaces() {
+        let judged = judge(&response(200, b"a\r\nb\x01"), &Expectation::default(), "");
+        assert_eq!(judged.answer.excerpt, "a  b\u{fffd}");
     }
 
     #[test]

@@ -1,45 +1,67 @@
-//! What a run's variants cost, for people: `kubectl wasmbench cost`. Takes costs and produces text.
-//! Pure.
+//! What a run's variants cost, for people: `kubectl wasmbench cost` and the dashboard. Takes costs and
+//! produces text or HTML. Pure.
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use wasmbench_model::units;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::cost::{Cost, Costs};
+use wasmbench_results::summary::cost::{Cost, Costs, Saved};
 use wasmbench_results::summary::node_price::{HOURS_PER_MONTH, NodePrice};
 use wasmbench_results::summary::shim_use::ShimSummary;
 use wasmbench_results::summary::trust::{Trust, trust};
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
+use crate::markup::printable;
 use crate::sheet::Sheet;
-use crate::table::{ascii, lines};
+use crate::table::{Table, ascii, lines};
 use crate::tables::with_mark;
 
-/// Whether to trust the run, two tables, and the assumptions behind the costs. `costs` are those of
+/// Whether to trust the run, the tables, and the assumptions behind the costs. `costs` are those of
 /// `summary`.
 pub fn cost_text(summary: &Summary, costs: &Costs<'_>) -> String {
     let run = costs.run;
     let mut text = ascii(&format!("{}/{}", run.namespace, run.name));
     let _ = writeln!(text, " on a node of {}", node(&costs.node));
     text.push_str(&trusted(summary));
-    for (title, head, rows) in [
-        (
-            "A million requests",
-            "MILLION REQUESTS",
-            &costs.million_requests,
-        ),
-        (
-            "An instance for a month",
-            "INSTANCE A MONTH",
-            &costs.instance_month,
-        ),
-    ] {
-        let table = table(head, costs.baseline, rows);
-        let _ = write!(text, "\n{title}\n{table}");
+    for (title, table) in tables(costs) {
+        let _ = write!(text, "\n{title}\n{}", table.plain());
     }
     text + "\nWhat this assumes\n" + &lines("- ", assumptions(summary, costs))
+}
+
+/// The tables and the assumptions, as part of an HTML page.
+pub fn cost_html(summary: &Summary, costs: &Costs<'_>) -> Markup {
+    printable(&html! {
+        p { "On a node of " (node(&costs.node)) "." } "\n"
+        @for (title, table) in tables(costs) { (table.cards(Some(&title))) }
+        h2 { "What this assumes" } "\n"
+        ul { "\n" @for assumption in assumptions(summary, costs) { li { (assumption) } "\n" } } "\n"
+    })
+}
+
+/// The tables with their titles: what a request costs, what an instance costs, and with a rate what so many
+/// requests cost in a month.
+fn tables(costs: &Costs<'_>) -> Vec<(String, Table)> {
+    let (requests, instances) = (&costs.million_requests, &costs.instance_month);
+    let mut tables = vec![
+        (
+            "A million requests".to_owned(),
+            table("MILLION REQUESTS", costs.baseline, requests),
+        ),
+        (
+            "An instance for a month".to_owned(),
+            table("INSTANCE A MONTH", costs.baseline, instances),
+        ),
+    ];
+    if let Some(rate) = costs.rate {
+        let rate = units::amount(rate);
+        let title = format!("A month with {rate} requests per second");
+        tables.push((title, months(costs)));
+    }
+    tables
 }
 
 /// `4 vCPUs and 16.0 GiB at 0.10 an hour`.
@@ -63,7 +85,7 @@ fn trusted(summary: &Summary) -> String {
     }
 }
 
-fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
+fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> Table {
     let measured = rows.first().map_or("", |row| row.metric.noun());
     Sheet::new(rows)
         .left("WORKLOAD", |row| row.workload)
@@ -78,7 +100,24 @@ fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
         })
         .left("MISSING", |row| row.missing.clone())
         .table()
-        .plain()
+}
+
+/// What a month at the rate costs, and what it saves.
+fn months(costs: &Costs<'_>) -> Table {
+    let saved = |saved: Saved| {
+        let amount = units::amount(saved.amount);
+        let ends = saved
+            .interval
+            .map(|(low, high)| format!(" ({} to {})", units::amount(low), units::amount(high)));
+        amount + &ends.unwrap_or_default()
+    };
+    Sheet::new(&costs.rate_month)
+        .left("WORKLOAD", |row| row.workload)
+        .left("VARIANT", |row| with_mark(row.variant, costs.baseline))
+        .right("A MONTH", |row| row.cost.map(money))
+        .right("SAVES", |row| costs.saved(row).map(saved))
+        .left("MISSING", |row| row.missing.clone())
+        .table()
 }
 
 /// `0.000305 (0.000301 to 0.000312)`.

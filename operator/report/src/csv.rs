@@ -216,6 +216,10 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
             let log = load(row)?.log_cpu_microseconds_per_request;
             log.map(|log| log.median)
         })
+        .right("companions_cpu_microseconds_per_request", |row| {
+            let companions = load(row)?.companions_cpu_microseconds_per_request;
+            companions.map(|companions| companions.median)
+        })
         .right("all_requests_p999_microseconds", |row| {
             load(row)?.p999_microseconds
         })

@@ -1,13 +1,14 @@
 //! What the run found, in one sentence for each variant and workload, and how it was measured.
 
 use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::read::substrate;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::power;
 use wasmbench_results::vocabulary::measure::Measured as _;
 
-/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request;
+/// The sentences, in the order of the spec, each with what leads first: `embedded on hello: 1.91x native's CPU per request;
 /// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.
 pub fn sentences(summary: &Summary) -> Vec<String> {
     let mut all = vec![];
@@ -15,7 +16,7 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
         for variant in &summary.compared.variants {
             let of_both =
                 |c: &&Comparison| c.variant == variant.name && c.workload == workload.name;
-            let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
+            let found = lead::leading(summary.comparisons.iter().filter(of_both));
             if !found.is_empty() {
                 let findings = findings(&summary.baseline, found);
                 all.push(format!("{} on {}: {findings}", variant.name, workload.name));
@@ -30,7 +31,15 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     let period = summary.period.as_ref();
     let substrate = substrate::sentence(&summary.environment);
     let precision = summary.precision.as_ref();
+    let instead = summary.planned_baseline.as_ref();
     let facts = [
+        instead.map(|planned| {
+            let baseline = &summary.baseline;
+            format!(
+                "Compared with {baseline}, as requested, instead of with the run's baseline {planned}: without a noise \
+                 floor, and without the run's expectations."
+            )
+        }),
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::found_message(summary).map(|power| format!("Power: {power}.")),

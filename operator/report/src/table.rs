@@ -95,13 +95,24 @@ impl Table {
 
     /// The table in HTML that is also valid XML, with `caption` above it.
     pub fn html(&self, caption: Option<&str>) -> Markup {
+        self.markup(caption, false)
+    }
+
+    /// The same as a card for each row where the window is too narrow for a table: nothing of a row is out of
+    /// sight.
+    pub fn cards(&self, caption: Option<&str>) -> Markup {
+        self.markup(caption, true)
+    }
+
+    fn markup(&self, caption: Option<&str>, is_cards: bool) -> Markup {
+        let title = |title| is_cards.then_some(title);
         let class = |align: Align| match align {
             Align::Left => None,
             Align::Right => Some("n"),
         };
         html! {
             div.table {
-                table {
+                table class=[is_cards.then_some("cards")] {
                     @if let Some(caption) = caption { caption { (caption) } "\n" }
                     thead {
                         tr { @for (title, align) in &self.header { th class=[class(*align)] { (title) } } } "\n"
@@ -110,8 +121,8 @@ impl Table {
                         "\n"
                         @for row in &self.rows {
                             tr {
-                                @for (cell, (_, align)) in row.iter().zip(&self.header) {
-                                    td class=[class(*align)] { (cell) }
+                                @for (cell, (name, align)) in row.iter().zip(&self.header) {
+                                    td class=[class(*align)] data-title=[title(name)] { (cell) }
                                 }
                             } "\n"
                         }
@@ -230,6 +241,15 @@ mod tests {
         assert!(table.html(Some("it")).0.contains(
             "<tr><td>&lt;script&gt;&quot;a&quot; &amp; 'b'\\u{0}</td><td class=\"n\">1</td></tr>"
         ));
+    }
+
+    #[test]
+    fn a_cell_of_a_card_has_the_title_of_its_column() {
+        let html = table().cards(None).0;
+        assert!(html.contains("<table class=\"cards\">"), "{html}");
+        let cell = "<td class=\"n\" data-title=\"RPS\">12.3k</td>";
+        assert!(html.contains(cell), "{html}");
+        assert!(!table().html(None).0.contains("data-title"));
     }
 
     #[test]

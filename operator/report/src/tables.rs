@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_model::units::{self, NOTHING, marked, truncate};
+use wasmbench_model::quote::shorten;
+use wasmbench_model::units::{self, NOTHING, marked};
 use wasmbench_results::cells::curve::knee;
 use wasmbench_results::cells::load::LoadCell;
 use wasmbench_results::read::trial::{Discarded, Trial, TrialState};
@@ -20,7 +21,7 @@ use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
-/// Longest message in a report; `summary.json` has a longer one.
+/// Longest message in a report, in characters; `summary.json` has a longer one.
 const MAX_SHOWN_CHARS: usize = 256;
 
 /// What variants cannot do by definition.
@@ -162,6 +163,20 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         })
         .measured("Its log/req", |cell| {
             median(cell.detail.log_cpu_microseconds_per_request, units::micros)
+        })
+        .measured("By container", |cell| {
+            let all = &cell.detail.containers_cpu_microseconds_per_request;
+            let one = |(name, spread): (&String, &Spread)| {
+                format!("{name} {}", units::micros(spread.median))
+            };
+            // That of a single one is the pod's.
+            (all.len() > 1).then(|| all.iter().map(one).collect::<Vec<_>>().join(", "))
+        })
+        .measured("Companions/req", |cell| {
+            median(
+                cell.detail.companions_cpu_microseconds_per_request,
+                units::micros,
+            )
         })
         .measured("CPUs", |cell| {
             median(cell.detail.cpus_used.filter(|_| shows_cpus), |cpus| {
@@ -328,8 +343,9 @@ pub fn failures(summary: &Summary) -> Table {
         .left("Reason", |group| group.reason.clone())
         .right("Failed", |group| group.failed)
         .right("Skipped", |group| group.skipped)
+        .left("Workloads", |group| group.workloads.join(", "))
         .left("First trial", |group| group.first.clone())
-        .left("Message", |group| truncate(&group.message, MAX_SHOWN_CHARS))
+        .left("Message", |group| shorten(&group.message, MAX_SHOWN_CHARS))
         .table()
 }
 

@@ -57,9 +57,13 @@ impl BenchmarkRunSpec {
     }
 
     /// Returns the CPU limit that the spec sets for the subjects of the variant of this name, which
-    /// may be the twin's.
+    /// may be the twin's. That of an object that is scaled is in its own template.
     pub fn cpu_limit(&self, variant: &str) -> Option<&str> {
-        let own = self.variant(variant).and_then(|one| one.resources.as_ref());
+        let variant = self.variant(variant);
+        if variant.is_some_and(|one| one.scale.is_some()) {
+            return None;
+        }
+        let own = variant.and_then(|one| one.resources.as_ref());
         let own = own.filter(|own| own.names_cpu());
         let limits = own.or(self.resources.as_ref())?.limits.as_ref()?;
         limits.cpu.as_deref()

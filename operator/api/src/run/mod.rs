@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod companions;
 mod derived;
 mod engine;
 mod expectation;
@@ -16,6 +17,8 @@ mod precision;
 mod request;
 mod resources;
 mod run_scatter;
+mod scale;
+mod service;
 mod sweeps;
 mod variant;
 mod workload;
@@ -27,9 +30,11 @@ pub use crate::share::share_of;
 pub use crate::validation::{
     BODY_MESSAGE, BODY_METHOD_MESSAGE, ENGINE_MESSAGE, HEAD_MESSAGE, MAX_TEXT,
     MIX_CONNECTIONS_MESSAGE, MIX_MESSAGE, MIX_SAME_MESSAGE, MIX_SWEEPS_MESSAGE, MIXES_MESSAGE,
-    POINTER_MESSAGE, PROBE_USER, SCHEME_MESSAGE, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
+    ONE_SERVICE_MESSAGE, POINTER_MESSAGE, PROBE_USER, SCALE_RESOURCES_MESSAGE,
+    SCALED_STARTS_MESSAGE, SCHEME_MESSAGE, TEXT_MESSAGE, UNSAFE_MESSAGE, UNSAFE_WORD,
 };
 pub use answer::{Expectation, JsonValue};
+pub use companions::Companions;
 pub use engine::{Allocator, BoundsChecks, Compile, Engine};
 pub use expectation::{Bound, RatioExpectation};
 pub use metric::{BoundUnit, Metric};
@@ -39,8 +44,10 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use request::{BodyFrom, Header, Method};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use run_scatter::RunScatter;
+pub use scale::ScaleTarget;
+pub use service::{Ready, Scheme};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{EnvVar, OwnContainer, Preset, Ready, Scheme, Variant};
+pub use variant::{EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, MixedRequest, Workload};
 
 use crate::conditions;
@@ -153,6 +160,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::HOST_DENSITY_RULE).message(validation::HOST_DENSITY_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::PAYLOAD_RULE).message(validation::PAYLOAD_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::COLD_IMAGES_RULE).message(validation::COLD_IMAGES_MESSAGE).field_path(".variants"),
+    validation = Rule::new(validation::SCALED_STARTS_RULE).message(validation::SCALED_STARTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
@@ -241,6 +249,9 @@ pub struct BenchmarkRunSpec {
     /// measured: the share of time for which it stopped the subject stands beside the numbers.
     pub resources: Option<SubjectResources>,
 
+    /// Pods that belong to the experiment without being measured, such as a database.
+    pub companions: Option<Companions>,
+
     /// The ways to execute the service, 1 to 16.
     #[schemars(length(min = 1, max = 16))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
@@ -268,6 +279,12 @@ pub struct BenchmarkRunSpec {
     #[serde(default = "default_ready_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub subject_ready_timeout_seconds: u32,
+
+    /// Ends the run as soon as nothing can be compared any more: when its baseline, or every other variant,
+    /// cannot be measured under any workload that they share. Otherwise what is left is measured, and the
+    /// status says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop_without_comparison: bool,
 
     /// Stops the run: its pods are removed within seconds and the node is released. Recorded trials
     /// are kept; setting it back to false continues with the rest.

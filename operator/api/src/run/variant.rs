@@ -1,4 +1,4 @@
-//! The ways to execute the service: presets and users' own containers.
+//! The ways to execute the service: presets, users' own containers, and objects that are there already.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -6,14 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::engine::Engine;
 use crate::run::resources::SubjectResources;
+use crate::run::scale::ScaleTarget;
+use crate::run::service::{Ready, Scheme, default_port};
 use crate::validation;
 
-/// A way to execute the service: a preset of wasmbench, or the user's own container.
+/// A way to execute the service: a preset of wasmbench, the user's own container, or an object that
+/// is there already.
 #[serde_with::skip_serializing_none]
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new(validation::PRESET_OR_CONTAINER_RULE).message(validation::PRESET_OR_CONTAINER_MESSAGE),
+    validation = Rule::new(validation::ONE_SERVICE_RULE).message(validation::ONE_SERVICE_MESSAGE),
+    validation = Rule::new(validation::SCALE_RESOURCES_RULE).message(validation::SCALE_RESOURCES_MESSAGE).field_path(".resources"),
     validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine"),
     validation = Rule::new(validation::UNSAFE_RULE).message(validation::UNSAFE_MESSAGE).field_path(".name")
 )]
@@ -34,6 +38,11 @@ pub struct Variant {
 
     /// The user's own service.
     pub container: Option<OwnContainer>,
+
+    /// An object of the run's namespace that has a scale, such as a Deployment with Secrets,
+    /// volumes and sidecars. Only where the administrator allows it (`scale.namespaces` in the
+    /// chart).
+    pub scale: Option<ScaleTarget>,
 
     /// Requests and limits of this variant's subjects, where limits are what the run compares: `1`
     /// CPU and `2`, say. CPU and memory are the run's (`spec.resources`) unless named here. A limit
@@ -206,58 +215,6 @@ pub struct OwnContainer {
     pub ready: Option<Ready>,
 }
 
-/// How a service is spoken to.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheme {
-    /// HTTP/1.1.
-    #[default]
-    #[serde(rename = "HTTP")]
-    Http,
-    /// HTTP/1.1 over TLS.
-    #[serde(rename = "HTTPS")]
-    Https,
-    /// HTTP/2 without TLS: refused.
-    #[serde(rename = "H2C")]
-    H2c,
-    /// gRPC: refused.
-    #[serde(rename = "GRPC")]
-    Grpc,
-}
-
-impl Scheme {
-    /// Whether this is HTTP/1.1 without TLS, which is not written.
-    pub fn is_http(&self) -> bool {
-        *self == Self::Http
-    }
-
-    /// Whether connections begin with a TLS handshake.
-    pub fn has_tls(self) -> bool {
-        self == Self::Https
-    }
-
-    /// Whether probe and load generator speak it.
-    pub fn is_spoken(self) -> bool {
-        match self {
-            Self::Http | Self::Https => true,
-            Self::H2c | Self::Grpc => false,
-        }
-    }
-}
-
-/// A `GET` that changes nothing, and the status of its answer once the service is ready.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct Ready {
-    /// Its path and query, such as `/healthz`.
-    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
-    pub path: String,
-
-    /// The status, whatever the body is.
-    #[serde(default = "default_status")]
-    #[schemars(range(min = 100, max = 599))]
-    pub status: u16,
-}
-
 /// An environment variable with a literal value.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -274,12 +231,4 @@ pub struct EnvVar {
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub value: String,
-}
-
-fn default_status() -> u16 {
-    200
-}
-
-fn default_port() -> u16 {
-    8080
 }

@@ -76,10 +76,11 @@ pub struct BenchmarkRunStatus {
     #[schemars(length(max = 512))]
     pub verdict: Option<String>,
 
-    /// Variants that could not be measured, and why.
+    /// Variants that could not be measured, in whole or under a workload, and why; one entry for each
+    /// reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
-    #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into()]))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "reason".into()]))]
     pub skipped: Vec<SkippedVariant>,
 
     /// What variants cannot do by definition. Never tried, so neither a failure nor a number.
@@ -178,6 +179,10 @@ pub struct Progress {
     /// What is happening now, or what to do next.
     #[schemars(length(max = 1024))]
     pub message: String,
+
+    /// Why the run takes longer than planned; absent while it does not.
+    #[schemars(length(max = 1024))]
+    pub delay: Option<String>,
 
     /// The place of a run that waits for a node, among those that could use the same nodes: 1 is next.
     /// Far from the front it is about right.
@@ -279,6 +284,11 @@ pub struct SkippedVariant {
     /// What happened and what to do about it.
     #[schemars(length(max = 512))]
     pub message: String,
+
+    /// Names of the workloads, unless it is all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(max = 40)), extend("x-kubernetes-list-type" = "set"))]
+    pub workloads: Vec<String>,
 }
 
 /// Workloads or sweep points that a variant cannot do by definition.

@@ -5,21 +5,46 @@ use clap::{Args, value_parser};
 use strum::IntoEnumIterator as _;
 use wasmbench_api::run::{Header, Method};
 
+use crate::manifest::image::{names_an_object, wrong};
+pub use crate::manifest::name::object_name;
+
 /// Arguments of `init`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
-Writes a commented BenchmarkRun to standard output, and creates nothing:\n  \
-kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
+Writes a commented BenchmarkRun to standard output, and creates nothing. Two versions, two settings, container and Wasm, or what \
+is there already:\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --against registry.example.com/team/server:1.1 > run.yaml\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --against-args '--workers 4' > run.yaml\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n  \
+kubectl wasmbench init --from deployment/shop --and deployment/shop-v2 > run.yaml\n\n\
 Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
-    /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
-    #[arg(value_parser = image, required_unless_present = "wasm")]
+    /// Image of the service as an ordinary container: the baseline. May be left out with --wasm or --from
+    #[arg(value_parser = image, required_unless_present_any = ["wasm", "from"])]
     pub image: Option<String>,
+    /// Image of another version, which is compared with the first. Default with --against-args: the same image
+    #[arg(long, value_name = "IMAGE", value_parser = image, requires = "image")]
+    pub against: Option<String>,
+    /// Arguments of the other version, separated by spaces, instead of those in its image
+    #[arg(
+        long,
+        value_name = "ARGS",
+        requires = "image",
+        allow_hyphen_values = true
+    )]
+    pub against_args: Option<String>,
+    /// A Deployment or StatefulSet of the namespace, such as deployment/shop: writes a copy of it that runs may scale, and
+    /// the run. The original and its Service are left alone
+    #[arg(long, value_name = "KIND/NAME", value_parser = Source::parse, conflicts_with_all = ["image", "wasm"])]
+    pub from: Option<Source>,
+    /// Another one to compare it with; may be given several times
+    #[arg(long = "and", value_name = "KIND/NAME", value_parser = Source::parse, requires = "from")]
+    pub and: Vec<Source>,
     /// Image of the same service as WebAssembly
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub wasm: Option<String>,
     /// RuntimeClass of the Wasm image. Default: the first of the cluster that looks like one for Wasm
-    #[arg(long, value_name = "NAME", value_parser = object_name)]
+    #[arg(long, value_name = "NAME", value_parser = object_name, requires = "wasm")]
     pub runtime_class: Option<String>,
     /// Port on which the service listens for HTTP
     #[arg(long, default_value_t = 8080, value_parser = value_parser!(u16).range(1..))]
@@ -36,33 +61,58 @@ pub struct InitArgs {
     /// Body of the request
     #[arg(long, value_name = "TEXT")]
     pub body: Option<String>,
-    /// Name of the run. Default: that of the image
+    /// Name of the run. Default: that of the image, or of the first copy
     #[arg(long, value_parser = object_name)]
     pub name: Option<String>,
 }
 
-/// Returns the image reference, or what is wrong with it.
-pub fn image(text: &str) -> Result<String, String> {
-    let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
-    if begins && text.len() <= 512 && text.chars().all(allowed) && !text.contains("://") {
-        return Ok(text.to_owned());
-    }
-    Err(format!(
-        "'{text}' is no reference of an image: write it like registry.example.com/team/service:1.0"
-    ))
+/// What to copy, as kubectl names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its kind: `Deployment` or `StatefulSet`.
+    pub kind: &'static str,
+    /// The same in the plural.
+    pub resource: &'static str,
+    /// Its name.
+    pub name: String,
 }
 
-/// Returns the name of an object, or what is wrong with it.
-pub fn object_name(text: &str) -> Result<String, String> {
-    let firm = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let ends = text.starts_with(firm) && text.ends_with(firm);
-    if ends && text.len() <= 253 && text.chars().all(|c| firm(c) || ".-".contains(c)) {
-        return Ok(text.to_owned());
+impl Source {
+    /// Reads `deployment/shop`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (kind, name) = text.split_once('/').unwrap_or(("", text));
+        let (kind, resource) = match kind {
+            "deploy" | "deployment" | "deployments" | "deployments.apps" => {
+                ("Deployment", "deployments")
+            }
+            "sts" | "statefulset" | "statefulsets" | "statefulsets.apps" => {
+                ("StatefulSet", "statefulsets")
+            }
+            _ => {
+                return Err(format!(
+                    "'{text}' cannot be copied: write it like deployment/shop or statefulset/shop, and copy other kinds by \
+                     hand"
+                ));
+            }
+        };
+        let name = object_name(name)?;
+        Ok(Self {
+            kind,
+            resource,
+            name,
+        })
     }
-    Err(format!(
-        "'{text}' is no name of an object: use lower-case letters, digits, dashes and dots, with a letter or digit at both ends"
-    ))
+}
+
+/// Returns the image reference, or what is wrong with it.
+pub fn image(text: &str) -> Result<String, String> {
+    if Source::parse(text).is_ok() {
+        return Err(format!(
+            "'{text}' is an object of the cluster and no image: to measure it as it is, write --from {text}"
+        ));
+    }
+    let wrong = names_an_object(text).or_else(|| wrong(text));
+    wrong.map_or_else(|| Ok(text.to_owned()), Err)
 }
 
 /// Returns the path of a request, or what is wrong with it.
@@ -97,8 +147,8 @@ pub fn header(text: &str) -> Result<Header, String> {
         name: name.to_owned(),
         value: value.trim().to_owned(),
     };
-    let wrong = header.wrong();
-    wrong.map_or(Ok(header), |why| Err(why.to_owned()))
+    let reason = header.wrong();
+    reason.map_or(Ok(header), |why| Err(why.to_owned()))
 }
 
 #[cfg(test)]
@@ -108,9 +158,14 @@ mod tests {
     #[test]
     fn values_that_the_api_would_refuse_are_refused_with_an_example() {
         assert!(image("localhost:5000/a/b@sha256:12").is_ok());
-        for wrong in ["", "https://a/b", "a b", "-a", "a\nb"] {
-            assert!(image(wrong).unwrap_err().contains("service:1.0"), "{wrong}");
+        for wrong in ["", "https://a/b", "a b", "deploy/shop", "Team/server"] {
+            assert!(image(wrong).is_err(), "{wrong}");
         }
+        assert!(
+            image("deploy/shop")
+                .unwrap_err()
+                .contains("--from deploy/shop")
+        );
         assert!(path("/a?b=c").is_ok());
         for wrong in ["", "a", "/a b", "/\u{e9}"] {
             assert!(path(wrong).unwrap_err().contains("%20"), "{wrong}");
@@ -121,10 +176,6 @@ mod tests {
         assert_eq!(host.value, "shop.example.com:80");
         for wrong in ["Host", "A B: c", "Transfer-Encoding: chunked"] {
             assert!(header(wrong).is_err(), "{wrong}");
-        }
-        assert!(object_name("wasmtime-v1.2").is_ok());
-        for wrong in ["", "A", "a_b", "-a", "a-"] {
-            assert!(object_name(wrong).is_err(), "{wrong}");
         }
     }
 }

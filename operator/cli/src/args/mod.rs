@@ -2,10 +2,13 @@
 
 mod check;
 mod compare;
-mod cost;
+mod completion;
+pub mod cost;
 mod dashboard;
+mod file;
 pub mod init;
 mod shown;
+mod start;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,10 +19,13 @@ use crate::VERSION;
 
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
+pub use completion::{CompleteArgs, Completer, CompletionArgs};
 pub use cost::CostArgs;
 pub use dashboard::DashboardArgs;
+pub use file::FileArgs;
 pub use init::InitArgs;
-pub use shown::Shown;
+pub use shown::{GetOutput, Shown};
+pub use start::{StartArgs, What};
 
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
 #[derive(Parser, Debug)]
@@ -58,6 +64,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show what a run would do, and which differences it can find
     Plan(PlanArgs),
+    /// Create a run under a fresh name, follow it, and exit with its code
+    Start(StartArgs),
     /// Show the runs of a schedule, and since when they are different
     History(HistoryArgs),
     /// Show what the variants of a run cost on a node of this price
@@ -68,6 +76,11 @@ pub enum Command {
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser
     Dashboard(DashboardArgs),
+    /// Print what completes command lines, for a shell or for kubectl
+    Completion(CompletionArgs),
+    /// Print what may stand next on a command line
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
 }
 
 /// Arguments of `get`.
@@ -89,8 +102,8 @@ pub struct GetArgs {
     #[arg(short = 'A', long, conflicts_with = "name")]
     pub all_namespaces: bool,
     /// How to print it
-    #[arg(short, long, value_enum, default_value_t = Shown::Table)]
-    pub output: Shown,
+    #[arg(short, long, value_enum, default_value_t = GetOutput::Table)]
+    pub output: GetOutput,
 }
 
 /// Arguments of `report`.
@@ -115,6 +128,10 @@ pub struct ReportArgs {
     /// Report on a run that is not finished
     #[arg(long)]
     pub partial: bool,
+    /// Compare with this variant instead of the run's baseline, such as one that was measured where the
+    /// baseline failed. Expectations and the noise floor are of the run's baseline, and left out
+    #[arg(long, value_name = "VARIANT", conflicts_with = "check")]
+    pub baseline: Option<String>,
 }
 
 /// A file of the report, or its numbers in the format of another program.
@@ -167,16 +184,18 @@ pub enum HistoryOutput {
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+The file is checked first, by the schema and the rules of this build and without a cluster. With one, the plan also says what will \
+never run there, and what your rights do not show.\n\n\
 Which differences the run can find depends on how far trials scatter: as in the earlier runs of the namespace on nodes with \
 the same fingerprint or, without one or without a cluster, by 3, 5 and 8 %.")]
 pub struct PlanArgs {
-    /// File with a BenchmarkRun or a BenchmarkSchedule; - reads standard input
-    #[arg(short, long, value_name = "FILE")]
-    pub filename: PathBuf,
+    /// Which file.
+    #[command(flatten)]
+    pub file: FileArgs,
     /// Show every trial in the order in which it will be measured
     #[arg(long)]
     pub order: bool,
-    /// Read no earlier runs from the cluster
+    /// Read nothing from the cluster: neither earlier runs nor what is missing there
     #[arg(long)]
     pub offline: bool,
 }
@@ -229,6 +248,43 @@ mod tests {
     fn a_namespace_may_stand_behind_the_command() {
         let cli = parse("kubectl-wasmbench get fast -n bench").unwrap();
         assert_eq!(cli.cluster.namespace.as_deref(), Some("bench"));
+    }
+
+    #[test]
+    fn a_file_is_given_with_and_without_an_option_but_once() {
+        for line in ["plan run.yaml", "plan -f run.yaml"] {
+            let Command::Plan(args) = parse(&format!("kubectl-wasmbench {line}")).unwrap().command
+            else {
+                panic!("{line}");
+            };
+            assert_eq!(args.file.path(), Path::new("run.yaml"));
+        }
+        for line in ["plan", "plan a.yaml -f b.yaml"] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_err(),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_or_a_schedule_is_started() {
+        for line in [
+            "start run.yaml",
+            "start -f run.yaml",
+            "start --schedule nightly",
+        ] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_ok(),
+                "{line}"
+            );
+        }
+        for line in ["start", "start -f run.yaml --schedule nightly"] {
+            assert!(
+                parse(&format!("kubectl-wasmbench {line}")).is_err(),
+                "{line}"
+            );
+        }
     }
 
     #[test]

@@ -25,3 +25,27 @@ impl Shown {
         }
     }
 }
+
+/// An output format of `get`, as for kubectl.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GetOutput {
+    /// Aligned tables, for people
+    Table,
+    /// The same, of a list with node, baseline, blocks and what each run does
+    Wide,
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+impl GetOutput {
+    /// The format for programs; `None` for people.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Self::Table | Self::Wide => None,
+            Self::Json => Some(Format::Json),
+            Self::Yaml => Some(Format::Yaml),
+        }
+    }
+}

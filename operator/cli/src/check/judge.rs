@@ -22,6 +22,8 @@ pub const POLICIES: [&str; 9] = [
     "schedules",
     "size",
 ];
+/// The one that the chart has where runs may scale what is there already.
+pub const SCALE: &str = "scale";
 /// Pod security levels that refuse a probe's mounts.
 const REFUSING: [&str; 2] = ["baseline", "restricted"];
 
@@ -29,6 +31,7 @@ const REFUSING: [&str; 2] = ["baseline", "restricted"];
 pub fn installation(seen: &Seen) -> Vec<Finding> {
     let operator = the_operator(&seen.operators);
     let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
+    found.extend(no_namespace(seen));
     if let Some(operator) = operator {
         found.push(policies(seen, operator));
         found.push(probes(seen, operator));
@@ -133,12 +136,14 @@ fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
             return Finding::new(what, State::Unknown, why.clone(), remedy);
         }
     };
-    let missing: Vec<&str> = POLICIES
-        .into_iter()
-        .filter(|suffix| !bound.contains(&format!("{}-{suffix}", operator.name)))
-        .collect();
+    let config = seen.config.as_ref();
+    let scales = config.is_ok_and(|config| !config.scale.namespaces.is_empty());
+    let mut needed = POLICIES.to_vec();
+    needed.extend(scales.then_some(SCALE));
+    let is_missing = |suffix: &&&str| !bound.contains(&format!("{}-{suffix}", operator.name));
+    let missing: Vec<&str> = needed.iter().filter(is_missing).copied().collect();
     if missing.is_empty() {
-        return Finding::ok(what, format!("{} bound", POLICIES.len()));
+        return Finding::ok(what, format!("{} bound", needed.len()));
     }
     let found = format!("not bound: {}", missing.join(", "));
     let remedy = "helm upgrade with this chart: without them runs are a way around rights";
@@ -180,6 +185,16 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
             Finding::new(what, State::Unknown, why.clone(), remedy)
         }
     }
+}
+
+/// A namespace that does not exist. Where namespaces may not be read, the rights in it are what counts.
+fn no_namespace(seen: &Seen) -> Option<Finding> {
+    let missing = seen.namespace_exists.as_ref().is_ok_and(|exists| !exists);
+    missing.then(|| {
+        let found = format!("there is no namespace {}", seen.namespace);
+        let remedy = "choose another one with --namespace, or create it";
+        Finding::needed("namespace", State::Missing, found, remedy)
+    })
 }
 
 /// A namespace in which no run is followed.

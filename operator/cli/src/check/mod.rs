@@ -1,13 +1,15 @@
 //! `kubectl wasmbench check`: whether the installation works, and what is missing.
 //!
-//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (the results), [`judge`],
+//! Reading order: [`seen`] (what was read), [`read`] and [`rights`] (how), [`finding`] (the results), [`judge`],
 //! [`reach`] and [`presets`] (the rules).
 
+mod answer;
 pub mod finding;
 pub mod judge;
 pub mod presets;
 pub mod reach;
 pub mod read;
+pub mod rights;
 pub mod seen;
 
 use std::time::Duration;

@@ -57,6 +57,7 @@ fn variant(preset: Preset) -> Variant {
         preset: Some(preset),
         engine: None,
         container: None,
+        scale: None,
         resources: None,
     }
 }

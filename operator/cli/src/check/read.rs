@@ -7,18 +7,18 @@ use k8s_openapi::api::admissionregistration::v1::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
-};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler, ResourceQuota};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::node::v1::RuntimeClass;
-use kube::api::{ListParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
 
+use crate::check::answer::answer;
+use crate::check::rights::rights;
 use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
@@ -31,15 +31,6 @@ const VERSION: &str = "app.kubernetes.io/version";
 const CONFIG: (&str, &str) = ("-config", "config.yaml");
 /// The label with the pod security level that a namespace enforces.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
-
-/// The rights that a user needs in a namespace: description, verb, API group, resource.
-const RIGHTS: [(&str, &str, &str, &str); 4] = [
-    ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
-    ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),
-    ("read results", "list", "", "configmaps"),
-    // The admission policy `requester` requires it.
-    ("create pods", "create", "", "pods"),
-];
 
 /// Reads everything that the checks are based on.
 pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result<Seen, Error> {
@@ -54,6 +45,7 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
     };
     Ok(Seen {
         namespace: cluster.namespace().to_owned(),
+        namespace_exists: namespace_exists(cluster).await?,
         resources: resources(cluster).await?,
         config,
         policies: policies(cluster).await?,
@@ -68,19 +60,6 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
 
 fn unknown<T>() -> Answer<T> {
     Err("the operator was not found".to_owned())
-}
-
-async fn answer<T>(
-    what: &'static str,
-    request: impl Future<Output = kube::Result<T>>,
-) -> Result<Answer<T>, Error> {
-    match patiently(what, request).await {
-        Ok(found) => Ok(Ok(found)),
-        Err(Error::Refused { what, .. }) => Ok(Err(format!("you may not {what}"))),
-        Err(Error::NotInstalled) => Ok(Err("it is not there".to_owned())),
-        Err(error @ Error::Unreachable(_)) => Err(error),
-        Err(error) => Ok(Err(error.to_string())),
-    }
 }
 
 /// Lists the objects of a kind in all namespaces: all of them, or only the chart's.
@@ -171,6 +150,16 @@ async fn pod_security(
     Ok(found.map(|namespace| namespace.labels().get(ENFORCED).cloned()))
 }
 
+async fn namespace_exists(cluster: &Cluster) -> Result<Answer<bool>, Error> {
+    let api: Api<Namespace> = Api::all(cluster.client().clone());
+    let found = answer(
+        "read the namespace",
+        api.get_metadata_opt(cluster.namespace()),
+    )
+    .await?;
+    Ok(found.map(|namespace| namespace.is_some()))
+}
+
 async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> {
     let policies: Answer<Vec<ValidatingAdmissionPolicy>> =
         all(cluster, "list admission policies", true).await?;
@@ -193,36 +182,58 @@ async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> 
     }))
 }
 
-async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, Error> {
-    let api: Api<SelfSubjectAccessReview> = Api::all(cluster.client().clone());
-    let mut found = vec![];
-    for (words, verb, group, resource) in RIGHTS {
-        let review = SelfSubjectAccessReview {
-            spec: SelfSubjectAccessReviewSpec {
-                resource_attributes: Some(ResourceAttributes {
-                    namespace: Some(cluster.namespace().to_owned()),
-                    verb: Some(verb.to_owned()),
-                    group: Some(group.to_owned()),
-                    resource: Some(resource.to_owned()),
-                    ..ResourceAttributes::default()
-                }),
-                ..SelfSubjectAccessReviewSpec::default()
-            },
-            ..SelfSubjectAccessReview::default()
-        };
-        let params = PostParams::default();
-        let answer = answer("ask for your rights", api.create(&params, &review)).await?;
-        let allowed =
-            |review: SelfSubjectAccessReview| review.status.is_some_and(|status| status.allowed);
-        found.push((words, answer.map(allowed)));
+/// `None` for what is not there, be it the object or its kind: of a kind that it does not serve, the API server
+/// says so in plain text, which has a code and no reason.
+fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(found)
+}
+
+/// An object that a run is to scale. What scales it by itself is not looked for.
+pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetSeen>, Error> {
+    let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
+    let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
+    let client = cluster.client().clone();
+    let api: Api<DynamicObject> = Api::namespaced_with(client, cluster.namespace(), &resource);
+    let found = async { if_there(api.get(&target.name).await) };
+    let found = answer("read it", found).await?;
+    let object = match found {
+        Ok(Some(object)) => object,
+        Ok(None) => return Ok(Ok(TargetSeen::default())),
+        Err(why) => return Ok(Err(why)),
+    };
+    // Its kind may have none.
+    let scale = async { if_there(api.get_scale(&target.name).await) };
+    let scale = answer("read its scale", scale).await?;
+    Ok(scale.map(|scale| {
+        let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
+        let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
+        let offer = object.annotations().get(labels::OFFERED);
+        TargetSeen {
+            uid: object.uid(),
+            replicas: u32::try_from(replicas).unwrap_or_default(),
+            is_offered: offer.is_some_and(|offer| offer == "true"),
+            without_pods: without_pods(target, scale.as_ref()),
+            obstacle: obstacle(target, &object.data, &[]),
+            ..TargetSeen::default()
+        }
+    }))
 }
 
 /// The NetworkPolicies of the namespace.
 pub async fn network_policies(cluster: &Cluster) -> Result<Answer<Vec<NetworkPolicy>>, Error> {
     let api: Api<NetworkPolicy> = Api::namespaced(cluster.client().clone(), cluster.namespace());
     let found = answer("list NetworkPolicies", api.list(&ListParams::default())).await?;
+    Ok(found.map(|list| list.items))
+}
+
+/// The ResourceQuotas of the namespace.
+pub async fn quotas(cluster: &Cluster) -> Result<Answer<Vec<ResourceQuota>>, Error> {
+    let api: Api<ResourceQuota> = Api::namespaced(cluster.client().clone(), cluster.namespace());
+    let found = answer("list ResourceQuotas", api.list(&ListParams::default())).await?;
     Ok(found.map(|list| list.items))
 }
 

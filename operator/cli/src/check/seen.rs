@@ -13,6 +13,8 @@ pub type Answer<T> = Result<T, String>;
 pub struct Seen {
     /// The namespace for runs.
     pub namespace: String,
+    /// Whether there is such a namespace.
+    pub namespace_exists: Answer<bool>,
     /// Resources of wasmbench's API that the API server serves.
     pub resources: Answer<Vec<String>>,
     /// Operators.

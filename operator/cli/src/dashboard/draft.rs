@@ -8,6 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use crate::args::InitArgs;
 use crate::args::init::{image, object_name, path};
 use crate::init::manifest::{self, ClusterView};
+use crate::manifest::checked;
 use crate::plan::Earlier;
 use crate::{files, plan};
 
@@ -76,13 +77,13 @@ impl Form {
         let args = InitArgs {
             image: checked(&self.image, image)?,
             wasm: checked(&self.wasm, image)?,
+            from: None,
+            and: vec![],
             runtime_class: checked(&self.class, object_name)?,
             port: port(&self.port)?,
             path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),
-            method: None,
-            headers: vec![],
-            body: None,
             name: checked(&self.name, object_name)?,
+            ..InitArgs::default()
         };
         Ok(manifest::manifest(&manifest::Draft::new(
             &args,
@@ -105,26 +106,22 @@ impl Form {
         }
     }
 
+    /// The run that the manifest describes, if it fits the API.
+    pub fn run(&self) -> Result<BenchmarkRun, String> {
+        let object = self.object()?;
+        checked(&self.manifest).map_err(|problems| problems.to_string())?;
+        let run: BenchmarkRun =
+            serde_json::from_value(object).map_err(|error| error.to_string())?;
+        if run.metadata.name.is_none() {
+            return Err("metadata.name: give the run a name".to_owned());
+        }
+        Ok(run)
+    }
+
     /// What the manifest would do, and what it can find by the scatter of `earlier` runs, or why it
     /// would be refused.
     pub fn plan(&self, earlier: &[Earlier]) -> Result<String, String> {
-        let run: BenchmarkRun =
-            serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
-        let name = run
-            .metadata
-            .name
-            .as_deref()
-            .ok_or("metadata.name: give the run a name")?;
-        object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
-        // The namespace becomes part of the request's URL.
-        let namespace = run
-            .metadata
-            .namespace
-            .as_deref()
-            .map(object_name)
-            .transpose();
-        namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
-        plan::describe(&run, false, earlier).map_err(|error| error.to_string())
+        plan::describe(&self.run()?, false, earlier).map_err(|error| error.to_string())
     }
 }
 
@@ -221,7 +218,7 @@ mod tests {
         );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(
-            refusal(&refused).contains("spec.baseline"),
+            refusal(&refused).contains("spec.baseline: baseline must be"),
             "{}",
             refusal(&refused)
         );

@@ -4,13 +4,14 @@
 //! Reading order: [`access`] (access control), [`watched`] (the runs, through a single watch),
 //! [`followed`] (the records of one run, read between its timed windows; [`recent`] decides of which
 //! runs they are kept), [`state`] (both),
-//! [`draft`] (a run that is being written), [`pages`] (what is shown), [`stream`] (live updates of
+//! [`draft`] (a run that is being written), [`priced`] (a node and its price), [`pages`] (what is shown), [`stream`] (live updates of
 //! open pages), [`server`] (the routes) and [`sockets`] (how many connections there may be).
 
 mod access;
 mod draft;
 mod followed;
 mod pages;
+mod priced;
 mod recent;
 mod server;
 mod sockets;
@@ -50,7 +51,8 @@ pub async fn run(cluster: &ClusterArgs, args: &DashboardArgs) -> Result<u8, Erro
         access.url()
     ))?;
     let watched = Watched::follow(&cluster, args.all_namespaces);
-    let dashboard = Arc::new(Dashboard::new(cluster, watched, access, shown));
+    let dashboard = Dashboard::new(cluster, watched, access, shown);
+    let dashboard = Arc::new(dashboard.of_all_namespaces(args.all_namespaces));
     tokio::select! {
         never = sockets::serve(listener, server::router(dashboard)) => match never {},
         _ = tokio::signal::ctrl_c() => {}

@@ -1,6 +1,7 @@
 //! The data behind the pages: the runs, and what was read of their records.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kube::ResourceExt;
 use tokio::sync::{Mutex, OnceCell};
@@ -11,8 +12,21 @@ use crate::dashboard::access::Access;
 use crate::dashboard::followed::{Followed, Recorded};
 use crate::dashboard::recent::Recent;
 use crate::dashboard::watched::Watched;
+use crate::error::Error;
 use crate::init::{self, manifest::ClusterView};
+use crate::plan::cluster::{Written, look, look_at_scaled};
+use crate::plan::obstacles::{ClusterSeen, obstacles};
 use crate::plan::{self, Earlier};
+
+/// How long a look at the cluster counts: a plan follows the typing, and its requests may disturb what is measured.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
+
+/// What was seen of the cluster in a namespace, and when.
+struct Looked {
+    namespace: String,
+    at: Instant,
+    seen: ClusterSeen,
+}
 
 /// The data behind the pages.
 pub struct Dashboard {
@@ -24,8 +38,11 @@ pub struct Dashboard {
     pub access: Access,
     /// Which runs are shown, for people.
     pub shown: String,
+    /// Whether they are those of all namespaces.
+    pub all_namespaces: bool,
     followed: Mutex<Recent<Arc<Mutex<Followed>>>>,
     view: OnceCell<ClusterView>,
+    looked: Mutex<Option<Looked>>,
 }
 
 impl Dashboard {
@@ -37,8 +54,19 @@ impl Dashboard {
             watched,
             access,
             shown,
+            all_namespaces: false,
             followed,
             view,
+            looked: Mutex::default(),
+        }
+    }
+
+    /// The same, of all namespaces or of the cluster's alone.
+    #[must_use]
+    pub fn of_all_namespaces(self, all_namespaces: bool) -> Self {
+        Self {
+            all_namespaces,
+            ..self
         }
     }
 
@@ -63,6 +91,40 @@ impl Dashboard {
             all.value(&uid, new).clone()
         };
         followed.lock().await.recorded(run).await
+    }
+
+    /// What stands in the way of this run in the cluster, or why that is not known.
+    pub async fn obstacles(&self, run: &BenchmarkRun) -> String {
+        match self.seen_for(run).await {
+            Ok(seen) => obstacles(&run.spec, &seen),
+            Err(error) => format!("\nThe cluster is not considered: {error}\n"),
+        }
+    }
+
+    async fn seen_for(&self, run: &BenchmarkRun) -> Result<ClusterSeen, Error> {
+        let namespace = run.namespace();
+        let cluster = self
+            .cluster
+            .at(namespace.as_deref().unwrap_or(self.cluster.namespace()));
+        let seen = self.looked_at(&cluster).await?;
+        look_at_scaled(seen, &cluster, &[&run.spec], &Written::new()).await
+    }
+
+    async fn looked_at(&self, cluster: &Cluster) -> Result<ClusterSeen, Error> {
+        let mut looked = self.looked.lock().await;
+        let is_known = |known: &&Looked| {
+            known.namespace == cluster.namespace() && known.at.elapsed() < LOOK_AGAIN
+        };
+        if let Some(known) = looked.as_ref().filter(is_known) {
+            return Ok(known.seen.clone());
+        }
+        let seen = look(cluster).await?;
+        *looked = Some(Looked {
+            namespace: cluster.namespace().to_owned(),
+            at: Instant::now(),
+            seen: seen.clone(),
+        });
+        Ok(seen)
     }
 
     /// RuntimeClasses and nodes, read once.

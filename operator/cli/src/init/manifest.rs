@@ -1,142 +1,23 @@
 //! The text of a first run. Pure: what to measure and the cluster's answers in, commented YAML out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{Header, Method};
 use wasmbench_report::table::ascii;
 
-use crate::args::InitArgs;
-use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
+use crate::check::seen::NodeSeen;
 use crate::error::Error;
+use crate::init::draft::{Other, Request, Wasm};
 
-/// Placeholder for an image that was not given: a reference that exists in no registry.
+pub use crate::init::draft::{ClusterView, Draft};
+
+/// Placeholder for an image that was not given: a reference that exists in no registry, and that
+/// [`PLACEHOLDER`](crate::manifest::PLACEHOLDER) marks.
 const CHANGE_ME: &str = "registry.example.com/CHANGE-ME/service:CHANGE-ME";
-/// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
-const WASM: [&str; 4] = ["wasm", "spin", "slight", "wws"];
-/// The RuntimeClass to write if none is known.
-const USUAL_CLASS: &str = "wasmtime";
 /// The label with a node's architecture.
 const ARCH: &str = "kubernetes.io/arch";
-/// The maximum length of a run's name that is derived from an image.
-const MAX_NAME: usize = 40;
-
-/// The cluster's answers, or why there are none.
-#[derive(Clone, Debug)]
-pub struct ClusterView {
-    /// Its RuntimeClasses by name.
-    pub classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
-    /// Its nodes.
-    pub nodes: Answer<Vec<NodeSeen>>,
-}
-
-impl ClusterView {
-    /// No answers, for this reason.
-    pub fn unavailable(why: &str) -> Self {
-        Self {
-            classes: Err(why.to_owned()),
-            nodes: Err(why.to_owned()),
-        }
-    }
-}
-
-/// What to write.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    name: String,
-    container: Option<String>,
-    wasm: Option<String>,
-    class: String,
-    port: u16,
-    path: String,
-    method: Method,
-    headers: Vec<Header>,
-    body: Option<String>,
-    view: ClusterView,
-}
-
-impl Draft {
-    /// The draft for these arguments on a cluster with these answers.
-    pub fn new(args: &InitArgs, view: ClusterView) -> Self {
-        let image = args.image.as_ref().or(args.wasm.as_ref());
-        let name = args.name.clone();
-        let class = args.runtime_class.clone().or_else(|| wasm_class(&view));
-        Self {
-            name: name.unwrap_or_else(|| name_of(image.map_or("", String::as_str))),
-            container: args.image.clone(),
-            wasm: args.wasm.clone(),
-            class: class.unwrap_or_else(|| USUAL_CLASS.to_owned()),
-            port: args.port,
-            path: args.path.clone(),
-            method: args.method.unwrap_or(match args.body {
-                Some(_) => Method::Post,
-                None => Method::Get,
-            }),
-            headers: args.headers.clone(),
-            body: args.body.clone(),
-            view,
-        }
-    }
-
-    /// What has to be done before the run is worth its time.
-    pub fn open(&self) -> Vec<String> {
-        let image = |given: &Option<String>, what: &str| {
-            let missing = given.is_none();
-            missing.then(|| format!("CHANGE ME in the file stands for {what}"))
-        };
-        let class = &self.class;
-        let unknown = match &self.view.classes {
-            Ok(classes) => (!classes.contains_key(class)).then(|| {
-                format!("there is no RuntimeClass '{class}' in this cluster: install the shim and its RuntimeClass")
-            }),
-            Err(why) => Some(format!("the RuntimeClasses of the cluster were not read: {why}")),
-        };
-        let images = [
-            image(&self.container, "the image of the ordinary container"),
-            image(
-                &self.wasm,
-                "the image of the same service as WebAssembly (--wasm)",
-            ),
-        ];
-        images.into_iter().chain([unknown]).flatten().collect()
-    }
-
-    fn node_selector(&self) -> BTreeMap<String, String> {
-        let class = self
-            .view
-            .classes
-            .as_ref()
-            .ok()
-            .and_then(|classes| classes.get(&self.class));
-        class.map_or_else(BTreeMap::new, |class| class.node_selector.clone())
-    }
-}
-
-/// The first RuntimeClass whose name or handler looks like one for Wasm.
-fn wasm_class(view: &ClusterView) -> Option<String> {
-    let is_wasm = |text: &str| WASM.iter().any(|part| text.contains(part));
-    let mut classes = view.classes.as_ref().ok()?.iter();
-    let found = classes.find(|(name, class)| is_wasm(name) || is_wasm(&class.handler));
-    found.map(|(name, _)| name.clone())
-}
-
-/// `my-service` for `registry.example.com/team/my_service:1.0@sha256:...`.
-fn name_of(image: &str) -> String {
-    let last = image.rsplit('/').next().unwrap_or_default();
-    let bare = last.split([':', '@']).next().unwrap_or_default();
-    let letter = |c: char| {
-        let c = c.to_ascii_lowercase();
-        if c.is_ascii_alphanumeric() { c } else { '-' }
-    };
-    let name: String = bare.chars().map(letter).take(MAX_NAME).collect();
-    let name = name.trim_matches('-');
-    if name.is_empty() {
-        "service".to_owned()
-    } else {
-        name.to_owned()
-    }
-}
 
 /// Parses the run in a written file.
 pub fn run_of(text: &str) -> Result<BenchmarkRun, Error> {
@@ -162,12 +43,11 @@ fn head(draft: &Draft) -> String {
         }
     }
     format!(
-        "# A service as an ordinary container and as WebAssembly, under the same load.\n\
+        "# {}, under the same load.\n\
          #\n\
-         #   kubectl wasmbench plan -f FILE           what it does, and how long it takes\n\
-         #   kubectl apply -f FILE\n\
-         #   kubectl wasmbench get {name} --watch\n\
-         #   kubectl wasmbench cost {name} --node-price 0.10/h --vcpus 4 --memory 16Gi\n\
+         #   kubectl wasmbench plan -f FILE      whether it fits, what it does, how long it takes\n\
+         #   kubectl wasmbench start -f FILE     creates it under a fresh name, follows it, exits with its outcome\n\
+         #   kubectl wasmbench cost NAME --node-price 0.10/h\n\
          #\n\
          {}\
          apiVersion: wasmbench.dev/v1alpha1\n\
@@ -182,9 +62,20 @@ fn head(draft: &Draft) -> String {
          # One setting for all variants: different limits would be compared instead. A CPU limit becomes part of what is\n  \
          # measured: set the one that you have in production, or none.\n  \
          resources:\n    requests: {{cpu: 250m, memory: 64Mi}}\n    limits: {{memory: 512Mi}}\n",
+        title(draft),
         answers(draft),
         quoted(name),
     )
+}
+
+/// What is compared, in the first line of the file.
+fn title(draft: &Draft) -> &'static str {
+    match (&draft.other, &draft.wasm) {
+        (None, None) => "A service as an ordinary container",
+        (Some(_), None) => "Two versions of a service",
+        (None, Some(_)) => "A service as an ordinary container and as WebAssembly",
+        (Some(_), Some(_)) => "Two versions of a service, and the service as WebAssembly",
+    }
 }
 
 /// The cluster's answers, as comments.
@@ -201,7 +92,11 @@ fn answers(draft: &Draft) -> String {
             .join(", "),
         Err(why) => format!("not read: {why}"),
     };
-    let mut lines = vec![format!("RuntimeClasses: {classes}")];
+    let classes = draft
+        .wasm
+        .as_ref()
+        .map(|_| format!("RuntimeClasses: {classes}"));
+    let mut lines: Vec<String> = classes.into_iter().collect();
     match nodes {
         Ok(nodes) => lines.extend(of_nodes(draft, nodes)),
         Err(why) => lines.push(format!("Nodes: not read: {why}")),
@@ -231,8 +126,7 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
             "They are not of one architecture: have the ordinary image for all of them, or set {ARCH} in placement.nodeSelector"
         ));
     }
-    let class = draft.view.classes.as_ref().ok();
-    let handler = class.and_then(|classes| Some(&classes.get(&draft.class)?.handler));
+    let handler = draft.class().map(|class| &class.handler);
     let lacks = |node: &&&NodeSeen| {
         let handlers = node.handlers.as_ref();
         handlers
@@ -244,10 +138,10 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
         .filter(lacks)
         .map(|node| node.name.as_str())
         .collect();
-    if !missing.is_empty() {
+    if let Some(wasm) = draft.wasm.as_ref().filter(|_| !missing.is_empty()) {
         lines.push(format!(
             "Without a handler for {}: {}. Keep the run off them by placement.nodeSelector",
-            draft.class,
+            wasm.class,
             missing.join(", ")
         ));
     }
@@ -255,43 +149,65 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
 }
 
 fn variants(draft: &Draft) -> String {
-    let image = |given: &Option<String>| match given {
+    let image = match &draft.container {
         Some(image) => quoted(image),
         None => format!("{}   # CHANGE ME", quoted(CHANGE_ME)),
     };
-    format!(
+    let port = draft.port;
+    let mut text = format!(
         "  variants:\n    \
          # The service as it runs today. Name images by digest, so that the run can be repeated.\n    \
-         - name: container\n      container:\n        image: {}\n        port: {}\n        \
+         - name: container\n      container:\n        image: {image}\n        port: {port}\n        \
          # Where the image's USER is root or a name, or it names no program:\n        \
          # runAsUser: 1000\n        \
-         # command: [/app/server]\n    \
-         # The same service compiled to WebAssembly. The image must hold a Wasm layer, or an entrypoint that is a .wasm\n    \
-         # file: most shims run an ordinary image as an ordinary container, and that is what would be measured.\n    \
-         - name: wasm\n      container:\n        image: {}\n        port: {}\n        runtimeClassName: {}\n",
-        image(&draft.container),
-        draft.port,
-        image(&draft.wasm),
-        draft.port,
-        quoted(&draft.class),
-    )
-}
-
-/// What is sent besides the path, if anything.
-fn sent(draft: &Draft) -> String {
-    let mut text = String::new();
-    if draft.method != Method::Get {
-        let _ = writeln!(
+         # command: [/app/server]\n",
+    );
+    if let Some(Other { image, args }) = &draft.other {
+        let _ = write!(
             text,
-            "      # It is sent over and over. If it changes something, name a request that does not in container.ready.\n      \
-             method: {}",
-            draft.method
+            "    # What is compared with it.\n    \
+             - name: other\n      container:\n        image: {}\n        port: {port}\n",
+            quoted(image)
+        );
+        if !args.is_empty() {
+            let args: Vec<String> = args.iter().map(|one| quoted(one)).collect();
+            let _ = writeln!(text, "        args: [{}]", args.join(", "));
+        }
+    }
+    if let Some(Wasm { image, class }) = &draft.wasm {
+        let _ = write!(
+            text,
+            "    # The same service compiled to WebAssembly. The image must hold a Wasm layer, or an entrypoint that is a .wasm\n    \
+             # file: most shims run an ordinary image as an ordinary container, and that is what would be measured.\n    \
+             - name: wasm\n      container:\n        image: {}\n        port: {port}\n        runtimeClassName: {}\n",
+            quoted(image),
+            quoted(class),
         );
     }
-    if !draft.headers.is_empty() {
+    text
+}
+
+/// The path of what is sent, and what else of it differs from a plain request. `variant` is what a variant is made
+/// of: `container` or `scale`.
+pub(super) fn sent(request: &Request, variant: &str) -> String {
+    let Request {
+        path,
+        method,
+        headers,
+        body,
+    } = request;
+    let mut text = format!("      path: {}\n", quoted(path));
+    if *method != Method::Get {
+        let _ = writeln!(
+            text,
+            "      # It is sent over and over. If it changes something, name a request that does not in {variant}.ready.\n      \
+             method: {method}",
+        );
+    }
+    if !headers.is_empty() {
         text.push_str("      headers:\n");
     }
-    for Header { name, value } in &draft.headers {
+    for Header { name, value } in headers {
         let _ = writeln!(
             text,
             "        - {{name: {}, value: {}}}",
@@ -299,7 +215,7 @@ fn sent(draft: &Draft) -> String {
             quoted(value)
         );
     }
-    if let Some(body) = &draft.body {
+    if let Some(body) = body {
         let _ = writeln!(text, "      body: {}", quoted(body));
     }
     text
@@ -307,7 +223,7 @@ fn sent(draft: &Draft) -> String {
 
 fn load(draft: &Draft) -> String {
     format!(
-        "  workloads:\n    - name: request\n      path: {}\n{}      expect:\n        status: 200\n        \
+        "  workloads:\n    - name: request\n{}      expect:\n        status: 200\n        \
          # All variants must give the same answer, always. Leave it out where an answer holds a time or chance, and name\n        \
          # what it begins or ends with: bodyPrefix, bodySuffix.\n        \
          sameAcrossVariants: true\n  \
@@ -322,12 +238,11 @@ fn load(draft: &Draft) -> String {
          # Starts, and what an idle instance holds. They need this namespace in coldStart.namespaces of the chart.\n    \
          # coldStart: {{samples: 20}}\n    \
          # density: {{instances: [1, 5, 10]}}\n",
-        quoted(&draft.path),
-        sent(draft)
+        sent(&draft.request, "container")
     )
 }
 
 /// `text` as a JSON string, which is also a valid YAML string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

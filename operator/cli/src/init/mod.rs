@@ -1,19 +1,31 @@
 //! `kubectl wasmbench init`: a first run of the user's own service, written for the current
 //! cluster.
 
+pub mod copy;
+mod draft;
 pub mod manifest;
 
+use crate::args::init::Source;
 use crate::args::{ClusterArgs, InitArgs};
 use crate::assumed;
 use crate::check::read::{nodes, runtime_classes};
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::init::copy::copy_of;
 use crate::init::manifest::{ClusterView, Draft, manifest, run_of};
 use crate::{note, print};
 use wasmbench_core::admit::admit;
 
+/// The label by which a node is named.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
 /// Writes the run that the arguments describe.
 pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
+    if let Some(first) = &args.from {
+        let cluster = Cluster::connect(cluster).await?;
+        let sources = std::iter::once(first).chain(&args.and);
+        return copies(&cluster, sources, args).await;
+    }
     let view = match Cluster::connect(cluster).await {
         Ok(cluster) => view_cluster(&cluster).await,
         Err(error) => ClusterView::unavailable(&error.to_string()),
@@ -42,4 +54,33 @@ pub async fn view_cluster(cluster: &Cluster) -> ClusterView {
         classes: classes.map_err(words).and_then(|answer| answer),
         nodes: nodes.map_err(words).and_then(|answer| answer),
     }
+}
+
+/// Writes copies of objects that are there already, and the run that scales them.
+async fn copies<'a>(
+    cluster: &Cluster,
+    sources: impl Iterator<Item = &'a Source>,
+    args: &InitArgs,
+) -> Result<u8, Error> {
+    let nodes = nodes(cluster).await?.unwrap_or_default();
+    // With several nodes, whoever runs it chooses.
+    let node = match nodes.as_slice() {
+        [only] => only.labels.get(HOSTNAME).map(String::as_str),
+        _ => None,
+    };
+    let mut copies = vec![];
+    for source in sources {
+        let found = cluster
+            .object(source.kind, source.resource, &source.name)
+            .await?;
+        copies.push(copy_of(source, &found, node));
+    }
+    admit(&run_of(&copy::run(&copies, args))?, &assumed::config())?;
+    print(&copy::file(&copies, args)?)?;
+    for copy in &copies {
+        for open in &copy.notes {
+            note(&format!("note: {}: {open}\n", copy.name));
+        }
+    }
+    Ok(0)
 }

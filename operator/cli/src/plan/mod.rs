@@ -1,7 +1,10 @@
 //! `kubectl wasmbench plan`: what a run would do, from its file, and what it can find, from how far
 //! trials scattered in earlier runs. Without a cluster it shows the same for other scatters.
 
+pub mod cluster;
 mod earlier;
+mod expectations;
+pub mod obstacles;
 mod power;
 
 use std::fmt::Write as _;
@@ -27,62 +30,91 @@ use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::{files, note, print};
+use crate::plan::cluster::{Written, look, look_at_scaled, written};
+use crate::plan::obstacles::{ClusterSeen, obstacles};
+use crate::{files, manifest, note, print};
 
 pub use earlier::{Earlier, earlier};
 
 /// Prints what every run in the file would do, and for every schedule its next times and its run.
 pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
-    let path = &args.filename;
-    let objects = files::objects(&files::read(path)?);
-    let failed = |message| Error::NotObjects {
-        path: path.clone(),
-        message,
-    };
-    let objects = objects.map_err(failed)?;
-    let earlier = if args.offline {
-        vec![]
+    let path = args.file.path();
+    let text = files::read(path)?;
+    let objects = manifest::checked(&text).map_err(Error::Manifest)?;
+    let planned: Vec<Planned> = objects
+        .iter()
+        .map(Planned::read)
+        .collect::<Result<_, _>>()?;
+    let (earlier, seen) = if args.offline {
+        (vec![], None)
     } else {
-        of_cluster(cluster).await
+        let specs: Vec<&BenchmarkRunSpec> = planned.iter().map(Planned::spec).collect();
+        let written = written(&files::objects(&text).unwrap_or_default());
+        Box::pin(of_cluster(cluster, &specs, &written)).await
+    };
+    let in_cluster = |spec: &BenchmarkRunSpec| {
+        let found = seen.as_ref().map(|seen| obstacles(spec, seen));
+        found.unwrap_or_default()
     };
     let mut texts = vec![];
-    for object in objects {
-        let not_a = |kind| move |error| failed(format!("not a {kind}: {error}"));
-        match object.get("kind").and_then(Value::as_str) {
-            Some("BenchmarkRun") => {
-                let run = serde_json::from_value(object).map_err(not_a("BenchmarkRun"))?;
-                texts.push(describe(&run, args.order, &earlier)?);
+    for one in &planned {
+        let text = match one {
+            Planned::Schedule(schedule) => {
+                scheduled(schedule, args.order, Timestamp::now(), &earlier)?
             }
-            Some("BenchmarkSchedule") => {
-                let schedule =
-                    serde_json::from_value(object).map_err(not_a("BenchmarkSchedule"))?;
-                texts.push(scheduled(
-                    &schedule,
-                    args.order,
-                    Timestamp::now(),
-                    &earlier,
-                )?);
-            }
-            _ => {}
-        }
+            Planned::Run(run) => describe(run, args.order, &earlier)?,
+        };
+        texts.push(text + &in_cluster(one.spec()));
     }
     if texts.is_empty() {
-        return Err(Error::NoRunInFile(path.clone()));
+        return Err(Error::NoRunInFile(path.to_owned()));
     }
     print(&texts.join("\n"))?;
     Ok(0)
 }
 
-/// The earlier runs of the namespace; none, with a note, if they cannot be read.
-async fn of_cluster(cluster: &ClusterArgs) -> Vec<Earlier> {
-    let runs = async { Cluster::connect(cluster).await?.all_runs(false).await };
-    match runs.await {
-        Ok(runs) => earlier(&runs),
-        Err(error) => {
-            note(&format!("note: earlier runs are not considered: {error}\n"));
-            vec![]
+/// What a file describes.
+enum Planned {
+    Run(Box<BenchmarkRun>),
+    Schedule(Box<BenchmarkSchedule>),
+}
+
+impl Planned {
+    fn read(object: &Value) -> Result<Self, Error> {
+        let read = if object["kind"] == "BenchmarkSchedule" {
+            manifest::typed(object).map(Self::Schedule)
+        } else {
+            manifest::typed(object).map(Self::Run)
+        };
+        read.map_err(Error::Manifest)
+    }
+
+    fn spec(&self) -> &BenchmarkRunSpec {
+        match self {
+            Self::Run(run) => &run.spec,
+            Self::Schedule(schedule) => &schedule.spec.template.spec,
         }
     }
+}
+
+/// The earlier runs of the namespace, and what the cluster lets the user see; nothing, with a note, if
+/// it cannot be read.
+async fn of_cluster(
+    args: &ClusterArgs,
+    specs: &[&BenchmarkRunSpec],
+    written: &Written,
+) -> (Vec<Earlier>, Option<ClusterSeen>) {
+    let read = async {
+        let cluster = Cluster::connect(args).await?;
+        let runs = cluster.all_runs(false).await?;
+        let seen = look(&cluster).await?;
+        let seen = look_at_scaled(seen, &cluster, specs, written).await?;
+        Ok::<_, Error>((earlier(&runs), Some(seen)))
+    };
+    read.await.unwrap_or_else(|error| {
+        note(&format!("note: the cluster is not considered: {error}\n"));
+        (vec![], None)
+    })
 }
 
 /// The next times of a schedule and what its run would do, or why it would be refused.
@@ -123,6 +155,7 @@ pub fn describe(
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
     text.push_str(&power::power(&valid, earlier));
+    text.push_str(&expectations::expectations(&valid.spec, earlier));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
         let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
@@ -140,8 +173,8 @@ pub fn describe(
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
     text.push_str(
-        "\nNames and numbers fit together. To check whether the API server accepts the run (its schema, and the \
-         administrator's limits): kubectl apply --dry-run=server -f FILE\n",
+        "\nThe file fits the API of this build. The limits of the administrator are known to the API server alone: \
+         kubectl create --dry-run=server -f FILE\n",
     );
     Ok(text)
 }

@@ -9,7 +9,7 @@ use wasmbench_results::statistics::ratio::blocks_to_find;
 use wasmbench_results::summary::power::{self, scatter_words};
 use wasmbench_results::vocabulary::primary::planned;
 
-use super::earlier::{Earlier, by_fingerprint};
+use super::earlier::{Earlier, OnNodes, by_fingerprint};
 
 /// Scatters of equal trials without an earlier run: those of a quiet machine, a usual one, and a
 /// small virtual one.
@@ -30,13 +30,8 @@ pub fn power(valid: &ValidatedRun, earlier: &[Earlier]) -> String {
         "Trials scatter as in the earlier runs on nodes with the same fingerprint (median of status.power.scatter)."
     };
     let mut table = table(valid);
-    for one in &known {
-        table.row(&row(valid, among, one.scatter, one.words()));
-    }
-    if known.is_empty() {
-        for scatter in SCATTERS {
-            table.row(&row(valid, among, scatter, scatter_words(scatter)));
-        }
+    for (scatter, shown) in scatters(&known) {
+        table.row(&row(valid, among, scatter, shown));
     }
     format!(
         "\nThe smallest difference found in 80 of 100 runs, and what it takes to find others, and to call equals equivalent \
@@ -45,6 +40,14 @@ pub fn power(valid: &ValidatedRun, earlier: &[Earlier]) -> String {
         table.plain(),
         valid.spec.minimum_effect,
     )
+}
+
+/// The scatters to reckon with, each in words: those of earlier runs, or usual ones.
+pub fn scatters(known: &[OnNodes]) -> Vec<(f64, String)> {
+    if known.is_empty() {
+        return SCATTERS.map(|one| (one, scatter_words(one))).to_vec();
+    }
+    known.iter().map(|one| (one.scatter, one.words())).collect()
 }
 
 /// The table without rows.

@@ -56,6 +56,24 @@ async fn a_wrong_name_is_distinguished_from_a_missing_crd() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_schedule_is_recognised() {
+    let missing = failure(404, "benchmarkruns.wasmbench.dev \"nightly\" not found");
+    let schedule = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {"name": "nightly", "namespace": "default"},
+    });
+    let error = cluster(vec![missing, no_runs(), (200, schedule)])
+        .run("nightly")
+        .await
+        .unwrap_err();
+    assert!(matches!(&error, Error::IsSchedule(_)), "{error}");
+    assert!(
+        error.to_string().contains("start --schedule nightly"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_refusal_repeats_what_the_api_server_says() {
     let message = "user cannot list benchmarkruns";
     let error = cluster(vec![failure(403, message)])

@@ -7,7 +7,7 @@ use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use kubectl_wasmbench::check::finding::{Finding, State, text};
-use kubectl_wasmbench::check::judge::POLICIES;
+use kubectl_wasmbench::check::judge::{POLICIES, SCALE};
 use kubectl_wasmbench::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use kubectl_wasmbench::check::{findings, judge, presets};
 use kubectl_wasmbench::cluster::Cluster;
@@ -88,6 +88,7 @@ fn whole(path: &str) -> (u16, Value) {
             200,
             json!({"metadata": {}, "data": {"config.yaml": "not: one"}}),
         ),
+        "bench" => (200, json!({"metadata": {"name": "bench"}})),
         "wasmbench-system" => (200, json!({"metadata": {"name": "wasmbench-system"}})),
         "validatingadmissionpolicies" => list(
             "ValidatingAdmissionPolicy",
@@ -192,6 +193,26 @@ async fn objects_that_may_not_be_read_are_unknown_and_an_operator_is_needed() {
 }
 
 #[tokio::test]
+async fn a_namespace_that_does_not_exist_fails() {
+    let gone = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
+        "bench" => (
+            404,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404,
+                "reason": "NotFound", "message": "namespaces \"bench\" not found",
+            }),
+        ),
+        _ => whole(path),
+    };
+    let found = findings(&cluster(gone), None).await.unwrap();
+    assert_eq!(failing(&found), ["namespace"]);
+    assert_eq!(
+        finding(&found, "namespace").found,
+        "there is no namespace bench"
+    );
+}
+
+#[tokio::test]
 async fn the_operators_namespace_may_be_the_only_one_that_is_read() {
     let narrow = |path: &str| {
         let is_elsewhere = path.ends_with("/apis/apps/v1/deployments");
@@ -212,6 +233,11 @@ async fn a_cluster_that_does_not_answer_is_an_error() {
     assert!(matches!(error, Error::Unreachable(_)), "{error}");
 }
 
+/// The chart's policies, with the one that it has only where runs may scale something.
+fn all_policies() -> impl Iterator<Item = &'static str> {
+    POLICIES.into_iter().chain([SCALE])
+}
+
 /// What an administrator sees of a cluster with everything.
 fn seen() -> Seen {
     let class = |handler: &str| {
@@ -224,6 +250,7 @@ fn seen() -> Seen {
     let handlers = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     Seen {
         namespace: "bench".into(),
+        namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
         operators: Ok(vec![OperatorSeen {
             namespace: "wasmbench-system".into(),
@@ -232,7 +259,9 @@ fn seen() -> Seen {
             available: true,
         }]),
         config: Ok(kubectl_wasmbench::assumed::config()),
-        policies: Ok(POLICIES.map(|policy| format!("wasmbench-{policy}")).into()),
+        policies: Ok(all_policies()
+            .map(|policy| format!("wasmbench-{policy}"))
+            .collect()),
         pod_security: Ok(Some("privileged".into())),
         rights: vec![("start runs", Ok(true))],
         network_policies: Ok(vec![]),
@@ -254,7 +283,12 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 #[test]
 fn every_missing_part_fails_with_its_remedy() {
     type Change = fn(&mut Seen);
-    let cases: [(Change, &str, &str); 7] = [
+    let cases: [(Change, &str, &str); 9] = [
+        (
+            |seen| seen.namespace_exists = Ok(false),
+            "namespace",
+            "--namespace",
+        ),
         (
             |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
             "API",
@@ -276,6 +310,13 @@ fn every_missing_part_fails_with_its_remedy() {
         (
             |seen| {
                 seen.policies.as_mut().unwrap().remove("wasmbench-owned");
+            },
+            "admission policies",
+            "helm upgrade",
+        ),
+        (
+            |seen| {
+                seen.policies.as_mut().unwrap().remove("wasmbench-scale");
             },
             "admission policies",
             "helm upgrade",
@@ -416,5 +457,5 @@ fn every_policy_of_the_chart_is_looked_for() {
             path.file_stem().unwrap().to_string_lossy().into_owned()
         })
         .collect();
-    assert_eq!(names, POLICIES.map(str::to_owned).into());
+    assert_eq!(names, all_policies().map(str::to_owned).collect());
 }

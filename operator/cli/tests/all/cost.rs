@@ -123,6 +123,25 @@ fn invalid_options_are_named_with_an_example() {
 }
 
 #[test]
+fn without_a_cluster_the_size_of_the_node_has_to_be_given() {
+    let printed = cost(&saved(), &["--node-price", "$0.10/h", "--vcpus", "4"]);
+    assert_eq!(printed.status.code(), Some(1));
+    assert!(
+        stderr(&printed).contains("--vcpus 4 --memory 16Gi"),
+        "{}",
+        stderr(&printed)
+    );
+}
+
+#[test]
+fn a_rate_is_priced_by_the_month() {
+    let document = json(&["--rate", "500"]);
+    assert_eq!(document["rate"], 500.0);
+    assert_eq!(document["rateMonth"].as_array().unwrap().len(), 4);
+    assert_eq!(json(&[])["rateMonth"], Value::Null);
+}
+
+#[test]
 fn the_costs_of_a_run_without_resource_readings_are_unknown() {
     let mut records: Vec<Record> = all_measured(&run());
     for record in &mut records {

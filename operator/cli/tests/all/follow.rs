@@ -1,6 +1,6 @@
-//! `get --watch` against a small HTTP server that responds like an API server.
+//! `get --watch` and `start` against a small HTTP server that responds like an API server.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
 use std::thread;
@@ -60,10 +60,27 @@ fn api_server(first: Value, events: Vec<String>) -> String {
     address
 }
 
+/// The first line of a request, which is read to the end of its body.
+fn request(reader: &mut impl BufRead) -> String {
+    let (mut first, mut length) = (String::new(), 0);
+    reader.read_line(&mut first).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).unwrap();
+    first
+}
+
 fn serve(stream: &TcpStream, first: &Value, events: &[String]) {
-    let mut lines = BufReader::new(stream).lines();
-    let request = lines.next().unwrap().unwrap();
-    while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+    let request = request(&mut BufReader::new(stream));
     let list = json!({
         "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList",
         "metadata": {"resourceVersion": "1"}, "items": [first],
@@ -96,6 +113,10 @@ fn follow(address: &str) -> Output {
 }
 
 fn get(address: &str, more: &[&str]) -> Output {
+    plugin(address, &[&["get"][..], more].concat())
+}
+
+fn plugin(address: &str, arguments: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config");
     let kubeconfig = json!({
@@ -106,9 +127,9 @@ fn get(address: &str, more: &[&str]) -> Output {
     });
     std::fs::write(&path, kubeconfig.to_string()).unwrap();
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
-        .args(["get", "-n", "bench", "--kubeconfig"])
+        .args(arguments)
+        .args(["-n", "bench", "--kubeconfig"])
         .arg(&path)
-        .args(more)
         .output()
         .unwrap()
 }
@@ -206,4 +227,35 @@ fn network_policies_are_named_when_nothing_answered() {
     }
     let output = get(&api_server(run("Completed", 60, "True"), vec![]), &["fast"]);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn a_started_run_is_created_followed_and_ends_with_its_exit_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("run.json");
+    let mut written = run("Measuring", 0, "Unknown");
+    written["metadata"] = json!({"name": "fast"});
+    written.as_object_mut().unwrap().remove("status");
+    std::fs::write(&file, written.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let events = vec![event("MODIFIED", &run("Completed", 60, "False"))];
+    let server = api_server(run("Measuring", 0, "Unknown"), events);
+    let output = plugin(&server, &["start", "-f", file]);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{notes}");
+    assert!(
+        notes.starts_with("benchmarkrun.wasmbench.dev/fast-"),
+        "{notes}"
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("native on hello: 12.2k requests/s"), "{text}");
+
+    written["spec"]["blockz"] = json!(3);
+    std::fs::write(file, written.to_string()).unwrap();
+    let refused = plugin(&server, &["start", "-f", file]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        error.contains("spec.blockz: there is no such field; did you mean blocks?"),
+        "{error}"
+    );
 }

@@ -15,13 +15,9 @@ fn arguments() -> InitArgs {
     InitArgs {
         image: Some("registry.example.com/team/My_Server:1.0".into()),
         wasm: Some("registry.example.com/team/server-wasm:1.0".into()),
-        runtime_class: None,
         port: 8080,
         path: "/".into(),
-        method: None,
-        headers: vec![],
-        body: None,
-        name: None,
+        ..InitArgs::default()
     }
 }
 
@@ -85,21 +81,58 @@ fn the_file_describes_the_cluster_and_selects_nodes_with_the_shim() {
 
 #[test]
 fn a_cluster_that_was_not_read_is_named_in_the_file_and_among_the_open_points() {
-    let mut args = arguments();
-    args.wasm = None;
-    let draft = Draft::new(&args, ClusterView::unavailable("no cluster is configured"));
-    let (text, run) = written(&args, ClusterView::unavailable("no cluster is configured"));
+    let args = arguments();
+    let unread = || ClusterView::unavailable("no cluster is configured");
+    let open = Draft::new(&args, unread()).open().join("\n");
+    let (text, run) = written(&args, unread());
     assert!(
         text.contains("# RuntimeClasses: not read: no cluster is configured"),
         "{text}"
     );
-    assert!(text.contains("   # CHANGE ME"), "{text}");
     assert_eq!(run.spec.placement, None);
-    let open = draft.open().join("\n");
+    assert!(open.contains("were not read"), "{open}");
+}
+
+#[test]
+fn without_wasm_there_is_no_wasm_variant_and_a_second_one_is_asked_for() {
+    let mut args = arguments();
+    args.wasm = None;
+    let open = Draft::new(&args, cluster_view()).open().join("\n");
+    let (text, run) = written(&args, cluster_view());
+    assert_eq!(run.spec.variants.len(), 1, "{text}");
+    assert_eq!(run.spec.placement, None);
     assert!(
-        open.contains("(--wasm)") && open.contains("were not read"),
+        !text.contains("RuntimeClass") && !text.contains("CHANGE ME"),
+        "{text}"
+    );
+    assert!(
+        open.contains("--against, --against-args or --wasm"),
         "{open}"
     );
+}
+
+#[test]
+fn two_versions_or_two_settings_are_compared() {
+    let mut args = arguments();
+    args.wasm = None;
+    args.against = Some("registry.example.com/team/server:1.1".into());
+    let container = |args: &InitArgs| {
+        let (text, run) = written(args, cluster_view());
+        assert!(text.contains("kubectl wasmbench start -f FILE"), "{text}");
+        assert_eq!(run.spec.baseline.as_deref(), Some("container"));
+        let other = run.spec.variants[1].clone();
+        assert_eq!(other.name, "other");
+        other.container.unwrap()
+    };
+    let other = container(&args);
+    assert_eq!(other.image, "registry.example.com/team/server:1.1");
+    assert!(other.args.is_empty());
+    args.against = None;
+    args.against_args = Some("--workers 4 --name=\"a\"".into());
+    let other = container(&args);
+    assert_eq!(Some(other.image), args.image);
+    assert_eq!(other.args, ["--workers", "4", "--name=\"a\""]);
+    assert!(Draft::new(&args, cluster_view()).open().is_empty());
 }
 
 #[test]
@@ -175,5 +208,5 @@ fn without_a_cluster_standard_output_is_only_the_file() {
         Some("server")
     );
     let notes = String::from_utf8(printed.stderr).unwrap();
-    assert!(notes.contains("note: CHANGE ME"), "{notes}");
+    assert!(notes.contains("note: one variant alone"), "{notes}");
 }

@@ -12,7 +12,7 @@ use wasmbench_model::store::{self, Ended};
 use wasmbench_model::wire::record::{Outcome, RECORD_SCHEMA, Record, TrialId};
 use wasmbench_report::files::report_files;
 
-use crate::results_support::{UID, all_measured, failed, fortio, replace, run};
+use crate::results_support::{UID, all_measured, failed, fortio, record, replace, run};
 
 pub fn kubectl_wasmbench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
@@ -192,6 +192,31 @@ fn a_job_summary_compares_with_the_run_that_the_spec_names() {
         assert!(printed.status.success(), "{}", stderr(&printed));
         assert!(stdout(&printed).contains(message), "{}", stdout(&printed));
     }
+}
+
+#[test]
+fn a_report_compares_with_another_variant_where_the_baseline_failed_and_says_so() {
+    let mut records = all_measured(&run());
+    let is_baseline = |trial: &TrialId| trial.cell.variant == "native";
+    replace(&mut records, is_baseline, |trial, position| {
+        record(
+            trial,
+            position,
+            failed("SubjectCrashed", "exit code 1"),
+            None,
+        )
+    });
+    let directory = save(saved_run(true), record_maps(&records));
+    let text = stdout(&report(&directory, &["--baseline", "embedded"]));
+    let instead = "Compared with embedded, as requested, instead of with the run's baseline native";
+    assert!(text.contains(instead), "{text}");
+    let unknown = report(&directory, &["--baseline", "nobody"]);
+    assert!(
+        stderr(&unknown).contains("no variant 'nobody'; choose one of: native, embedded"),
+        "{}",
+        stderr(&unknown)
+    );
+    assert!(!stdout(&report(&directory, &[])).contains("as requested"));
 }
 
 #[test]

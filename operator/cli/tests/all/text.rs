@@ -5,7 +5,8 @@ use std::process::Command;
 
 use jiff::Timestamp;
 use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
-use kubectl_wasmbench::{get, live, plan};
+use kubectl_wasmbench::get::Columns;
+use kubectl_wasmbench::{get, live, manifest, plan};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
@@ -164,12 +165,37 @@ fn a_gate_that_is_closed_or_undecided_has_an_exit_code_of_its_own() {
 fn a_list_of_runs_is_aligned() {
     let mut other = finished("True", "True");
     other.metadata.name = Some("b".into());
-    insta::assert_snapshot!(get::list(&[measuring(), other], true, now()), @r"
+    let namespaces = Columns {
+        namespace: true,
+        wide: false,
+    };
+    insta::assert_snapshot!(get::list(&[measuring(), other], namespaces, now()), @r"
     NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY  PASSED     AGE  VERDICT
     default    gateway-overhead  Measuring  24/60 (~12m left)                       30 min  native on hello: 12.2k requests/s at 50 connections
     default    b                 Completed              60/60  True                 30 min  native on hello: 12.2k requests/s at 50 connections
     ");
-    assert_eq!(get::list(&[], false, now()), "No BenchmarkRuns found.\n");
+    assert_eq!(
+        get::list(&[], Columns::default(), now()),
+        "No BenchmarkRuns found.\n"
+    );
+}
+
+#[test]
+fn a_wide_list_has_node_baseline_blocks_and_what_a_run_does() {
+    let wide = Columns {
+        namespace: false,
+        wide: true,
+    };
+    let text = get::list(&[measuring()], wide, now());
+    let (titles, row) = text.split_once('\n').unwrap();
+    assert!(titles.ends_with("MESSAGE"), "{titles}");
+    for expected in [
+        "bench-1",
+        "native",
+        "measuring embedded/hello/throughput-c50, block 3",
+    ] {
+        assert!(row.contains(expected), "{row}");
+    }
 }
 
 #[test]
@@ -272,6 +298,9 @@ fn a_plan_of_a_schedule_has_its_times_and_its_run() {
     );
 }
 
+/// What stands in samples for what only their readers know.
+const PLACEHOLDER: &str = "CHANGE-ME";
+
 #[test]
 fn every_sample_and_every_study_has_a_plan() {
     let manifests = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests");
@@ -279,6 +308,8 @@ fn every_sample_and_every_study_has_a_plan() {
     let files = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let filled_in = directory.path().join("run.yaml");
     let mut plans = 0;
     for file in files {
         let path = file.unwrap().path();
@@ -286,9 +317,18 @@ fn every_sample_and_every_study_has_a_plan() {
         if path.ends_with("published.yaml") {
             continue;
         }
-        let output = kubectl_wasmbench(&["plan", "--offline", "-f", path.to_str().unwrap()]);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let error = |file: &Path| {
+            let output = kubectl_wasmbench(&["plan", "--offline", "-f", file.to_str().unwrap()]);
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            (!output.status.success()).then_some(error)
+        };
+        if text.contains(PLACEHOLDER) {
+            let refused = error(&path).unwrap_or_default();
+            assert!(refused.contains("replace the placeholder"), "{refused}");
+        }
+        std::fs::write(&filled_in, text.replace(PLACEHOLDER, "1.0")).unwrap();
+        assert_eq!(error(&filled_in), None, "{}", path.display());
         plans += 1;
     }
     // The numbers that the controller's tests of the manifests require.
@@ -305,9 +345,49 @@ fn a_plan_for_a_run_that_would_be_refused_has_the_reason() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        error.contains("the run would be refused: spec.baseline"),
+        error.contains("the run would be refused: spec.baseline: baseline must be the name of one of spec.variants (line "),
         "{error}"
     );
+}
+
+#[test]
+fn kubectl_gets_candidates_and_what_else_to_offer() {
+    let output = kubectl_wasmbench(&["__complete", "--", "comp"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text, "compare\ncompletion\n:4\n");
+    let script = kubectl_wasmbench(&["completion", "kubectl"]).stdout;
+    let script = String::from_utf8_lossy(&script).into_owned();
+    assert!(
+        script.contains("kubectl-wasmbench __complete -- \"$@\""),
+        "{script}"
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        let script = kubectl_wasmbench(&["completion", shell]).stdout;
+        assert!(
+            String::from_utf8_lossy(&script).contains("kubectl-wasmbench"),
+            "{shell}"
+        );
+    }
+}
+
+/// What only the API server can see: the change of an object.
+const SEEN_BY_THE_API_SERVER_ALONE: [&str; 1] = ["spec-changed.yaml"];
+
+#[test]
+fn what_the_crd_refuses_a_plan_refuses_offline() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests/invalid");
+    let mut refused = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if SEEN_BY_THE_API_SERVER_ALONE.contains(&name.as_str()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(manifest::checked(&text).is_err(), "{name} is accepted");
+        refused += 1;
+    }
+    assert!(refused > 30, "only {refused} files");
 }
 
 fn kubectl_wasmbench(arguments: &[&str]) -> std::process::Output {
@@ -399,7 +479,7 @@ fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
     let output = kubectl_wasmbench(&["get", "--kubeconfig", kubeconfig, "--context", "elsewhere"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        error.contains("no cluster is configured") && error.contains("elsewhere"),
+        error.contains("has no context 'elsewhere'; choose one of: here"),
         "{error}"
     );
 }

@@ -2,6 +2,7 @@
 //! decided here.
 
 mod bodies;
+mod companions;
 mod nodes;
 mod on_node;
 mod record;
@@ -18,7 +19,7 @@ use kube::api::PostParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::cold_start_job::{Place, cold_start_job};
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
@@ -26,6 +27,7 @@ use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{Observed, PodSeen};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
+use wasmbench_core::scale::{Scaled, Target as ScaleTarget, TargetSeen};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
@@ -38,7 +40,7 @@ use crate::context::Context;
 use crate::error::{Error, chain};
 use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
-use crate::sweep;
+use crate::{scale, sweep};
 
 /// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
@@ -92,6 +94,25 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<Contr
             return start_upstream(here, trial, *restarts).await;
         }
         Step::DeploySubject(trial) => return deploy_subject(here, observed, trial).await,
+        Step::ScaleUp {
+            trial,
+            target,
+            found,
+        } => scale_up(here, trial, target, found).await,
+        Step::NoteTarget {
+            trial,
+            target,
+            found,
+            most,
+        } => note(here, trial, target, found, *most).await.map(drop),
+        Step::ScaleDown {
+            target,
+            resource_version,
+        } => {
+            let version = resource_version.as_deref();
+            scale::set(context, &run.namespace, target, version, 0).await
+        }
+        Step::ForgetTarget => nodes::forget_note(context, &run.uid, node).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
@@ -99,11 +120,15 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<Contr
             again,
         } => {
             let rates = requested_rps(run, observed, trial);
+            let containers = companions::containers(context, run, observed, subject_uid).await?;
+            let companions = companions::uids(context, run, node, subject_uid).await?;
             let target = Target {
                 node,
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_of(run, observed, trial).map(|pod| pod.uid.as_str()),
+                containers: containers.as_ref(),
+                companion_uids: companions.as_deref(),
                 requested_rps: &rates,
             };
             keep_quiet(context, run, trial).await?;
@@ -252,6 +277,46 @@ async fn deploy_subject(
     refuse(here, trial, &failure).await
 }
 
+/// Has an object make the pod of `trial`, once the claim notes that: whoever finds the claim brings the
+/// object back.
+async fn scale_up(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    target: &ScaleTarget,
+    found: &TargetSeen,
+) -> Result<(), Error> {
+    let OnNode { context, run, .. } = here;
+    if !note(here, trial, target, found, 1).await? {
+        return Ok(());
+    }
+    let version = found.resource_version.as_deref();
+    scale::set(context, &run.namespace, target, version, 1).await
+}
+
+/// Notes in the claim that an object is about to be scaled, to `most` pods at most. Whether that was possible.
+async fn note(
+    here: OnNode<'_>,
+    trial: &TrialId,
+    target: &ScaleTarget,
+    found: &TargetSeen,
+    most: u32,
+) -> Result<bool, Error> {
+    let OnNode { context, run, node } = here;
+    let Some(uid) = &found.uid else {
+        return Ok(false);
+    };
+    let scaled = Scaled {
+        target: target.clone(),
+        uid: uid.clone(),
+        selector: found.selector.clone(),
+        trial: trial.clone(),
+        most,
+        generation: found.generation,
+        since: context.clock.now(),
+    };
+    nodes::note(context, &run.uid, node, &scaled).await
+}
+
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.
 async fn start_upstream(
     here: OnNode<'_>,
@@ -304,20 +369,22 @@ fn creating_job(
 ) -> Option<Job> {
     let (variant, workload) = (run.variant(trial)?, run.workload(trial)?);
     let address = upstream_address(run, observed, trial);
+    let noted = observed.scaled().map(|(scaled, _)| scaled);
+    let scaled = noted.filter(|_| variant.subject.target.is_some());
+    if variant.subject.target.is_some() && scaled.is_none() {
+        return None;
+    }
+    let place = Place {
+        node,
+        upstream: address.as_deref(),
+        scaled,
+    };
     let build = if trial.cell.point == Point::Density {
         density_job
     } else {
         cold_start_job
     };
-    Some(build(
-        run,
-        variant,
-        workload,
-        trial,
-        node,
-        address.as_deref(),
-        &context.config,
-    ))
+    Some(build(run, variant, workload, trial, place, &context.config))
 }
 
 /// The Job of a load.

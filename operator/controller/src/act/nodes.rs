@@ -2,16 +2,19 @@
 //! only one succeeds, and the other reads again.
 
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::Api;
 use kube::api::{DeleteParams, PostParams, Preconditions};
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
 use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::LeaseSeen;
+use wasmbench_core::scale::Scaled;
 use wasmbench_core::validate::ValidatedRun;
 
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
 use crate::remove::release_lease;
+use crate::scale;
 
 fn api(context: &Context) -> Api<Lease> {
     Api::namespaced(context.client.clone(), &context.config.operator_namespace)
@@ -53,6 +56,56 @@ pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(),
     match api(context).get_opt(&name).await.map_err(what())? {
         Some(lease) => release_lease(context, run_uid, lease).await,
         None => Ok(()),
+    }
+}
+
+/// Notes in the claim of this run what it is about to scale up. Whether that was possible: somebody may have
+/// changed the claim meanwhile.
+pub async fn note(
+    context: &Context,
+    run_uid: &str,
+    node: &str,
+    scaled: &Scaled,
+) -> Result<bool, Error> {
+    let text = serde_json::to_string(scaled).unwrap_or_default();
+    let Some(mut lease) = held(context, run_uid, node).await? else {
+        return Ok(false);
+    };
+    lease.annotations_mut().insert(labels::SCALED.into(), text);
+    replace(context, &lease).await
+}
+
+/// Removes that note, if the object is as before.
+pub async fn forget_note(context: &Context, run_uid: &str, node: &str) -> Result<(), Error> {
+    let Some(mut lease) = held(context, run_uid, node).await? else {
+        return Ok(());
+    };
+    scale::bring_back(context, &lease).await?;
+    lease.annotations_mut().remove(labels::SCALED);
+    replace(context, &lease).await.map(drop)
+}
+
+/// The claim on `node`, if this run has it.
+async fn held(context: &Context, run_uid: &str, node: &str) -> Result<Option<Lease>, Error> {
+    let found = api(context).get_opt(&names::node_lease(node)).await;
+    let found = found.map_err(failed(format!("read the claim on {node}")))?;
+    let is_its = |lease: &Lease| {
+        let spec = lease.spec.as_ref();
+        spec.and_then(|spec| spec.holder_identity.as_deref()) == Some(run_uid)
+    };
+    Ok(found.filter(is_its))
+}
+
+/// Writes a claim as it was read and changed. Whether nobody else has changed it since.
+async fn replace(context: &Context, lease: &Lease) -> Result<bool, Error> {
+    let name = lease.name_any();
+    match api(context)
+        .replace(&name, &PostParams::default(), lease)
+        .await
+    {
+        Ok(_) => Ok(true),
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(false),
+        Err(error) => Err(failed(format!("write lease {name}"))(error)),
     }
 }
 

@@ -24,7 +24,10 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::{Likeness, compare_pod, likeness};
 use wasmbench_model::containers;
 use wasmbench_model::images::Images;
+use wasmbench_model::quote::{log, one_line};
 use wasmbench_model::wire::record::TrialId;
+
+use crate::scale::noted;
 
 /// Taints that Kubernetes sets by itself while a node cannot take pods.
 const STATE_TAINTS: [&str; 3] = [
@@ -36,8 +39,9 @@ const STATE_TAINTS: [&str; 3] = [
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 /// Waiting reasons of pods that are just starting.
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
-/// Maximum length of a quotation of foreign text, in characters.
-const QUOTE: usize = 300;
+/// Maximum length of a quotation of foreign text, in characters: the kubelet repeats the image's name twice before
+/// it says why it cannot be pulled.
+const QUOTE: usize = 1024;
 
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
@@ -227,11 +231,12 @@ fn ended(container: &ContainerStatus) -> Option<PodState> {
     Some(PodState::Ended {
         exit_code: Some(terminated.exit_code),
         reason: terminated.reason.clone().unwrap_or_else(|| "Error".into()),
-        message: quote_end(terminated.message.as_deref()),
+        message: log(terminated.message.as_deref().unwrap_or_default()),
     })
 }
 
-fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
+/// Why the pod, or this container of it, is not running, unless every pod waits like that.
+pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
     let from_container = container
         .and_then(|c| c.state.as_ref()?.waiting.as_ref())
         // Reasons that every pod has while it starts do not count.
@@ -312,27 +317,27 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
             .and_then(|s| s.holder_identity.clone())
             .filter(|h| !h.is_empty()),
         resource_version: lease.resource_version(),
+        scaled: noted(lease).map(Box::new),
     })
 }
 
 /// Foreign text, truncated and on one line.
 pub fn quote(text: Option<&str>) -> String {
-    let line: String = one_line(text).take(QUOTE).collect();
-    line.trim().to_owned()
+    let line = one_line(text.unwrap_or_default());
+    line.chars()
+        .take(QUOTE)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
-/// Like `quote`, but keeps the end, where a log or a chain of errors states the cause.
+/// Like `quote`, but keeps the end, where a chain of errors states the cause.
 pub fn quote_end(text: Option<&str>) -> String {
-    let line: Vec<char> = one_line(text).collect();
-    let from = line.len().saturating_sub(QUOTE);
-    let end: String = line.iter().skip(from).collect();
-    let cut = if from > 0 { "... " } else { "" };
-    format!("{cut}{}", end.trim())
-}
-
-fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
-    let text = text.unwrap_or_default().trim();
-    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+    let line = one_line(text.unwrap_or_default());
+    let from = line.chars().count().saturating_sub(QUOTE);
+    let end: String = line.chars().skip(from).collect();
+    let dots = if from > 0 { "... " } else { "" };
+    format!("{dots}{}", end.trim())
 }
 
 #[cfg(test)]
@@ -410,6 +415,21 @@ mod tests {
         let is_named =
             matches!(&altered, Likeness::Altered(text) if text.contains("linkerd-proxy"));
         assert!(is_named, "{altered:?}");
+    }
+
+    #[test]
+    fn a_container_that_ended_has_the_cause_in_its_log() {
+        let log = format!("KeyError: 'DATABASE_URL'\n{}\n", "exiting\n".repeat(100));
+        let state = json!({ "terminated": { "exitCode": 3, "message": log } });
+        let pod = with_proxy(labels::COMPONENT_SUBJECT, "subject", &state);
+        let PodState::Ended { message, .. } = pod_seen(&pod).unwrap().state else {
+            panic!("it has ended");
+        };
+        assert!(
+            message.starts_with("KeyError: 'DATABASE_URL' (the end of its log: "),
+            "{message}"
+        );
+        assert!(message.len() > 800, "{message}");
     }
 
     #[test]

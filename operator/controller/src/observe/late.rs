@@ -117,6 +117,7 @@ mod tests {
             node: "bench-1".into(),
             holder: Some("holder".into()),
             resource_version: None,
+            scaled: None,
         };
         for (run_uid, own, removed, asked) in [
             ("own", vec![], 0, 1),

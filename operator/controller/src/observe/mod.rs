@@ -4,10 +4,12 @@
 pub mod bodies;
 mod convert;
 mod events;
+mod foreign_pod;
 mod found;
 mod late;
 mod occupants;
 mod records;
+mod targets;
 
 use std::collections::BTreeMap;
 
@@ -23,19 +25,20 @@ use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::{component_selector, selector};
-use wasmbench_core::demands::{RuntimeClassLabels, demands};
+use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::unmatched_since;
 use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
 use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_model::store;
 use wasmbench_model::wire::scout::Scouted;
+use wasmbench_model::{pace, store};
 
 use crate::context::Context;
 use crate::error::Error;
 
 pub use convert::{class_labels, end_of, lease as lease_seen, node as node_seen, pod_seen};
 pub use events::{why_no_pod, with_event};
+pub use foreign_pod::subject as foreign_subject;
 pub use found::found;
 pub use late::{is_late, node_of_job};
 pub use records::read_summary;
@@ -75,6 +78,9 @@ pub async fn observe(
     let may_take = held.is_none() && !run.spec.suspend;
     let turn = context.turns.of(&run.uid).filter(|_| may_take);
     let node = held.unwrap_or_default();
+    let targets = targets::read(context, run, &leases, &node).await?;
+    context.note_templates(&run.uid, &targets.templates);
+    let demands = demands(&run.spec, &context.config, &classes, records.node);
     let occupants = occupants::list(&probe_jobs, &probe_pods, &run.uid);
     let (late, probe_jobs) = late::split(context, probe_jobs);
     let late = late::to_remove(context, &late, &run.uid, &leases).await?;
@@ -82,7 +88,7 @@ pub async fn observe(
     let most = u64::from(limits.record_mebibytes) << 20;
     let mut observed = Observed {
         nodes: vec![],
-        demands: demands(&run.spec, &context.config, &classes, records.node),
+        demands: with_templates(demands, &targets.templates),
         unmatched_since: unmatched_since(written),
         late,
         leases,
@@ -92,6 +98,8 @@ pub async fn observe(
         cold_starts_forbidden,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
+        scaled_subjects: targets.subjects,
+        targets: targets.seen,
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
         occupants,
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
@@ -99,6 +107,7 @@ pub async fn observe(
         scatter: None,
         planned_blocks: None,
         records: records.index,
+        noted: records.noted,
         scouted: records.scouted,
         bodies,
         records_full: records.bytes >= most,
@@ -135,6 +144,12 @@ async fn look_at_nodes(
         }
     }
     Ok(())
+}
+
+/// Reads which nodes the templates of the objects demand that the variants of `run` scale.
+pub async fn templates(context: &Context, run: &ValidatedRun) -> Result<TemplateLabels, Error> {
+    let targets = targets::read(context, run, &[], "").await?;
+    Ok(targets.templates)
 }
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
@@ -187,6 +202,7 @@ async fn claims(context: &Context, wanted: &str) -> Result<Vec<LeaseSeen>, Error
 #[derive(Default)]
 struct Records {
     index: BTreeMap<wasmbench_model::wire::record::TrialId, store::Ended>,
+    noted: BTreeMap<wasmbench_model::wire::record::TrialId, pace::Noted>,
     scouted: BTreeMap<String, Vec<Scouted>>,
     bytes: u64,
     /// The node that the records come from.
@@ -214,6 +230,9 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
                 records
                     .index
                     .extend(store::index_of(map.labels(), annotations));
+                records
+                    .noted
+                    .extend(pace::noted_in(map.labels(), annotations));
                 records
                     .scouted
                     .extend(store::scouted_of(map.labels(), annotations));

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kube::runtime::watcher::Event;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::{admit, expected_seconds};
-use wasmbench_core::demands::{RuntimeClassLabels, demands};
+use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::recorded_node;
 use wasmbench_core::observed::{Demands, RunSeen, Standing};
 
@@ -26,6 +26,8 @@ struct Known {
     generation: Option<i64>,
     /// The node that its records come from.
     node: Option<String>,
+    /// Which nodes the objects demand that it scales.
+    templates: Option<TemplateLabels>,
     /// `None` for a run that is about to be refused: it waits for nothing.
     admitted: Option<Admitted>,
 }
@@ -59,14 +61,20 @@ impl Runs {
             if !may_measure(context, run, &uid) {
                 continue;
             }
-            if !self.is_known(run, &uid) {
-                self.check(context, run, &uid);
+            let scales = run.spec.variants.iter().any(|one| one.scale.is_some());
+            let templates = context.templates(&uid).filter(|_| scales);
+            let is_holder = holders.contains(uid.as_str());
+            if scales && templates.is_none() && !is_holder {
+                // Its reconcile reads them, and says so.
+                continue;
+            }
+            if !self.is_known(run, &uid, templates.as_ref()) {
+                self.check(context, run, &uid, templates);
                 checked += 1;
                 if checked % NEW_AT_ONCE == 0 {
                     tokio::task::yield_now().await;
                 }
             }
-            let is_holder = holders.contains(uid.as_str());
             found.extend(self.seen(context, run, &uid, is_holder));
             there.insert(uid);
         }
@@ -74,23 +82,36 @@ impl Runs {
         found
     }
 
-    fn is_known(&self, run: &BenchmarkRun, uid: &str) -> bool {
+    fn is_known(&self, run: &BenchmarkRun, uid: &str, templates: Option<&TemplateLabels>) -> bool {
         let known = self.by_uid.get(uid);
         known.is_some_and(|known| {
-            known.generation == run.metadata.generation && known.node == recorded_node(run)
+            known.generation == run.metadata.generation
+                && known.node == recorded_node(run)
+                && known.templates.as_ref() == templates
         })
     }
 
-    fn check(&mut self, context: &Context, run: &BenchmarkRun, uid: &str) {
+    fn check(
+        &mut self,
+        context: &Context,
+        run: &BenchmarkRun,
+        uid: &str,
+        templates: Option<TemplateLabels>,
+    ) {
         let node = recorded_node(run);
         let config = &context.config;
-        let admitted = admit(run, config).ok().map(|valid| Admitted {
-            demands: demands(&run.spec, config, &self.classes, node.clone()),
-            seconds: expected_seconds(&valid),
+        let without = TemplateLabels::default();
+        let admitted = admit(run, config).ok().map(|valid| {
+            let demands = demands(&run.spec, config, &self.classes, node.clone());
+            Admitted {
+                demands: with_templates(demands, templates.as_ref().unwrap_or(&without)),
+                seconds: expected_seconds(&valid),
+            }
         });
         let known = Known {
             generation: run.metadata.generation,
             node,
+            templates,
             admitted,
         };
         self.by_uid.insert(uid.to_owned(), known);

@@ -27,12 +27,13 @@ use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, remaining};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_model::names;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::variants::not_applicable;
 use wasmbench_report::across::Versus;
 use wasmbench_results::judge::expectations::Decision;
 use wasmbench_results::judge::precision::Precision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::failures::skipped_points;
 use wasmbench_results::summary::trust::{Trust, trust};
 
 /// Longest message of a condition or of progress.
@@ -53,7 +54,7 @@ pub struct Conclusion {
     pub rows: Vec<SummaryRow>,
     /// The result in one line.
     pub verdict: String,
-    /// Variants that could not be measured.
+    /// Variants that could not be measured, in whole or in part.
     pub skipped: Vec<SkippedVariant>,
     /// The time that cold starts take when the service does nothing.
     pub harness_floor: Vec<HarnessFloor>,
@@ -81,7 +82,7 @@ impl Conclusion {
         Self {
             rows: rows::status_rows(summary),
             verdict: summary.verdict.clone(),
-            skipped: skipped_variants(summary),
+            skipped: skipped_points(summary),
             harness_floor: cold_start::harness_floor(summary),
             trust: trust(summary),
             expectations: summary.expectations.clone(),
@@ -162,9 +163,6 @@ pub fn status_of(
         .or_else(|| plan.node.clone())
         .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
     let start_time = old.start_time.or_else(|| started.then_some(Time(now)));
-    let elapsed = start_time.as_ref().map_or(0, |start| {
-        u64::try_from(now.duration_since(start.0).as_secs()).unwrap_or_default()
-    });
     let mut status = Status {
         observed_generation: generation,
         conditions: conditions::merge(&old.conditions, drafts, generation, now),
@@ -183,7 +181,7 @@ pub fn status_of(
             valid,
             plan,
             observed,
-            remaining(valid, observed, elapsed),
+            remaining(valid, observed),
             now,
         )),
         precision: conclusion.and_then(|c| c.precision.clone()),
@@ -239,7 +237,7 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
 }
 
 fn truncate(text: &str) -> String {
-    truncate_to(text, MESSAGE_LIMIT)
+    shorten(text, MESSAGE_LIMIT)
 }
 
 /// At most `limit` bytes, truncated between characters.

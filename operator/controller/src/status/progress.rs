@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::status::Progress;
 use wasmbench_core::observed::{Observed, Turn};
-use wasmbench_core::plan::{Plan, Remaining, Stage};
+use wasmbench_core::plan::{Plan, Remaining, Stage, delay};
 use wasmbench_core::validate::ValidatedRun;
 
 use super::truncate;
@@ -71,6 +71,11 @@ pub fn progress(
         trial,
         phase,
         message,
+        delay: measuring
+            .then(|| delay(valid, observed))
+            .flatten()
+            .as_deref()
+            .map(truncate),
         place_in_queue: turn.map(|turn| turn.place),
         estimated_start_time: expected.map(|expected| Time(expected.begins)),
         estimated_completion_time: left_least

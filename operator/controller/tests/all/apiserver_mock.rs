@@ -17,6 +17,7 @@ use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::Images;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -28,6 +29,7 @@ pub fn config() -> OperatorConfig {
     let config = json!({
         "operatorNamespace": "ops", "coldStartServiceAccount": "cold",
         "images": Images::in_registry("example.com", "1"),
+        "scale": ScaleConfig::assumed(),
     });
     serde_json::from_value(config).unwrap()
 }
@@ -295,6 +297,7 @@ async fn losing_a_claim_to_another_run_is_no_error() {
         node: "bench-1".into(),
         holder: None,
         resource_version: Some("41".into()),
+        scaled: None,
     };
     let step = Step::ClaimNode {
         node: "bench-1".into(),
@@ -322,6 +325,7 @@ async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
             node: "spot-1".into(),
             holder: None,
             resource_version: Some("41".into()),
+            scaled: None,
         };
         let calls = vec![("DELETE", "/wasmbench-node-spot-1", code, answer)];
         let (result, bodies) = carry_out(calls, Step::ForgetNode { lease }).await;

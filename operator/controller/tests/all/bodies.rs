@@ -56,6 +56,8 @@ fn job() -> Value {
         subject_uid: "0b0b",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let mut job = scout_job(&run, run.variant(trial).unwrap(), trial, target, &config());

@@ -66,6 +66,25 @@ fn every_image_has_a_version_and_none_is_latest() {
 }
 
 #[test]
+fn a_released_chart_takes_images_by_digest_from_any_registry_unless_a_tag_is_set() {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    let option = format!("image.digests.native={digest}");
+    let native = |more: &[&str]| {
+        let registry = "image.registry=mirror.example.com/w";
+        let arguments = [&["--set", option.as_str(), "--set", registry][..], more].concat();
+        config(&render(&arguments)).images.references["native"].clone()
+    };
+    let mirrored = native(&[]);
+    assert!(
+        mirrored.starts_with("mirror.example.com/w/native:"),
+        "{mirrored}"
+    );
+    assert!(mirrored.ends_with(&format!("@{digest}")), "{mirrored}");
+    let tagged = native(&["--set", "image.tag=dev"]);
+    assert_eq!(tagged, "mirror.example.com/w/native:dev");
+}
+
+#[test]
 fn the_operator_reads_the_configuration_that_the_chart_writes() {
     for (file, objects) in renderings() {
         let config = config(&objects);
@@ -73,6 +92,10 @@ fn the_operator_reads_the_configuration_that_the_chart_writes() {
     }
     let defaults = config(&render(&[]));
     assert_eq!(defaults.limits, wasmbench_core::config::Limits::default());
+    // Nothing is scaled unless somebody says where; the kinds are those that the plugin assumes.
+    assert!(defaults.scale.namespaces.is_empty());
+    let assumed = wasmbench_core::scale::ScaleConfig::assumed();
+    assert_eq!(defaults.scale.resources, assumed.resources);
     assert_eq!(
         defaults.probe,
         wasmbench_core::config::ProbeConfig::default()
@@ -250,6 +273,15 @@ fn impossible_values_are_refused_in_plain_words() {
             "watchNamespaces={team-a},coldStart.namespaces={team-b}",
             "List it in both or in neither",
         ),
+        (
+            "watchNamespaces={team-a},scale.namespaces={team-b}",
+            "List it in both or in neither",
+        ),
+        (
+            "scale.namespaces={team-a},admissionPolicies.enabled=false",
+            "only the policies check that whoever starts a run may scale what it names",
+        ),
+        ("scale.namespaces={*}", "/scale/namespaces/0"),
         (
             "admissionPolicies.mayChangePods={a'b}",
             "/admissionPolicies/mayChangePods/0",

@@ -193,6 +193,64 @@ fn cold_start_probes_have_rights_in_listed_namespaces_only() {
     assert_eq!(bound(&listed), ["team-a", "team-b"]);
 }
 
+/// Who has which role in which namespace by the bindings of objects that are there already.
+fn scalers(objects: &[Value]) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut found = vec![];
+    for binding in of_kind(objects, "RoleBinding") {
+        let role = text(&binding["roleRef"]["name"]);
+        if role == "wasmbench-scale" || role == "wasmbench-autoscalers" {
+            let who = text(&binding["subjects"][0]["name"]);
+            let namespace = text(&binding["metadata"]["namespace"]);
+            found.push(format!("{who}: {role} in {namespace}"));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn nothing_is_scaled_except_in_listed_namespaces_and_by_probes_only_where_cold_starts_are_allowed_too()
+ {
+    let none = render(&[]);
+    assert_eq!(scalers(&none), Vec::<String>::new());
+    let roles = of_kind(&none, "ClusterRole");
+    let mut names = roles.iter().map(|role| role["metadata"]["name"].as_str());
+    assert!(names.all(|name| name != Some("wasmbench-scale")));
+    let listed = render(&[
+        "--set",
+        "scale.namespaces={team-a,team-b},coldStart.namespaces={team-b}",
+    ]);
+    assert_eq!(
+        scalers(&listed),
+        [
+            "wasmbench-cold-start: wasmbench-scale in team-b",
+            "wasmbench: wasmbench-autoscalers in team-a",
+            "wasmbench: wasmbench-autoscalers in team-b",
+            "wasmbench: wasmbench-scale in team-a",
+            "wasmbench: wasmbench-scale in team-b",
+        ]
+    );
+    assert_eq!(
+        granted(&listed, "ClusterRole", "wasmbench-scale"),
+        [
+            "deployments/scale: get patch",
+            "deployments: get",
+            "replicasets: get",
+            "rollouts/scale: get patch",
+            "rollouts: get",
+            "spinapps/scale: get patch",
+            "spinapps: get",
+            "statefulsets/scale: get patch",
+            "statefulsets: get",
+        ]
+    );
+    assert_eq!(
+        granted(&listed, "ClusterRole", "wasmbench-autoscalers"),
+        ["horizontalpodautoscalers: list", "scaledobjects: list"]
+    );
+}
+
 /// A token is mounted where a pod requests it, never by default.
 #[test]
 fn no_service_account_mounts_its_token_by_itself() {

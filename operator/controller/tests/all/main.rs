@@ -21,6 +21,7 @@ mod crd_in_sync;
 mod engine_settings;
 mod manifests;
 mod mistakes;
+mod scale;
 mod schedules;
 mod support;
 mod undecodable;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
 use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::schedule::{check, run_of};
 use wasmbench_core::validate::validate;
 use wasmbench_model::images::{Images, RuntimeClasses};
@@ -172,6 +173,7 @@ fn config() -> OperatorConfig {
         admission_policies: true,
         watch_namespaces: vec![],
         host_network: true,
+        scale: ScaleConfig::assumed(),
     }
 }
 

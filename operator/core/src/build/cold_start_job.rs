@@ -6,12 +6,14 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{
     Container, HostPathVolumeSource, Pod, PodSecurityContext, PodSpec, Volume, VolumeMount,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
 use wasmbench_model::wire::action::Instances;
 use wasmbench_model::wire::cold_start::{
-    ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
+    ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, SCALE_DOWN_SECONDS,
+    ScaledObject, with_refills,
 };
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::CONTAINERD_MOUNT;
@@ -21,6 +23,7 @@ use crate::build::probe_job::{self, COLD_START_COMMAND};
 use crate::build::subject_pod::{cold_subject, floor_subject};
 use crate::build::{bodies, component_selector, names, pod};
 use crate::config::OperatorConfig;
+use crate::scale::Scaled;
 use crate::subject;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 
@@ -34,39 +37,67 @@ pub const FLOOR_SAMPLES: u32 = 2;
 /// Whether `trial` also measures the harness's floor: the baseline's trials under the run's first
 /// workload do. One trial per block and concurrency is enough, because the floor depends on neither
 /// variant nor workload. Functions in a shared pod have no floor: starting them does not involve
-/// the harness's part in creating pods.
+/// the harness's part in creating pods; nor does scaling an object.
 pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
     let first = run.spec.workloads.first();
     let shares_pod = run
         .variant(trial)
         .and_then(|variant| variant.subject.actions)
         == Some(Instances::Modules);
+    let variant = run.variant(trial);
+    let is_scaled = variant.is_some_and(|variant| variant.subject.target.is_some());
     trial.cell.variant == run.baseline
         && !shares_pod
+        && !is_scaled
         && first.is_some_and(|first| first.name == trial.cell.workload)
 }
 
-/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, if the workload
-/// needs one.
+/// Where the pods of a trial come up, and what they need there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The node.
+    pub node: &'a str,
+    /// The echo server's `address:port`, if the workload needs one.
+    pub upstream: Option<&'a str>,
+    /// The object that makes the pods, if the probe does not.
+    pub scaled: Option<&'a Scaled>,
+}
+
+impl<'a> Place<'a> {
+    /// A node on which the probe creates the pods itself.
+    pub fn on(node: &'a str) -> Self {
+        Self {
+            node,
+            upstream: None,
+            scaled: None,
+        }
+    }
+}
+
+/// The Job of `trial`.
 pub fn cold_start_job(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
     workload: &Workload,
     trial: &TrialId,
-    node: &str,
-    upstream: Option<&str>,
+    place: Place<'_>,
     config: &OperatorConfig,
 ) -> Job {
-    let pod = cold_subject(run, variant, trial, node, upstream);
-    let mut request = request(run, variant, workload, trial, pod);
-    request.containerd = config.containerd_socket.is_some();
+    let node = place.node;
+    let mut request = request(run, variant, workload, trial, place);
+    if let Some(scaled) = &mut request.scaled {
+        scaled.host_network = config.host_network;
+    }
+    // What containerd knows of pods that somebody else makes is not looked at.
+    let socket = containerd(config).filter(|_| place.scaled.is_none());
+    request.containerd = socket.is_some();
     if has_floor(run, trial) {
         request.floor = Some(Box::new(floor(run, trial, node, &request, config)));
     }
     let deadline = deadline(&request);
     let text = serde_json::to_string(&request).unwrap_or_default();
     let placement = run.spec.placement.clone().unwrap_or_default();
-    let (volumes, mounts) = containerd(config).unzip();
+    let (volumes, mounts) = socket.unzip();
     let restricted = pod::restricted(node, &placement);
     let security = PodSecurityContext {
         // The socket belongs to root's group; the user stays non-root.
@@ -115,18 +146,31 @@ pub(super) fn request(
     variant: &ValidatedVariant,
     workload: &Workload,
     trial: &TrialId,
-    pod: Pod,
+    place: Place<'_>,
 ) -> ColdStartRequest {
     let sweep = run.spec.sweeps.cold_start.as_ref();
+    let Place {
+        node,
+        upstream,
+        scaled,
+    } = place;
+    let pod = match scaled {
+        Some(_) => foreign(run, trial),
+        None => cold_subject(run, variant, trial, node, upstream),
+    };
+    let own = || component_selector(&run.uid, labels::COMPONENT_COLD_SUBJECT);
     let concurrency = trial.cell.point.number().unwrap_or(1);
     ColdStartRequest {
         pod,
-        selector: component_selector(&run.uid, labels::COMPONENT_COLD_SUBJECT),
+        selector: scaled.map_or_else(own, |scaled| scaled.selector.clone()),
+        scaled: scaled.map(|scaled| object(scaled, node)),
         samples: sweep.map_or(1, |sweep| sweep.samples),
         // Density starts pods in the same way, but does not time them.
         class: sweep
             .filter(|_| matches!(trial.cell.point, Point::ColdStart { .. }))
-            .map(|sweep| sweep.class),
+            .map(|sweep| sweep.class)
+            // What the node has of an image that somebody else chose is not looked at.
+            .filter(|class| *class != ColdStartClass::Scaled),
         concurrency,
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
@@ -142,6 +186,32 @@ pub(super) fn request(
     }
 }
 
+/// What the probe needs of a pod that it does not create: the namespace, and what to call the first ones.
+fn foreign(run: &ValidatedRun, trial: &TrialId) -> Pod {
+    Pod {
+        metadata: ObjectMeta {
+            name: Some(names::cold_subject(run, trial)),
+            namespace: Some(run.namespace.clone()),
+            ..ObjectMeta::default()
+        },
+        ..Pod::default()
+    }
+}
+
+fn object(scaled: &Scaled, node: &str) -> ScaledObject {
+    let target = scaled.target.clone();
+    ScaledObject {
+        group: target.group,
+        version: target.version,
+        resource: target.resource,
+        kind: target.kind,
+        name: target.name,
+        uid: scaled.uid.clone(),
+        node: node.to_owned(),
+        host_network: false,
+    }
+}
+
 /// The request for the floor alongside `measured`: the same concurrency, but few samples.
 fn floor(
     run: &ValidatedRun,
@@ -153,6 +223,7 @@ fn floor(
     let subject = subject::floor(&config.images);
     ColdStartRequest {
         selector: measured.selector.clone(),
+        scaled: None,
         samples: FLOOR_SAMPLES,
         class: None,
         concurrency: measured.concurrency,
@@ -173,12 +244,16 @@ fn floor(
 
 /// Seconds after which the Job is stopped: enough for every sample to use up its time.
 fn deadline(request: &ColdStartRequest) -> u32 {
-    let sample = request.timeout_seconds + REMOVAL_SECONDS;
+    let removal = match request.scaled {
+        Some(_) => SCALE_DOWN_SECONDS,
+        None => REMOVAL_SECONDS,
+    };
+    let sample = request.timeout_seconds + removal;
     let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
     let class = match request.class {
         Some(ColdStartClass::NodeCold) => IMAGE_REMOVAL_SECONDS + EVENT_SECONDS,
         Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) => EVENT_SECONDS,
-        None => 0,
+        Some(ColdStartClass::Scaled) | None => 0,
     };
     // The pod that hosts functions takes as long to come and go as one more sample.
     let samples = with_refills(request.samples) + 1 + u32::from(request.shares_pod());

@@ -5,12 +5,12 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::density::Density;
 use wasmbench_api::run::Workload;
-use wasmbench_model::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
+use wasmbench_model::wire::cold_start::{ColdStartRequest, SCALE_DOWN_SECONDS};
 use wasmbench_model::wire::density::{DensityRequest, LOAD_SECONDS};
 use wasmbench_model::wire::record::TrialId;
 
+use crate::build::cold_start_job::Place;
 use crate::build::probe_job::{self, DENSITY_COMMAND, host_mounts};
-use crate::build::subject_pod::cold_subject;
 use crate::build::{bodies, cold_start_job, names, pod};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -18,19 +18,20 @@ use crate::validate::{ValidatedRun, ValidatedVariant};
 /// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;
 
-/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, if the workload
-/// needs one.
+/// The Job of `trial`.
 pub fn density_job(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
     workload: &Workload,
     trial: &TrialId,
-    node: &str,
-    upstream: Option<&str>,
+    place: Place<'_>,
     config: &OperatorConfig,
 ) -> Job {
-    let pod = cold_subject(run, variant, trial, node, upstream);
-    let start = cold_start_job::request(run, variant, workload, trial, pod);
+    let node = place.node;
+    let mut start = cold_start_job::request(run, variant, workload, trial, place);
+    if let Some(scaled) = &mut start.scaled {
+        scaled.host_network = config.host_network;
+    }
     let request = request(run, start, config);
     let deadline = deadline(&request);
     let text = serde_json::to_string(&request).unwrap_or_default();
@@ -75,5 +76,5 @@ fn deadline(request: &DensityRequest) -> u32 {
     // The pod that hosts functions comes up first.
     let steps = rungs.saturating_add(u32::from(request.start.shares_pod()));
     let step = request.start.timeout_seconds + LOAD_SECONDS;
-    steps.saturating_mul(step) + REMOVAL_SECONDS + MARGIN_SECONDS
+    steps.saturating_mul(step) + SCALE_DOWN_SECONDS + MARGIN_SECONDS
 }

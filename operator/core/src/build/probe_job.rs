@@ -1,6 +1,7 @@
 //! The Job that measures one trial. It runs in the operator's namespace, where the author of the
 //! run cannot reach it, takes data only, and is never silently repeated.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use k8s_openapi::api::batch::v1::{Job, JobSpec};
@@ -57,6 +58,10 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, if the workload has one.
     pub upstream_uid: Option<&'a str>,
+    /// Ids of the subject's containers by their names, if somebody else has made it.
+    pub containers: Option<&'a BTreeMap<String, String>>,
+    /// Uids of the companions' pods, if the run names some.
+    pub companion_uids: Option<&'a [String]>,
     /// The rates of an open-loop trial, in requests per second and in ascending order.
     pub requested_rps: &'a [f64],
 }
@@ -146,6 +151,8 @@ fn request(
         body_prefix: variant.subject.body_prefix.to_owned(),
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),
+        containers: target.containers.cloned().unwrap_or_default(),
+        companion_uids: target.companion_uids.map(<[String]>::to_vec),
         connections,
         connection_reuse,
         load: load(sweeps, trial.cell.point, target.requested_rps),

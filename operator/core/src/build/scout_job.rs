@@ -76,6 +76,7 @@ fn request(
         ready: subject.ready.clone(),
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),
+        companion_uids: target.companion_uids.map(<[String]>::to_vec),
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter: config.meter,
         workloads: fitting(run.workloads(trial).iter().map(scout_workload)),

@@ -10,9 +10,12 @@ use jiff::Timestamp;
 use wasmbench_api::run::Toleration;
 
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::pace::Noted;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::Scouted;
+
+use crate::scale::{Scaled, Target, TargetSeen};
 
 pub use queued::{Candidate, Expected, Outlook, RunSeen, Standing, Turn};
 
@@ -39,6 +42,10 @@ pub struct Observed {
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a cold-start or density probe has created and not removed yet.
     pub cold_subjects: Vec<SubjectSeen>,
+    /// Pods of the object that the run's claim notes, whoever of its owners made them.
+    pub scaled_subjects: Vec<SubjectSeen>,
+    /// The objects that the run's variants scale, and the one that its claim notes.
+    pub targets: BTreeMap<Target, TargetSeen>,
     /// The run's echo servers: at most one works, and those that have ended stay until the run is
     /// over.
     pub upstreams: Vec<PodSeen>,
@@ -57,6 +64,8 @@ pub struct Observed {
     pub planned_blocks: Option<u32>,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
+    /// When they were recorded, and what made them longer.
+    pub noted: BTreeMap<TrialId, Noted>,
     /// What the scout of each variant saw of its workloads.
     pub scouted: BTreeMap<String, Vec<Scouted>>,
     /// SHA-256 of the bodies that workloads send from `ConfigMaps`, as they were first read, by the
@@ -72,6 +81,14 @@ impl Observed {
     /// The echo server, if there is one that has not ended.
     pub fn upstream(&self) -> Option<&PodSeen> {
         self.upstreams.iter().find(|pod| pod.works())
+    }
+
+    /// The object that the run has scaled up and that is not as before yet, and what was seen of it.
+    pub fn scaled(&self) -> Option<(&Scaled, TargetSeen)> {
+        let mut leases = self.leases.iter();
+        let scaled = leases.find_map(|lease| lease.scaled.as_deref())?;
+        let found = self.targets.get(&scaled.target);
+        Some((scaled, found.cloned().unwrap_or_default()))
     }
 }
 
@@ -197,6 +214,8 @@ pub struct LeaseSeen {
     pub holder: Option<String>,
     /// Guards a takeover: the write fails when someone else was faster.
     pub resource_version: Option<String>,
+    /// The object that its holder has scaled up. As long as there is one, nobody else takes the node.
+    pub scaled: Option<Box<Scaled>>,
 }
 
 /// A pod, whatever its role.

@@ -9,7 +9,7 @@ use wasmbench_model::wire::record::TrialId;
 use crate::observed::{Observed, ProbeSeen};
 use crate::plan::next::Next;
 use crate::plan::pods::{fail, on_its_way_out, subject_of};
-use crate::plan::{Step, Wake};
+use crate::plan::{Step, Wake, scaled};
 
 /// How many results of a trial may be lost.
 const MOST: usize = 2;
@@ -50,6 +50,11 @@ pub(super) fn before(
         Some(since) => Some(on_its_way_out(seen, trial, subject, since, now)),
         None => {
             let message = format!("measuring {trial} again: its result was removed");
+            if seen.scaled_subjects.contains(subject) {
+                let waiting = Next::waiting(message, scaled::check(now));
+                let step = scaled::scale_down(seen);
+                return Some(Next { step, ..waiting });
+            }
             let step = Step::remove_subject(&subject.pod);
             Some(Next::waiting(message, Wake::Now).by(step))
         }

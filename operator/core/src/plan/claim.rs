@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::fit::{self, Obstacle, meets, obstacle};
 use crate::observed::{Candidate, LeaseSeen, Observed, Occupant, Outlook};
 use crate::plan::{occupied, pods_of};
+use crate::scale::Scaled;
 use crate::validate::ValidatedRun;
 
 /// Where a run stands.
@@ -91,16 +92,30 @@ fn chosen(seen: &Observed) -> Option<&Candidate> {
     let Outlook::Free(free) = &seen.turn.as_ref()?.outlook else {
         return None;
     };
-    let is_empty = |one: &&Candidate| occupied::on(seen, &one.node).next().is_none();
+    let is_empty = |one: &&Candidate| {
+        noted_on(one).is_none() && occupied::on(seen, &one.node).next().is_none()
+    };
     free.iter().find(is_empty).or_else(|| free.first())
+}
+
+/// What the last holder of a node has scaled up and not brought back yet: whoever sweeps after that run
+/// does so first.
+fn noted_on(candidate: &Candidate) -> Option<&Scaled> {
+    candidate.lease.as_ref()?.scaled.as_deref()
 }
 
 /// Takes the chosen node, as it is now: the queue may be behind.
 fn take(seen: &Observed) -> Claim {
     let unavailable = |message: String| Claim::Unavailable { message };
-    let Some(Candidate { node, lease }) = chosen(seen) else {
+    let Some(chosen) = chosen(seen) else {
         return unavailable("waiting for a node".to_owned());
     };
+    let Candidate { node, lease } = chosen;
+    if let Some(Scaled { target, .. }) = noted_on(chosen) {
+        return unavailable(format!(
+            "waiting: on node {node}, {target} of an earlier run is on its way back to 0 replicas"
+        ));
+    }
     let mut nodes = seen.nodes.iter();
     let found = nodes.find(|found| found.name == *node && meets(&seen.demands, found));
     let Some(found) = found else {

@@ -14,12 +14,12 @@ use crate::plan::pods::{
 use crate::plan::{Step, Wake, again};
 
 /// How often to check whether leftovers are gone. Cold subjects are not watched: their creation and
-/// removal would wake the operator in the middle of every sample.
+/// removal would wake the operator in the middle of every sample. Nor are pods of others.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
 /// When to look again whether what must go is gone.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
-    let all_watched = seen.cold_subjects.is_empty();
+    let all_watched = seen.cold_subjects.is_empty() && seen.scaled().is_none();
     let check = if all_watched {
         GOES_CHECK
     } else {

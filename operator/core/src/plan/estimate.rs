@@ -1,15 +1,7 @@
-//! How long a run will take: an estimate for people. At first it comes from the spec only, and
-//! covers loads with their warm-up, the load generator's ceiling in the first block, and the start
-//! and removal of pods.
-//!
-//! Only the measurement shows the rest: windows repeated because the node was noisy or the histogram
-//! too coarse, warm-ups extended until the rate settles, cold-start samples taken again, image pulls,
-//! services slower than these constants. So the time left follows the pace of the trials so far.
-
-use std::ops::RangeInclusive;
+//! How long a trial will take, from the spec only: an estimate for people. It covers loads with their
+//! warm-up, the load generator's ceiling in the first block, and the start and removal of pods.
 
 use wasmbench_model::ladder;
-use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::{Point, TrialId};
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 use wasmbench_model::wire::scout::IDLE_SECONDS;
@@ -18,7 +10,6 @@ use crate::build::cold_start_job::{FLOOR_SAMPLES, has_floor};
 use crate::build::payload;
 use crate::build::probe_job::{calibrates, ladder_seconds};
 use crate::build::scout_job::finds_peaks;
-use crate::observed::Observed;
 use crate::plan::rate::stated_rungs;
 use crate::validate::ValidatedRun;
 
@@ -28,6 +19,8 @@ const OVERHEAD_SECONDS: u64 = 2;
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 /// A cold-start pod comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
+/// Each further pod that starts at the same time.
+const FURTHER_POD_SECONDS: u64 = 1;
 /// A density step: pods that come up together, a short load, and the wait for memory statistics. In
 /// addition, each pod costs one second in total.
 const STEP_SECONDS: u64 = 6;
@@ -47,17 +40,11 @@ const QUIET_MARGIN_SECONDS: u64 = 3;
 /// Meanwhile, schedules start no runs and places in the queue get old.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
-/// The pace starts from this many seconds taken as expected: a single trial shows little about the
-/// others.
-const PACE_PRIOR_SECONDS: u64 = 30;
-/// A pace beyond these is not that of the trials: the run was suspended, or a clock was set.
-const PACES: RangeInclusive<f64> = 0.4..=2.5;
-
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     let sweeps = &run.spec.sweeps;
     let load = match trial.cell.point {
-        Point::ColdStart { .. } => {
+        Point::ColdStart { concurrency } => {
             let floor = if has_floor(run, trial) {
                 FLOOR_SAMPLES + 1
             } else {
@@ -65,7 +52,8 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             };
             let sweep = sweeps.cold_start.as_ref();
             let samples = sweep.map_or(0, |sweep| sweep.samples + 1 + floor);
-            u64::from(samples) * SAMPLE_SECONDS
+            let further_pods = u64::from(concurrency).saturating_sub(1);
+            u64::from(samples) * (SAMPLE_SECONDS + further_pods * FURTHER_POD_SECONDS)
         }
         Point::Density => sweeps.density.as_ref().map_or(0, |sweep| {
             let ladder = sweep.ladder();
@@ -116,55 +104,6 @@ fn peaks_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
 /// probably ended.
 pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     (expected_trial_seconds(run, trial) + QUIET_MARGIN_SECONDS).min(QUIET_MAXIMUM_SECONDS)
-}
-
-/// Seconds that a run will probably take until its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remaining {
-    /// For the trials without a record in the blocks that are planned so far.
-    pub least: u64,
-    /// The same, including all blocks that precision may add.
-    pub most: u64,
-}
-
-/// The time left of a run whose first trial began `elapsed_seconds` ago.
-pub fn remaining(run: &ValidatedRun, seen: &Observed, elapsed_seconds: u64) -> Remaining {
-    let expected = |trials: &[TrialId], counts: fn(Option<&Ended>) -> bool| -> u64 {
-        trials
-            .iter()
-            .filter(|trial| counts(seen.records.get(trial)))
-            .map(|trial| expected_trial_seconds(run, trial))
-            .sum()
-    };
-    // Skipped trials took no time.
-    let ran = |ended: Option<&Ended>| {
-        ended.is_some_and(|ended| matches!(ended, Ended::Measured | Ended::Failed(_)))
-    };
-    let pace = pace(expected(&run.order, ran), elapsed_seconds);
-    let seconds = |trials: &[TrialId]| scaled(expected(trials, |ended| ended.is_none()), pace);
-    Remaining {
-        least: seconds(run.planned(seen.blocks)),
-        most: seconds(&run.order),
-    }
-}
-
-/// How much longer trials took than the seconds that were expected of them.
-fn pace(expected: u64, elapsed: u64) -> f64 {
-    if expected == 0 {
-        return 1.0;
-    }
-    let pace = (elapsed + PACE_PRIOR_SECONDS) as f64 / (expected + PACE_PRIOR_SECONDS) as f64;
-    if PACES.contains(&pace) { pace } else { 1.0 }
-}
-
-fn scaled(seconds: u64, pace: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positive, and the cast saturates"
-    )]
-    let scaled = (seconds as f64 * pace).round() as u64;
-    scaled
 }
 
 #[cfg(test)]
@@ -270,46 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn pods_that_start_at_once_take_longer_than_one() {
+        let sweep = |concurrency: u32| {
+            let cold = serde_json::json!({"samples": 4, "concurrency": [concurrency]});
+            seconds(&serde_json::json!({ "coldStart": cold }))
+        };
+        let (one, four) = (sweep(1), sweep(4));
+        assert!(four[1] >= one[1] + 5 * 3, "{one:?} {four:?}");
+    }
+
+    #[test]
     fn a_scout_takes_a_few_seconds_and_comes_first() {
         let run = run(&serde_json::json!({"warmLatency": {}}));
         assert!(run.order[0].is_scout());
         assert_eq!(expected_trial_seconds(&run, &run.order[0]), 1 + 1 + 2);
-        assert_eq!(remaining(&run, &Observed::default(), 0).least, 4 + 10);
-    }
-
-    /// The time left after the first of two trials of 5 s each ended `elapsed` seconds after the
-    /// run began.
-    fn left_after(elapsed: u64, ended: Ended) -> u64 {
-        let run = run(&serde_json::json!({"warmLatency": {}}));
-        let mut seen = Observed::default();
-        let (scout, first) = (run.order[0].clone(), run.order[1].clone());
-        seen.records
-            .insert(scout, Ended::Skipped("NotAllowed".into()));
-        assert_eq!(remaining(&run, &seen, 1000).least, 10);
-        seen.records.insert(first, ended);
-        remaining(&run, &seen, elapsed).least
-    }
-
-    #[test]
-    fn recorded_trials_take_no_more_time() {
-        assert_eq!(left_after(5, Ended::Measured), 5);
-    }
-
-    #[test]
-    fn the_time_left_follows_the_pace_so_far() {
-        assert_eq!(left_after(40, Ended::Measured), 10);
-        assert_eq!(left_after(0, Ended::Skipped("NotAllowed".into())), 5);
-    }
-
-    #[test]
-    fn a_run_that_was_suspended_is_not_slow_for_the_rest_of_its_time() {
-        assert_eq!(left_after(86_400, Ended::Measured), 5);
-    }
-
-    #[test]
-    fn a_clock_set_back_does_not_make_a_run_look_fast() {
-        let is_as_expected = |pace: f64| (pace - 1.0).abs() < 1e-9;
-        assert!(is_as_expected(pace(600, 0)));
-        assert!(!is_as_expected(pace(600, 900)));
     }
 }

@@ -11,6 +11,7 @@ use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::observed::Observed;
+use crate::plan::comparable;
 use crate::plan::incomparable::{Incomparable, incomparable};
 use crate::plan::rate::without_peak;
 use crate::scope::{Scope, scope};
@@ -37,12 +38,14 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         .or_else(|| cold_starts_forbidden(run, seen))
         .or_else(|| records_full(run, seen))
         .or_else(|| missing_runtime_class(run, seen))
+        .or_else(|| not_offered(run, seen))
         .or_else(|| by_scout(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Upstream))
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| without_rate(run, seen))
         .or_else(|| by_strikes(run, seen))
+        .or_else(|| nothing_to_compare(run, seen))
 }
 
 fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
@@ -95,6 +98,18 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
     })
 }
 
+/// What a variant scales must be its owner's offer, until the run has scaled it up.
+fn not_offered(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    let noted = seen.scaled().map(|(scaled, _)| &scaled.target);
+    run.variants.iter().find_map(|variant| {
+        let target = variant.subject.target.as_ref()?;
+        let found = seen.targets.get(target).filter(|_| noted != Some(target))?;
+        let why = found.not_offered(target, &run.namespace)?;
+        let failure = Failure::new(FailureReason::NotOffered, why);
+        whole_variant(run, seen, &variant.name, failure)
+    })
+}
+
 fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     incomparable(run, seen).into_iter().find_map(|found| {
         let Incomparable {
@@ -108,6 +123,20 @@ fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
                 && (&*trial.cell.variant, &*trial.cell.workload) == (variant, workload)
         })
     })
+}
+
+/// The rest of a run that is to stop where nothing can be compared any more.
+fn nothing_to_compare(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    if !run.spec.stop_without_comparison {
+        return None;
+    }
+    let message = format!(
+        "{}, and spec.stopWithoutComparison ends the run there: remove the cause, and start it again",
+        comparable::obstacle(run, seen)?
+    );
+    let failure = Failure::new(FailureReason::NothingToCompare, message);
+    let what = "the rest of the run".to_owned();
+    exclusion(run, seen, what, failure, |_| true)
 }
 
 fn without_rate(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {

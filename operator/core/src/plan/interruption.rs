@@ -32,7 +32,7 @@ pub fn interrupted(
     let steps = if seen.demands.node.is_some() || has_left {
         remove_everything(seen)
     } else {
-        releasing(run, seen)
+        releasing(run, seen, now)
     };
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }
@@ -86,7 +86,10 @@ fn measures(probe: &ProbeSeen) -> bool {
 fn is_removal(step: &Step) -> bool {
     matches!(
         step,
-        Step::RemoveSubject { .. } | Step::RemoveProbe { .. } | Step::RemoveUpstream { .. }
+        Step::RemoveSubject { .. }
+            | Step::RemoveProbe { .. }
+            | Step::RemoveUpstream { .. }
+            | Step::ScaleDown { .. }
     )
 }
 
@@ -115,7 +118,8 @@ fn was_lost(seen: &Observed, node: &str) -> bool {
     let Some(node) = nodes.find(|one| one.name == node).filter(|one| one.ready) else {
         return true;
     };
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let made = seen.subjects.iter().chain(&seen.cold_subjects);
+    let subjects = made.chain(&seen.scaled_subjects);
     let pods = subjects.map(|subject| &subject.pod).chain(upstreams(seen));
     let probes = seen.probes.iter().map(|probe| probe.created);
     pods.map(|pod| pod.created).chain(probes).min() < node.ready_changed

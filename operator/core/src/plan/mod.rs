@@ -18,7 +18,8 @@
 //! 5. Scouts come first: a workload under which a variant cannot be compared is not measured for it
 //!    (`incomparable`). The baseline's also finds the peak of which rates are shares (`rate`).
 //! 6. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
-//!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
+//!    has been seen ([`trial`]). A subject may come from an object that is there already, which the run
+//!    scales up and back to 0 ([`scaled`]). In a cold-start trial the operator creates no subject: the probe
 //!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
 mod again;
@@ -26,6 +27,7 @@ mod altered_pod;
 mod blocks;
 mod claim;
 mod cold_start;
+mod comparable;
 mod estimate;
 mod exclusion;
 mod incomparable;
@@ -34,9 +36,11 @@ mod next;
 mod node_event;
 mod occupied;
 mod overlap;
+mod pace;
 mod pod_start;
 mod pods;
 mod rate;
+mod scaled;
 mod trial;
 mod upstream;
 
@@ -48,15 +52,17 @@ use wasmbench_model::wire::record::TrialId;
 
 pub use blocks::{Blocks, blocks, complete_blocks};
 pub use claim::relevant_nodes;
-pub use estimate::{Remaining, expected_trial_seconds, quiet_seconds, remaining};
+pub use estimate::{expected_trial_seconds, quiet_seconds};
 pub use exclusion::Exclusion;
 pub use incomparable::{Incomparable, incomparable};
 pub use node_event::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
 pub use overlap::is_to_remove;
+pub use pace::{Remaining, delay, remaining};
 pub use rate::requested_rps;
 
 use crate::fit::Obstacle;
 use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
+use crate::scale::{Target, TargetSeen};
 use crate::validate::ValidatedRun;
 
 /// How often to check whether the node that a run holds, or is to take, takes pods again.
@@ -106,6 +112,35 @@ pub enum Step {
     },
     /// Create a trial's subject.
     DeploySubject(TrialId),
+    /// Note in the claim that an object is scaled up, and then have it make the pod of a trial.
+    ScaleUp {
+        /// Which trial.
+        trial: TrialId,
+        /// The object.
+        target: Box<Target>,
+        /// The object as it was seen: a write against another one fails.
+        found: Box<TargetSeen>,
+    },
+    /// Note in the claim that a probe will scale an object up, to so many pods at most.
+    NoteTarget {
+        /// Which trial.
+        trial: TrialId,
+        /// The object.
+        target: Box<Target>,
+        /// The object as it was seen.
+        found: Box<TargetSeen>,
+        /// The most pods.
+        most: u32,
+    },
+    /// Have the noted object make no more pods.
+    ScaleDown {
+        /// The object.
+        target: Box<Target>,
+        /// The version of it that was seen.
+        resource_version: Option<String>,
+    },
+    /// Remove the note of an object of which nothing is left.
+    ForgetTarget,
     /// Create a trial's probe Job, pointed at the running subject.
     LaunchProbe {
         /// Which trial.
@@ -193,7 +228,11 @@ impl Step {
 
     /// Whether this step starts something on the node.
     pub fn starts(&self) -> bool {
-        self.launches() || matches!(self, Self::StartUpstream { .. } | Self::DeploySubject(_))
+        let creates_pods = matches!(
+            self,
+            Self::StartUpstream { .. } | Self::DeploySubject(_) | Self::ScaleUp { .. }
+        );
+        self.launches() || creates_pods
     }
 }
 
@@ -391,7 +430,7 @@ fn unmatched(
         return finishing(run, seen, completed, now);
     }
     Plan {
-        steps: releasing(run, seen),
+        steps: releasing(run, seen, now),
         stage: Stage::NoNode {
             message: format!("{message}; the run ends after {UNMATCHED:#} without one"),
         },
@@ -405,8 +444,8 @@ fn unmatched(
     }
 }
 
-/// The stage, with what is not measured because of what the scouts saw: it is known long before the
-/// report.
+/// The stage, with what is not measured because of what the scouts saw, and with whether anything is left to
+/// compare: both are known long before the report.
 fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     let Stage::Measuring {
         trial,
@@ -424,11 +463,10 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
             format!("{} under {} ({reason})", found.variant, found.workload)
         })
         .collect();
-    let message = if words.is_empty() {
-        message
-    } else {
-        format!("{message}; not measured: {}", words.join(", "))
-    };
+    let left_out = (!words.is_empty()).then(|| format!("not measured: {}", words.join(", ")));
+    let parts = [Some(message), left_out, comparable::obstacle(run, seen)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let message = parts.join("; ");
     Stage::Measuring {
         trial,
         phase,
@@ -447,7 +485,7 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
-    let (steps, node) = (releasing(run, seen), claim::held(run, seen));
+    let (steps, node) = (releasing(run, seen, now), claim::held(run, seen));
     // Its node is released only after something has gone, and not everything that goes is noticed.
     let is_at_rest = steps.is_empty() && node.is_none() && is_over(seen, now);
     Plan {
@@ -465,9 +503,9 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 
 /// Removes the run's pods, and releases its node only when nothing of the run can put load on it any
 /// more.
-fn releasing(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
+fn releasing(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Vec<Step> {
     let mut steps = remove_everything(seen);
-    let node = claim::held(run, seen).filter(|_| at_rest(seen));
+    let node = claim::held(run, seen).filter(|_| at_rest(seen, now));
     steps.extend(node.map(|node| Step::ReleaseNode { node }));
     steps
 }
@@ -475,7 +513,7 @@ fn releasing(run: &ValidatedRun, seen: &Observed) -> Vec<Step> {
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let held = claim::held(run, seen);
     // The node goes before the report, which may fail again and again while others wait for it.
-    let mut steps = releasing(run, seen);
+    let mut steps = releasing(run, seen, now);
     let releases = steps
         .iter()
         .any(|step| matches!(step, Step::ReleaseNode { .. }));
@@ -514,7 +552,9 @@ fn giving_up(message: String, is_over: bool) -> Stage {
 /// A run is done when nothing of it is left except its results and pods that somebody else holds: a
 /// finished run is never looked at again.
 fn is_over(seen: &Observed, now: Timestamp) -> bool {
-    has_no_probe(seen) && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
+    has_no_probe(seen)
+        && seen.scaled().is_none()
+        && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
@@ -525,21 +565,24 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         uid: pod.uid.clone(),
     });
     let removals = overlap::removals(seen).chain(pods::removals(&seen.probes, subjects));
-    removals.chain(of_upstreams).collect()
+    let scaled = scaled::scale_down(seen);
+    removals.chain(of_upstreams).chain(scaled).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
-fn at_rest(seen: &Observed) -> bool {
-    has_no_probe(seen) && !pods_of(seen).any(PodSeen::works)
+fn at_rest(seen: &Observed, now: Timestamp) -> bool {
+    has_no_probe(seen) && scaled::is_at_rest(seen, now) && !pods_of(seen).any(PodSeen::works)
 }
 
 fn has_no_probe(seen: &Observed) -> bool {
     seen.probes.is_empty() && seen.late.is_empty()
 }
 
-/// The run's pods, except those of probes.
+/// The run's pods, except those of probes. What an object's owner has taken back is no pod of the run, and may
+/// stay for ever.
 fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let made = seen.subjects.iter().chain(&seen.cold_subjects);
+    let subjects = made.chain(scaled::subjects(seen));
     subjects.map(|subject| &subject.pod).chain(&seen.upstreams)
 }

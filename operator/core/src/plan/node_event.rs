@@ -2,6 +2,7 @@
 //! created has nothing about it in its status: only the kubelet's event does, in containerd's words.
 //! The same is true of a Job whose pod is refused. Pure.
 
+use wasmbench_model::quote::quotation;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 /// Reason of the kubelet's event about a sandbox that it could not create.
@@ -46,7 +47,9 @@ pub fn wants_event(failure: &Failure) -> bool {
 /// `failure`, explained by what the kubelet reported (`event`). If the event names a known cause, no
 /// pod of the variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
-    let Some((_, remedy)) = REMEDIES.iter().find(|(text, _)| event.contains(text)) else {
+    let known = REMEDIES.iter().find(|(text, _)| event.contains(text));
+    let event = quotation(event);
+    let Some((_, remedy)) = known else {
         let message = format!("{}; the node reported: {event}", failure.message);
         return Failure { message, ..failure };
     };
@@ -57,9 +60,10 @@ pub fn explained(failure: Failure, event: &str) -> Failure {
 /// `failure` of a probe whose Job got no pod, in the words of the Job controller's `event`.
 pub fn refused(failure: Failure, event: &str) -> Failure {
     let message = format!(
-        "the probe's pod is refused: {event}: exempt the operator's namespace from what refuses it: \
+        "the probe's pod is refused: {}: exempt the operator's namespace from what refuses it: \
          its pod security level (probes with meter.level cgroup or node need privileged), quota, \
-         LimitRange or webhook"
+         LimitRange or webhook",
+        quotation(event)
     );
     Failure { message, ..failure }
 }
@@ -90,12 +94,13 @@ mod tests {
             ),
             (
                 "plugin type=ptp: no address",
-                "it did not run; the node reported: plugin",
+                "it did not run; the node reported: \"plugin",
             ),
         ] {
             let Failure { reason, message } = failure(event);
+            let quoted = quotation(event);
             assert!(
-                message.contains(remedy) && message.contains(event),
+                message.contains(remedy) && message.contains(&quoted),
                 "{message}"
             );
             let is_known = !remedy.starts_with("it did not run");

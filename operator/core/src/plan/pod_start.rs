@@ -1,6 +1,7 @@
 //! How long the pods of subjects and probes may take to start, and what follows if they do not.
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::quote::quotation;
 use wasmbench_model::waiting::{self, Hopeless, no_image};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
@@ -36,8 +37,10 @@ pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) ->
     let Waiting { reason, message } = waiting;
     if reason == "Unschedulable" {
         let until = since(created, UNSCHEDULABLE_GRACE);
-        let message =
-            format!("{message}: free resources on the node or lower the requests in resources");
+        let message = format!(
+            "{}: free resources on the node or lower the requests in resources",
+            quotation(message)
+        );
         let failure = Failure::new(FailureReason::Unschedulable, message);
         return Some(if now < until {
             StuckPod::FailsAt(until)

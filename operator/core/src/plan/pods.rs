@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use wasmbench_model::quote::quotation;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
@@ -60,7 +61,8 @@ pub(super) fn on_its_way_out(
 
 /// The subject of `trial`.
 pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
-    seen.subjects.iter().find(|subject| subject.trial == *trial)
+    let mut subjects = seen.subjects.iter().chain(&seen.scaled_subjects);
+    subjects.find(|subject| subject.trial == *trial)
 }
 
 /// A `pod` in the way of `trial` has ended but does not go away.
@@ -75,7 +77,8 @@ pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&Subjec
 
 /// Whether pods of other trials are still working: even while terminating, they use the CPU.
 pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let made = seen.subjects.iter().chain(&seen.cold_subjects);
+    let subjects = made.chain(&seen.scaled_subjects);
     let others = subjects.filter(|other| other.trial != *trial);
     let probes = seen.probes.iter().filter(|other| other.trial != *trial);
     others.map(|other| &other.pod).any(PodSeen::works)
@@ -171,7 +174,9 @@ pub(super) fn because(state: &PodState) -> String {
         PodState::Pending(Some(Waiting { reason, message })) if message.is_empty() => {
             format!(" ({reason})")
         }
-        PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
+        PodState::Pending(Some(Waiting { reason, message })) => {
+            format!(" ({reason}: {})", quotation(message))
+        }
         PodState::Pending(None) | PodState::Running | PodState::Ended { .. } => String::new(),
     }
 }

@@ -16,7 +16,7 @@ use crate::plan::pods::{
     altered_probe, ended_probe, fail, later, on_its_way_out, others_work, probe_on_its_way_out,
     removals, since, subject_of,
 };
-use crate::plan::{Stage, Step, Wake, again, altered_pod, cold_start, upstream};
+use crate::plan::{Stage, Step, Wake, again, altered_pod, cold_start, scaled, upstream};
 use crate::validate::ValidatedRun;
 
 /// What to do for the first trial without a record.
@@ -25,8 +25,9 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
-    let next =
-        upstream::next(run, seen, trial, now).unwrap_or_else(|| current(run, seen, trial, now));
+    let next = scaled::before(seen, trial, now)
+        .or_else(|| upstream::next(run, seen, trial, now))
+        .unwrap_or_else(|| current(run, seen, trial, now));
     let wake = next.wake;
     let stage = stage(trial, next.phase, next.message);
     steps.extend(next.step);
@@ -80,10 +81,31 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     }
     let again = !lost.is_empty();
     if trial.cell.point.probe_creates_pods() {
-        return cold_start::current(seen, trial, probe, again, now);
+        let target = scaled::target_of(run, trial).filter(|_| probe.is_none());
+        let before = target.and_then(|target| scaled::before_probe(run, seen, trial, target, now));
+        return before.unwrap_or_else(|| cold_start::current(seen, trial, probe, again, now));
     }
+    let next = with_subject(run, seen, trial, probe, again, now);
+    match scaled::target_of(run, trial) {
+        Some(_) => scaled::looked_at(next, now),
+        None => next,
+    }
+}
+
+/// The same for a trial whose subject the operator has made.
+fn with_subject(
+    run: &ValidatedRun,
+    seen: &Observed,
+    trial: &TrialId,
+    probe: Option<&ProbeSeen>,
+    again: bool,
+    now: Timestamp,
+) -> Next {
     match (subject_of(seen, trial), probe) {
         (None, None) => {
+            if let Some(target) = scaled::target_of(run, trial) {
+                return scaled::without_pod(run, seen, trial, target, now);
+            }
             let wake = Wake::At(later(now, ready_timeout(run)));
             Next::preparing(trial, wake).by(Step::DeploySubject(trial.clone()))
         }

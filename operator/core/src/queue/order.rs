@@ -114,6 +114,7 @@ mod tests {
                 node: format!("node-{node}"),
                 holder: holder.map(|number| format!("uid-{number}")),
                 resource_version: None,
+                scaled: None,
             };
             let served = served.into_iter();
             Cluster {

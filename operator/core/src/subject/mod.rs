@@ -4,7 +4,7 @@
 mod preset;
 mod spec;
 
-use wasmbench_api::run::{OwnContainer, Variant, Workload};
+use wasmbench_api::run::{OwnContainer, ScaleTarget, Variant, Workload};
 use wasmbench_model::images::{Images, PROBE};
 use wasmbench_model::variants::catalogue;
 use wasmbench_model::wire::action::ActionCall;
@@ -16,17 +16,20 @@ use spec::gateway;
 /// The probe's command that listens.
 const LISTEN: &str = "listen";
 
-/// What the pod of `variant` runs; `None` when it has neither preset nor container.
+/// What the pod of `variant` runs; `None` when it has neither preset nor container, and scales nothing
+/// that the administrator allows.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
     let settings = variant.engine.unwrap_or_default();
     catalogue::definition_of(variant)
         .map(|row| preset::subject(row, settings, config))
         .or_else(|| variant.container.as_ref().map(own_container))
+        .or_else(|| scaled(variant.scale.as_ref()?, config))
 }
 
 /// The user's own container. Only the fields on the API's closed list reach the pod.
 fn own_container(own: &OwnContainer) -> SubjectSpec {
     SubjectSpec {
+        target: None,
         image: own.image.clone(),
         pull_policy: None,
         command: own.command.clone(),
@@ -46,6 +49,31 @@ fn own_container(own: &OwnContainer) -> SubjectSpec {
         counts_instances: false,
         actions: None,
     }
+}
+
+/// A pod that an object makes once it is scaled.
+fn scaled(scale: &ScaleTarget, config: &OperatorConfig) -> Option<SubjectSpec> {
+    Some(SubjectSpec {
+        target: Some(config.scale.target(scale)?),
+        image: String::new(),
+        pull_policy: None,
+        command: vec![],
+        args: vec![],
+        run_as_user: None,
+        run_as_group: None,
+        env: vec![],
+        port: scale.port,
+        scheme: scale.scheme,
+        runtime_class: None,
+        host_network: false,
+        not_allowed: None,
+        body_prefix: "",
+        listening_line: None,
+        ready: scale.ready.clone(),
+        engine_path: None,
+        counts_instances: false,
+        actions: None,
+    })
 }
 
 /// The harness's floor: not a variant, but a subject that does nothing except listen. It runs the

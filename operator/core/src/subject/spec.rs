@@ -5,12 +5,17 @@ use wasmbench_model::images::Images;
 use wasmbench_model::variants::presets::{GATEWAY_LINE, GATEWAY_PORT};
 use wasmbench_model::wire::action::Instances;
 
+use crate::scale::Target;
+
 /// The path at which every gateway reports how it executes.
 const ENGINE_PATH: &str = "/engine";
 
 /// What a variant's pod runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectSpec {
+    /// The object whose controller makes the pod; `None`: wasmbench makes it. What such a pod runs is
+    /// its owner's business, so that of the fields below only those about the port count.
+    pub target: Option<Target>,
     /// Image.
     pub image: String,
     /// Pull policy; `None` leaves it to Kubernetes, as for the user's own images.
@@ -52,6 +57,7 @@ pub struct SubjectSpec {
 /// A pod of one of our own images, by its name in the catalogue, without arguments.
 pub(super) fn gateway(image: &str, images: &Images) -> SubjectSpec {
     SubjectSpec {
+        target: None,
         image: images.reference(image).to_owned(),
         pull_policy: Some(images.pull_policy.clone()),
         command: vec![],

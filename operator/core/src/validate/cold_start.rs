@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
-use wasmbench_api::run::{BenchmarkRunSpec, Network};
+use wasmbench_api::run::{BenchmarkRunSpec, Network, SCALED_STARTS_MESSAGE};
 
 use crate::config::OperatorConfig;
 use crate::subject;
@@ -28,6 +28,7 @@ pub(super) fn check(
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
     class(sweep, config)?;
+    scaled(spec, sweep)?;
     actions(spec, sweep)?;
     pullable(spec, sweep, config)?;
     concurrency(sweep, config.limits.cold_start_concurrency)?;
@@ -47,10 +48,24 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
             "NodeCold needs probes that remove images from the node, and the administrator does not allow it: set \
              ImageCached, or have meter.level set to node in the chart",
         ),
-        ColdStartClass::NodeCold | ColdStartClass::ImageCached | ColdStartClass::CompileCached => {
-            Ok(())
-        }
+        ColdStartClass::NodeCold
+        | ColdStartClass::ImageCached
+        | ColdStartClass::CompileCached
+        | ColdStartClass::Scaled => Ok(()),
     }
+}
+
+/// The CRD's rule again: starts of pods that somebody else makes are not compared with others.
+fn scaled(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
+    let is_class = sweep.class == ColdStartClass::Scaled;
+    let mut variants = spec.variants.iter();
+    if variants.all(|variant| variant.scale.is_some() == is_class) {
+        return Ok(());
+    }
+    Err(invalid(
+        "spec.sweeps.coldStart.class",
+        SCALED_STARTS_MESSAGE,
+    ))
 }
 
 /// What the node has of an image does not matter for a function that is sent.

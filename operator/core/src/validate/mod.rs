@@ -12,6 +12,7 @@ mod open_loop;
 mod order;
 mod payload;
 mod requests;
+mod scale;
 mod shares;
 mod variants;
 
@@ -120,6 +121,8 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     requests::check(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
+    let namespace = run.metadata.namespace.as_deref().unwrap_or_default();
+    scale::check(spec, namespace, config)?;
     names::check_baseline_run(run)?;
     let variants = variants::resolve(spec, config)?;
     let baseline = baseline_of(spec)?;

@@ -18,7 +18,7 @@ const DOMAIN: usize = 253;
 /// Longest name in a label's key, and longest value.
 const NAME: usize = 63;
 
-/// Checks resources, own containers and placement.
+/// Checks resources, own containers, companions and placement.
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     if let Some(resources) = &spec.resources {
         check_resources("spec.resources", resources)?;
@@ -30,6 +30,9 @@ pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
         if let Some(own) = &variant.container {
             check_container(&format!("spec.variants[{index}].container"), own)?;
         }
+    }
+    if let Some(companions) = &spec.companions {
+        check_labels("spec.companions.matchLabels", &companions.match_labels)?;
     }
     spec.placement.as_ref().map_or(Ok(()), check_placement)
 }

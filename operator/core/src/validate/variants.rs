@@ -1,7 +1,8 @@
 //! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{
-    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, TWIN, UNSAFE_MESSAGE, UNSAFE_WORD, Variant,
+    BenchmarkRunSpec, BoundsChecks, ENGINE_MESSAGE, ONE_SERVICE_MESSAGE, TWIN, UNSAFE_MESSAGE,
+    UNSAFE_WORD, Variant,
 };
 use wasmbench_model::variants::{catalogue, not_applicable};
 
@@ -21,8 +22,13 @@ pub(super) fn resolve(
                 "the administrator allows presets only: use preset instead",
             ));
         }
-        if variant.preset.is_some() == variant.container.is_some() {
-            return Err(invalid(field, "set either preset or container"));
+        let services = [
+            variant.preset.is_some(),
+            variant.container.is_some(),
+            variant.scale.is_some(),
+        ];
+        if services.into_iter().filter(|is_set| *is_set).count() != 1 {
+            return Err(invalid(field, ONE_SERVICE_MESSAGE));
         }
         if !engine_fits(variant) {
             return Err(invalid(format!("{field}.engine"), ENGINE_MESSAGE));
@@ -30,8 +36,8 @@ pub(super) fn resolve(
         if hides_that_it_is_unsafe(variant) {
             return Err(invalid(format!("{field}.name"), UNSAFE_MESSAGE));
         }
-        let subject = subject::subject(variant, config)
-            .ok_or_else(|| invalid(field, "set either preset or container"))?;
+        let subject =
+            subject::subject(variant, config).ok_or_else(|| invalid(field, ONE_SERVICE_MESSAGE))?;
         Ok(ValidatedVariant {
             name: variant.name.clone(),
             subject,

@@ -366,6 +366,8 @@ fn probes_and_echo_servers_are_compared_like_subjects() {
         subject_uid: "1",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let job = probe_job(&run, variant, workload, &trial, target, &config);
@@ -390,6 +392,8 @@ fn all_pods_stay_out_of_service_meshes() {
         subject_uid: "1",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let workload = run.workload(&trial).unwrap();

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use wasmbench_core::observed::{LeaseSeen, Observed};
-use wasmbench_core::plan::{Step, plan};
+use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
@@ -19,6 +19,7 @@ fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),
             resource_version: None,
+            scaled: None,
         }],
         runtime_classes: ["spin".to_owned()].into(),
         records: records
@@ -106,4 +107,51 @@ fn a_single_failed_cold_start_excludes_no_trial() {
     assert_eq!(skipped(&run, std::slice::from_ref(&first)), None);
     let second = (*cold[1], failed("WrongAnswer"));
     assert!(skipped(&run, &[first, second]).is_some());
+}
+
+/// All scouts have answered, and nothing of these variants will be measured.
+fn without(run: &ValidatedRun, variants: &[&str]) -> Vec<(TrialId, Ended)> {
+    let of = |trial: &TrialId| {
+        let is_lost = variants.contains(&trial.cell.variant.as_str());
+        match (trial.is_scout(), is_lost) {
+            (true, _) => Some(Ended::Measured),
+            (false, true) => Some(Ended::Skipped("SubjectNotStarted".into())),
+            (false, false) => None,
+        }
+    };
+    let trials = run.order.iter();
+    trials
+        .filter_map(|trial| Some((trial.clone(), of(trial)?)))
+        .collect()
+}
+
+#[test]
+fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
+    let mut run = common::validated();
+    for (lost, words) in [
+        (&["tortoise"][..], "the baseline tortoise is not measured"),
+        (&["hare", "mine"][..], "no other variant is measured"),
+    ] {
+        run.spec.stop_without_comparison = false;
+        let records = without(&run, lost);
+        let records: Vec<_> = records
+            .iter()
+            .map(|(trial, ended)| (trial, ended.clone()))
+            .collect();
+        assert_eq!(skipped(&run, &records), None);
+        let stage = plan(&run, &seen(&run, &records), Timestamp::UNIX_EPOCH).stage;
+        let is_named =
+            matches!(&stage, Stage::Measuring { message, .. } if message.contains(words));
+        assert!(is_named, "{stage:?}");
+        run.spec.stop_without_comparison = true;
+        let (rest, reason) = skipped(&run, &records).expect("the rest");
+        assert_eq!(reason, "NothingToCompare");
+        assert_eq!(rest.len() + records.len(), run.order.len());
+    }
+    let records = without(&run, &["hare"]);
+    let records: Vec<_> = records
+        .iter()
+        .map(|(trial, ended)| (trial, ended.clone()))
+        .collect();
+    assert_eq!(skipped(&run, &records), None, "one is left");
 }

@@ -33,6 +33,7 @@ pub fn holding(run: &ValidatedRun) -> Observed {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
+        scaled: None,
     };
     Observed {
         leases: vec![lease],

@@ -7,7 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::run::{BodyFrom, Method};
-use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::cold_start_job::{Place, cold_start_job};
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, again, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
@@ -73,6 +73,8 @@ fn all_pods() -> Vec<ObjectMeta> {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let load = trial("hare", "greet", Point::WarmLatency);
@@ -86,8 +88,22 @@ fn all_pods() -> Vec<ObjectMeta> {
     let jobs = [
         probe_job(&run, variant, workload, &load, target, &config),
         scout_job(&run, variant, &load, target, &config),
-        cold_start_job(&run, variant, workload, &cold, "bench-1", None, &config),
-        density_job(&run, variant, workload, &cold, "bench-1", None, &config),
+        cold_start_job(
+            &run,
+            variant,
+            workload,
+            &cold,
+            Place::on("bench-1"),
+            &config,
+        ),
+        density_job(
+            &run,
+            variant,
+            workload,
+            &cold,
+            Place::on("bench-1"),
+            &config,
+        ),
     ];
     let templates = jobs.map(|job| job.spec.unwrap().template.metadata.unwrap());
     pods.map(|pod| pod.metadata)
@@ -119,6 +135,8 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let job = |trial: &TrialId| {
@@ -139,6 +157,8 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let warm = trial("hare", "greet", Point::WarmLatency);
@@ -160,6 +180,8 @@ fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
@@ -186,6 +208,8 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
         subject_uid: "",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let variant = run.variant(&scout).unwrap();
@@ -211,6 +235,8 @@ fn a_stored_body_is_mounted_read_only_and_goes_with_the_job() {
         subject_uid: "uid",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let job = |workload: &str| {
@@ -261,6 +287,8 @@ fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());
@@ -283,10 +311,11 @@ fn a_cold_start_probe_and_the_pod_it_creates() {
     let (run, config) = (common::validated_cold(), common::config());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let upstream = Some("10.0.0.9:8080");
-    let mut job = cold_start_job(
-        &run, variant, workload, &trial, "bench-1", upstream, &config,
-    );
+    let place = Place {
+        upstream: Some("10.0.0.9:8080"),
+        ..Place::on("bench-1")
+    };
+    let mut job = cold_start_job(&run, variant, workload, &trial, place, &config);
     let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
     let env = spec.containers[0].env.as_mut().unwrap();
     let text = env[0]
@@ -307,10 +336,11 @@ fn a_cold_start_probe_gets_containerds_socket_where_allowed() {
     config.containerd_socket = Some("/run/containerd/containerd.sock".into());
     let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let upstream = Some("10.0.0.9:8080");
-    let job = cold_start_job(
-        &run, variant, workload, &trial, "bench-1", upstream, &config,
-    );
+    let place = Place {
+        upstream: Some("10.0.0.9:8080"),
+        ..Place::on("bench-1")
+    };
+    let job = cold_start_job(&run, variant, workload, &trial, place, &config);
     let pod = job.spec.unwrap().template.spec.unwrap();
     let volumes = pod.volumes.unwrap();
     let socket = volumes[0].host_path.as_ref().unwrap();
@@ -341,7 +371,14 @@ fn the_harness_floor_is_in_the_baselines_first_workload_only() {
             continue;
         };
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-        let job = cold_start_job(&run, variant, workload, trial, "bench-1", None, &config);
+        let job = cold_start_job(
+            &run,
+            variant,
+            workload,
+            trial,
+            Place::on("bench-1"),
+            &config,
+        );
         let spec = job.spec.unwrap().template.spec.unwrap();
         let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
         let text = text.unwrap().replace("$$", "$");

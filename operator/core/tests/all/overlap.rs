@@ -33,6 +33,7 @@ fn claim(holder: Option<&str>) -> LeaseSeen {
         node: "bench-1".into(),
         holder: holder.map(str::to_owned),
         resource_version: None,
+        scaled: None,
     }
 }
 

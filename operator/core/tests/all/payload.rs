@@ -28,6 +28,8 @@ fn request(run: &ValidatedRun) -> LoadRequest {
         subject_uid: "uid",
         address: [10, 0, 0, 1].into(),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());

@@ -53,6 +53,7 @@ fn steps(run: &ValidatedRun) -> Vec<Step> {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
+        scaled: None,
     };
     let seen = Observed {
         nodes: vec![common::node("bench-1")],

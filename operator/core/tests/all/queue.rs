@@ -67,6 +67,7 @@ fn held_by(holder: &str) -> LeaseSeen {
         node: "bench-1".into(),
         holder: Some(holder.into()),
         resource_version: Some("5".into()),
+        scaled: None,
     }
 }
 
@@ -275,6 +276,7 @@ fn claiming_a_node_removes_the_claims_on_deleted_nodes() {
         node: node.into(),
         holder: holder.map(str::to_owned),
         resource_version: Some("5".into()),
+        scaled: None,
     };
     seen.runs[0].standing = Standing::Suspended;
     seen.leases = vec![

@@ -151,6 +151,7 @@ fn the_status_reports_what_is_left_out_while_the_run_lasts() {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
+        scaled: None,
     }];
     seen.runtime_classes = ["spin".to_owned()].into();
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
@@ -189,6 +190,7 @@ fn open_loop(sweep: &serde_json::Value, baseline: Scouted) -> (ValidatedRun, Obs
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
+        scaled: None,
     }];
     seen.runtime_classes = ["spin".to_owned()].into();
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {

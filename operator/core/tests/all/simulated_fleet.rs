@@ -138,6 +138,7 @@ impl Fleet {
             node: "spot".into(),
             holder: None,
             resource_version: None,
+            scaled: None,
         };
         let is_hostile = seed % 2 == 1;
         let hostility = if is_hostile { HOSTILE } else { FRIENDLY };

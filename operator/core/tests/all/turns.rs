@@ -67,6 +67,7 @@ prop_compose! {
             node: format!("node-{number}"),
             holder: holder.map(|number| format!("uid-{number}")),
             resource_version: None,
+            scaled: None,
         };
         let served = served.into_iter();
         Cluster {

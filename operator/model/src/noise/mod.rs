@@ -146,7 +146,7 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
 }
 
 /// The shim and what the node's services do for the subject's log belong to the variant, and the
-/// echo server to the workload, so none of them counts as a neighbour. Nor do interrupts that are
+/// echo server to the workload, companions to the experiment, so none of them counts as a neighbour. Nor do interrupts that are
 /// charged to nobody: most of them come from the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
@@ -157,6 +157,7 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
         .saturating_add(shim)
         .saturating_add(log)
         .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
+        .saturating_add(window.companions_cpu_nanoseconds.unwrap_or_default())
         .saturating_add(window.generator_cpu_nanoseconds?);
     Some(tasks(window.node?).saturating_sub(ours))
 }

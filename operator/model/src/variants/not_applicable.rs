@@ -47,7 +47,11 @@ fn request_obstacle(variant: &Variant, workload: &Workload) -> Option<&'static s
     let by_service = cannot.filter_map(|cannot| service_obstacle(*cannot, workload));
     let by_path = preset.and_then(|preset| path_obstacle(preset.serves, workload));
     let by_method = preset.and_then(|preset| method_obstacle(preset.serves, workload.method));
-    let before = by_protocol.into_iter().chain(by_path).chain(by_method);
+    let by_scale = (variant.scale.is_some() && workload.upstream).then_some(
+        "its pod is made by its own controller, which does not give it the address of the echo server",
+    );
+    let by_protocol = by_protocol.into_iter().chain(by_scale);
+    let before = by_protocol.chain(by_path).chain(by_method);
     before.chain(by_service).next()
 }
 

@@ -18,6 +18,9 @@ use crate::wire::sent::Sent;
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
 /// Seconds within which the pods of a sample must be gone once they are deleted.
 pub const REMOVAL_SECONDS: u32 = 30;
+/// The same for pods that an object has made: they have the time to end that their owner gives them, 30 s
+/// by default.
+pub const SCALE_DOWN_SECONDS: u32 = 90;
 
 /// Seconds that a probe waits until the image that it must remove is no longer in use, and for the
 /// removal itself. The kubelet removes the remains of an ended pod within a minute.
@@ -75,6 +78,9 @@ pub struct ColdStartRequest {
     pub containerd: bool,
     /// Part of the log line that announces that the service listens; absent: the first line does.
     pub listening_line: Option<String>,
+    /// The object that makes the pods once it is scaled; absent: the probe creates `pod`, of which only
+    /// the beginning of names and the namespace count otherwise.
+    pub scaled: Option<ScaledObject>,
     /// The request for a subject that does nothing except listen, measured after the samples;
     /// absent if this trial does not measure the harness's floor.
     pub floor: Option<Box<Self>>,
@@ -85,6 +91,29 @@ impl ColdStartRequest {
     pub fn shares_pod(&self) -> bool {
         self.action.as_ref().is_some_and(ActionCall::shares_pod)
     }
+}
+
+/// An object that is there already, and whose scale the probe sets.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ScaledObject {
+    /// Group of its kind.
+    pub group: String,
+    /// Version of its kind.
+    pub version: String,
+    /// Its kind in the plural.
+    pub resource: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid: another one of this name is not touched.
+    pub uid: String,
+    /// The node on which its pods have to be.
+    pub node: String,
+    /// Whether its pods may be on the node's network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub host_network: bool,
 }
 
 /// The outcome of one trial of cold starts.
@@ -354,7 +383,8 @@ impl ColdSample {
             ColdStartClass::CompileCached if is_plain => ColdStartClass::ImageCached,
             ColdStartClass::NodeCold
             | ColdStartClass::ImageCached
-            | ColdStartClass::CompileCached => class,
+            | ColdStartClass::CompileCached
+            | ColdStartClass::Scaled => class,
         };
         let mut found = self.pods.iter().filter_map(|pod| pod.class);
         found.any(|found| found != class)

@@ -161,6 +161,13 @@ pub struct TimedWindow {
     pub instances: Option<InstanceTime>,
     /// CPU time of the echo server's pod over the window, in nanoseconds; absent without one.
     pub upstream_cpu_nanoseconds: Option<u64>,
+    /// CPU time over the window of each container of a pod that somebody else has made, by its name, in
+    /// nanoseconds: parts of that of the subject.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub containers: BTreeMap<String, u64>,
+    /// CPU time over the window of the pods that belong to the experiment without being measured, in
+    /// nanoseconds; absent if the run names none, or if that of one of them could not be read.
+    pub companions_cpu_nanoseconds: Option<u64>,
     /// CPU time of the load generator over the window, in nanoseconds.
     pub generator_cpu_nanoseconds: Option<u64>,
     /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.

@@ -41,6 +41,8 @@ pub enum FailureReason {
     BodyChanged,
     /// The records of the run take as much as the administrator allows.
     RecordsFull,
+    /// Nothing of the run can be compared any more, and it is to stop there.
+    NothingToCompare,
     /// The API server refuses the pod: policy, security level, or a quota too small for any pod of
     /// the variant.
     PodRejected,
@@ -56,6 +58,10 @@ pub enum FailureReason {
     SubjectCrashed,
     /// The pod is not the desired one: something changed it on its way.
     SubjectAltered,
+    /// The object that the variant scales is not offered to runs, or something else scales it.
+    NotOffered,
+    /// The owner of the object that the variant scales has taken it back in mid-run.
+    TakenBack,
     /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
     /// The pods of a cold start did not go away.

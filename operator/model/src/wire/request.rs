@@ -1,6 +1,7 @@
 //! What the operator requests of `wasmbench-probe load`, given as JSON in the environment variable
 //! [`REQUEST_ENV`]. It carries data only: no command line, no URL.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -48,6 +49,12 @@ pub struct LoadRequest {
     pub pod_uid: String,
     /// Uid of the echo server's pod, if the workload has one: its CPU time counts as the run's own.
     pub upstream_uid: Option<String>,
+    /// Ids of the containers of a pod that somebody else has made, by their names; empty for a pod of ours,
+    /// which has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub containers: BTreeMap<String, String>,
+    /// Uids of the pods that belong to the experiment without being measured; absent if the run names none.
+    pub companion_uids: Option<Vec<String>>,
     /// Connections that carry the load.
     pub connections: u32,
     /// Whether a connection carries many requests or one.

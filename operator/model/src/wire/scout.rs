@@ -44,6 +44,8 @@ pub struct ScoutRequest {
     pub pod_uid: String,
     /// Uid of the echo server's pod, if a workload has one.
     pub upstream_uid: Option<String>,
+    /// Uids of the pods that belong to the experiment without being measured; absent if the run names none.
+    pub companion_uids: Option<Vec<String>>,
     /// Seconds to wait for correct answers, of all workloads together.
     pub ready_timeout_seconds: u32,
     /// Where the subject's CPU time is read.

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use kube::api::{DeleteParams, LogParams};
 use tokio::time::{Instant, sleep, timeout_at};
 use wasmbench_model::containers;
-use wasmbench_model::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
+use wasmbench_model::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS, SCALE_DOWN_SECONDS};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::failure;
@@ -24,8 +24,9 @@ const LOG_PAUSE: Duration = Duration::from_millis(100);
 impl Course<'_> {
     /// Reads containerd's timestamps of the log lines that report that the services listen.
     pub(super) async fn read_logs(&self, pods: &mut Pods) {
-        // A function is ready once it has accepted its code; its proxy listens before that.
-        if self.request.action.is_some() {
+        // A function is ready once it has accepted its code; its proxy listens before that. Nobody knows what
+        // line, if any, the service of somebody else's pod prints, nor in which container.
+        if self.request.action.is_some() || self.request.scaled.is_some() {
             return;
         }
         let params = LogParams {
@@ -61,6 +62,8 @@ impl Course<'_> {
     pub async fn remove(&mut self, pods: &mut Pods) -> Result<(), Failure> {
         if self.request.shares_pod() {
             self.destroy(pods)
+        } else if self.request.scaled.is_some() {
+            self.scale_down(pods).await
         } else {
             self.remove_pods(pods).await
         }
@@ -90,6 +93,16 @@ impl Course<'_> {
         let deleting = join_all(left.iter().map(|index| delete(*index)));
         let gone = timeout_at(deadline, deleting).await.unwrap_or_default();
         left.retain(|index| !gone.contains(&Some(*index)));
+        self.see_gone(pods, left, deadline).await
+    }
+
+    /// Waits until the pods `left` are gone.
+    pub(super) async fn see_gone(
+        &mut self,
+        pods: &mut Pods,
+        mut left: Vec<usize>,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
         while !left.is_empty() {
             match timeout_at(deadline, self.news.next()).await {
                 Ok(Some(News::Gone(name, at))) => {
@@ -116,8 +129,8 @@ fn not_removed(count: usize) -> Failure {
     failure(
         FailureReason::SubjectNotRemoved,
         format!(
-            "{count} pod(s) were not gone {REMOVAL_SECONDS} s after they were deleted: see \
-             'kubectl describe pod' and whether the service ends on SIGTERM"
+            "{count} pod(s) were not gone in time after they were deleted ({REMOVAL_SECONDS} s; {SCALE_DOWN_SECONDS} s \
+             where an object was scaled down): see 'kubectl describe pod' and whether the service ends on SIGTERM"
         ),
     )
 }

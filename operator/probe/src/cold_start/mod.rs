@@ -2,7 +2,7 @@
 //! at once, waited for, and removed. A request in, a document out, whatever happens in between.
 //!
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's
-//! network), [`shared`] (functions in a pod that stays), [`watch`] (what the API reports, stamped
+//! network), [`shared`] (functions in a pod that stays), [`scaled`] (pods that an object makes; [`scaler`]: the object), [`watch`] (what the API reports, stamped
 //! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
 //! reports that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the
 //! node already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its
@@ -20,6 +20,8 @@ mod removal;
 mod runtime;
 mod runtime_events;
 mod sample;
+mod scaled;
+mod scaler;
 mod shared;
 mod timeline;
 mod trouble;

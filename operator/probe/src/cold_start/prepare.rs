@@ -35,7 +35,8 @@ impl Course<'_> {
                 let forgotten = containerd.forget_compiled(image).await;
                 forgotten.map_err(|error| unavailable(&error))?
             }
-            ColdStartClass::CompileCached => false,
+            // Somebody else makes the pods: they find the node as it is.
+            ColdStartClass::CompileCached | ColdStartClass::Scaled => false,
         };
         if has_changed {
             sleep(SETTLING).await;

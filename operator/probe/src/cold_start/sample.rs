@@ -21,6 +21,7 @@ use wasmbench_model::wire::document::Answer;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::runtime::Runtime;
+use super::scaler::Scaler;
 use super::timeline::Timeline;
 use super::trouble::trouble;
 use super::watch::{News, watch};
@@ -61,6 +62,8 @@ pub struct Course<'a> {
     pub(super) body: Option<Arc<[u8]>>,
     /// The pod that hosts the functions, if they share one.
     pub(super) host: Option<Pods>,
+    /// The object that makes the pods, if the probe does not.
+    pub(super) scaler: Option<Scaler<'a>>,
     /// What the cluster added by its own rules to the pod that was created last.
     pub added: Vec<Addition>,
 }
@@ -105,8 +108,11 @@ impl<'a> Course<'a> {
             action: None,
             body: None,
             host: None,
+            scaler: None,
             added: vec![],
         };
+        let scaled = request.scaled.as_ref();
+        course.scaler = scaled.map(|object| Scaler::new(&course.api, &namespace, object));
         let deadline = Instant::now() + WATCH_TIMEOUT;
         loop {
             match timeout_at(deadline, course.news.next()).await {
@@ -230,6 +236,8 @@ impl<'a> Course<'a> {
     pub async fn create(&mut self, pods: &mut Pods, from: usize) -> Result<(), Failure> {
         if self.request.shares_pod() {
             self.create_functions(pods, from)
+        } else if self.request.scaled.is_some() {
+            self.scale_up(pods, from).await
         } else {
             self.create_pods(pods, from).await
         }
@@ -303,7 +311,10 @@ impl<'a> Course<'a> {
         while !pods.timelines.iter().all(is_settled) {
             select_biased! {
                 news = self.news.next() => match news {
-                    Some(news) => self.hear(pods, news)?,
+                    Some(news) => {
+                        self.adopt(pods, &news).await?;
+                        self.hear(pods, news)?;
+                    }
                     None => return Err(unavailable("the watch ended".into())),
                 },
                 polled = pods.polled.next() => if let Some(polled) = polled {

@@ -2,11 +2,12 @@
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
+use wasmbench_model::quote::{log, one_line, quotation};
 use wasmbench_model::waiting::{self, Hopeless, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
 /// Longest text from elsewhere that is passed on, in characters.
-const QUOTE: usize = 300;
+const QUOTE: usize = 1024;
 
 /// Why `pod` will not serve; `None` if it still may.
 pub fn trouble(pod: &Pod) -> Option<Failure> {
@@ -20,7 +21,7 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
             // Evicted or rejected by the kubelet: no container has a state.
             matches!(phase, "Failed" | "Succeeded").then(|| {
                 let reason = status.reason.as_deref().unwrap_or(phase);
-                let message = quote(status.message.as_deref());
+                let message = quotation(&quote(status.message.as_deref()));
                 failure(
                     Reason::SubjectNotStarted,
                     format!("the pod ended ({reason}: {message}): see the node's resources"),
@@ -40,7 +41,7 @@ pub fn waits_for(pod: &Pod) -> String {
     };
     from_container
         .or_else(unscheduled)
-        .map(|(reason, message)| format!(" ({reason}: {message})"))
+        .map(|(reason, message)| format!(" ({reason}: {})", quotation(&message)))
         .unwrap_or_default()
 }
 
@@ -57,11 +58,11 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
 fn ended(container: &ContainerStatus) -> Option<Failure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let reason = ended.reason.as_deref().unwrap_or("Error");
-    let message = quote_end(ended.message.as_deref());
+    let message = log(ended.message.as_deref().unwrap_or_default());
     let message = if message.is_empty() {
         message
     } else {
-        format!(": {message}")
+        format!(": {}", quotation(&message))
     };
     let (kind, remedy) = match not_executable(&message) {
         Some(remedy) => (Reason::SubjectNotStarted, remedy),
@@ -91,20 +92,12 @@ fn failure(reason: Reason, message: String) -> Failure {
 }
 
 fn quote(text: Option<&str>) -> String {
-    let line: String = one_line(text).take(QUOTE).collect();
-    line.trim().to_owned()
-}
-
-/// The end of a log, where the reason for an exit stands.
-fn quote_end(text: Option<&str>) -> String {
-    let from = one_line(text).count().saturating_sub(QUOTE);
-    let line: String = one_line(text).skip(from).collect();
-    line.trim().to_owned()
-}
-
-fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
-    let text = text.unwrap_or_default().trim();
-    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+    let line = one_line(text.unwrap_or_default());
+    line.chars()
+        .take(QUOTE)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -128,7 +121,7 @@ mod tests {
         let log = format!("{}\nwasm trap", "x".repeat(QUOTE));
         let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
         let trapped = trouble(&pod(&trapped)).unwrap().message;
-        assert!(trapped.contains("xx wasm trap: see"), "{trapped}");
+        assert!(trapped.contains("xx wasm trap\": see"), "{trapped}");
         let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
         let reason = |word| waiting(word).map(|failure| failure.reason);
         assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));
@@ -139,7 +132,7 @@ mod tests {
     #[test]
     fn a_late_pod_reports_what_it_waits_for() {
         let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
-        assert_eq!(waits_for(&late), " (ErrImagePull: no route)");
+        assert_eq!(waits_for(&late), " (ErrImagePull: \"no route\")");
         assert_eq!(waits_for(&Pod::default()), "");
     }
 }

@@ -80,6 +80,8 @@ fn load(
             answer_bytes,
         },
         upstream: None,
+        containers: vec![],
+        companions: None,
         meter: match request.meter {
             MeterLevel::None => Err(NO_METER.to_owned()),
             MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid)

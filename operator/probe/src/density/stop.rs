@@ -70,6 +70,8 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::BadRequest
         | FailureReason::ImageUnavailable
         | FailureReason::SubjectAltered
+        | FailureReason::NotOffered
+        | FailureReason::TakenBack
         | FailureReason::SubjectNotRemoved
         | FailureReason::ClusterUnavailable
         | FailureReason::ContainerdUnavailable
@@ -77,6 +79,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::RuntimeClassNotFound
         | FailureReason::NotAllowed
         | FailureReason::RecordsFull
+        | FailureReason::NothingToCompare
         | FailureReason::BodyUnavailable
         | FailureReason::BodyChanged
         | FailureReason::SubjectLost

@@ -21,6 +21,10 @@ pub fn reasons(
         .upstream
         .as_ref()
         .map(|found| found.as_ref().err().map_or(edges, |why| why));
+    let no_companions = bench
+        .companions
+        .as_ref()
+        .map(|found| found.as_ref().err().map_or(edges, |why| why));
     let all = [
         ("subject", window.subject.is_none(), subject),
         (
@@ -42,6 +46,11 @@ pub fn reasons(
             "upstreamCpuNanoseconds",
             no_upstream.is_some() && window.upstream_cpu_nanoseconds.is_none(),
             no_upstream.unwrap_or_default(),
+        ),
+        (
+            "companionsCpuNanoseconds",
+            no_companions.is_some() && window.companions_cpu_nanoseconds.is_none(),
+            no_companions.unwrap_or_default(),
         ),
         (
             "cpus",

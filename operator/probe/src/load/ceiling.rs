@@ -69,6 +69,8 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
         },
         meter: Err("the ceiling has no subject".to_owned()),
         upstream: None,
+        containers: vec![],
+        companions: None,
         instances: None,
         deadline: Instant::now() + BUDGET,
         ..*bench

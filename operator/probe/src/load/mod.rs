@@ -216,6 +216,9 @@ fn bench<'a>(
     (target, parts): (&'a Target, &'a [Part]),
     answer: &Answer,
 ) -> Bench<'a> {
+    let meter = find_meter(settings, request.meter, &request.pod_uid);
+    let found = meter.as_ref().ok();
+    let containers = found.map(|meter| meter.containers(&request.containers));
     Bench {
         generator: &settings.generator,
         load: Load {
@@ -226,11 +229,16 @@ fn bench<'a>(
             reuse: request.connection_reuse,
             answer_bytes: answer.body_bytes,
         },
-        meter: find_meter(settings, request.meter, &request.pod_uid),
+        meter,
+        containers: containers.unwrap_or_default(),
         upstream: request
             .upstream_uid
             .as_ref()
             .map(|uid| counters(settings, request.meter, uid)),
+        companions: request
+            .companion_uids
+            .as_ref()
+            .map(|uids| companions(settings, request.meter, uids)),
         proc: &settings.proc,
         sys: &settings.sys,
         instances: request
@@ -296,6 +304,19 @@ fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Result<P
         Err(why) => format!("no resources: {why}"),
     });
     meter
+}
+
+/// The counters of the companions, or why they are not read.
+fn companions(
+    settings: &Settings,
+    level: MeterLevel,
+    uids: &[String],
+) -> Result<Vec<PodMeter>, String> {
+    if uids.is_empty() {
+        return Err("no pod on the node has the labels of spec.companions".to_owned());
+    }
+    let found = uids.iter().map(|uid| counters(settings, level, uid));
+    found.collect()
 }
 
 /// The counters of a pod, or why they are not read.

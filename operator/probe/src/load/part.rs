@@ -56,6 +56,13 @@ impl Part {
             timed.upstream_cpu_nanoseconds,
             after.upstream_cpu_nanoseconds,
         );
+        for (name, used) in &mut timed.containers {
+            *used += after.containers.get(name).copied().unwrap_or_default();
+        }
+        timed.companions_cpu_nanoseconds = sum(
+            timed.companions_cpu_nanoseconds,
+            after.companions_cpu_nanoseconds,
+        );
         timed.generator_cpu_nanoseconds = sum(
             timed.generator_cpu_nanoseconds,
             after.generator_cpu_nanoseconds,

@@ -1,5 +1,7 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +20,10 @@ pub struct Sources<'a> {
     pub meter: Option<&'a PodMeter>,
     /// The echo server's counters, if there is one.
     pub upstream: Option<&'a PodMeter>,
+    /// The counters of each companion, if the run names some and all were found.
+    pub companions: Option<&'a [PodMeter]>,
+    /// The subject's containers, where they are read one by one: name and cgroup of each.
+    pub containers: &'a [(String, OsString)],
     /// The node's `/proc`.
     pub proc: &'a Path,
 }
@@ -27,6 +33,7 @@ pub struct Sources<'a> {
 struct Reading {
     counters: Option<Counters>,
     upstream_nanoseconds: Option<u64>,
+    companions_nanoseconds: Option<u64>,
     generator_nanoseconds: Option<u64>,
     node: Option<NodeCpu>,
     probe_nanoseconds: Option<u64>,
@@ -40,6 +47,8 @@ pub struct Readings {
     memory_before: Option<Memory>,
     memory: Option<Memory>,
     known: Vec<PathBuf>,
+    containers_before: BTreeMap<String, u64>,
+    containers: BTreeMap<String, u64>,
     threads_before: Option<Threads>,
     processes: Option<Processes>,
 }
@@ -60,18 +69,25 @@ impl Readings {
         let reading = Reading {
             counters,
             upstream_nanoseconds: sources.upstream.and_then(PodMeter::cpu_nanoseconds),
+            companions_nanoseconds: sources.companions.and_then(all_cpu_nanoseconds),
             generator_nanoseconds: cpu_nanoseconds(pid),
             node: node::cpu(sources.proc),
             probe_nanoseconds: own_cpu_nanoseconds(),
         };
+        let one = |(name, cgroup): &(String, OsString)| {
+            Some((name.clone(), meter?.container_nanoseconds(cgroup)?))
+        };
+        let containers = sources.containers.iter().filter_map(one).collect();
         match edge {
             Edge::Start => {
                 self.start = Some(reading);
+                self.containers_before = containers;
                 self.memory_before = meter.and_then(PodMeter::memory);
                 self.threads_before = PodMeter::threads(&self.known);
             }
             Edge::End => {
                 self.end = Some(reading);
+                self.containers = containers;
                 self.memory = meter.and_then(PodMeter::memory);
                 let before = self.threads_before.as_ref();
                 self.processes = meter.and_then(|meter| meter.processes_since(before));
@@ -106,6 +122,22 @@ impl Readings {
             .checked_sub(start.upstream_nanoseconds?)
     }
 
+    /// CPU time of each container over the window.
+    pub fn containers(&self) -> BTreeMap<String, u64> {
+        let since = |(name, end): (&String, &u64)| {
+            let start = self.containers_before.get(name)?;
+            Some((name.clone(), end.checked_sub(*start)?))
+        };
+        self.containers.iter().filter_map(since).collect()
+    }
+
+    /// CPU time of the companions over the window.
+    pub fn companions(&self) -> Option<u64> {
+        let (start, end) = (self.start?, self.end?);
+        end.companions_nanoseconds?
+            .checked_sub(start.companions_nanoseconds?)
+    }
+
     /// CPU time of the node over the window.
     pub fn node(&self) -> Option<NodeCpu> {
         Some(node::used(self.start?.node?, self.end?.node?))
@@ -128,6 +160,11 @@ impl Readings {
                 .saturating_sub(start.generator_nanoseconds?),
         )
     }
+}
+
+/// CPU time of all these pods together; `None` unless each of them can be read.
+fn all_cpu_nanoseconds(pods: &[PodMeter]) -> Option<u64> {
+    pods.iter().map(PodMeter::cpu_nanoseconds).sum()
 }
 
 /// CPU time of all threads of a process: its CPU clock counts nanoseconds, whereas `/proc/PID/stat`

@@ -1,6 +1,7 @@
 //! The runs of the load generator against one subject: the parts of the warm-up, which also find the
 //! histogram's buckets, and the timed window. [`super::course`] decides their order.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -33,6 +34,10 @@ pub struct Bench<'a> {
     pub meter: Result<PodMeter, String>,
     /// The counters of the echo server, if the workload has one, or why they are not read.
     pub upstream: Option<Result<PodMeter, String>>,
+    /// The subject's containers, where they are read one by one: name and cgroup of each.
+    pub containers: Vec<(String, OsString)>,
+    /// The counters of the companions, if the run names some, or why they are not read.
+    pub companions: Option<Result<Vec<PodMeter>, String>>,
     /// The node's `/proc`.
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
@@ -174,6 +179,8 @@ impl Bench<'_> {
             subject: readings.subject(self.meter.as_ref().ok()),
             instances: instances.and_then(|(before, after)| engine::between(before, after)),
             upstream_cpu_nanoseconds: readings.upstream(),
+            containers: readings.containers(),
+            companions_cpu_nanoseconds: readings.companions(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
             probe_cpu_nanoseconds: readings.probe(),
@@ -227,6 +234,11 @@ impl Bench<'_> {
         let sources = Sources {
             meter: self.meter.as_ref().ok(),
             upstream: self.upstream.as_ref().and_then(|found| found.as_ref().ok()),
+            containers: &self.containers,
+            companions: self
+                .companions
+                .as_ref()
+                .and_then(|found| found.as_deref().ok()),
             proc: self.proc,
         };
         let task = serde_json::to_string(task)

@@ -14,6 +14,8 @@ mod processes;
 mod services;
 mod shim;
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,6 +91,24 @@ impl PodMeter {
     /// CPU time of the pod so far, in nanoseconds.
     pub fn cpu_nanoseconds(&self) -> Option<u64> {
         Some(self.layout.cpu()?.total)
+    }
+
+    /// The cgroups of the containers with these ids, by their names. The name of a cgroup holds the id, whichever
+    /// driver has made it.
+    pub fn containers(&self, ids: &BTreeMap<String, String>) -> Vec<(String, OsString)> {
+        let directories = find::directories(self.layout.pod());
+        let found = ids.iter().filter_map(|(name, id)| {
+            let mut cgroups = directories.iter().filter_map(|path| path.file_name());
+            let is_its = |cgroup: &&OsStr| !id.is_empty() && cgroup.to_string_lossy().contains(id);
+            Some((name.clone(), cgroups.find(is_its)?.to_owned()))
+        });
+        found.collect()
+    }
+
+    /// CPU time so far of the container with this cgroup, in nanoseconds.
+    pub fn container_nanoseconds(&self, cgroup: &OsStr) -> Option<u64> {
+        let (cpu, _) = self.layout.container(cgroup)?;
+        Some(cpu.total)
     }
 
     /// The processes of the pod's containers except pause, as directories of `/proc`. This looks at

@@ -17,12 +17,14 @@ pub fn read(settings: &Settings, request: &ScoutRequest) -> Option<IdleNode> {
         MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),
     };
     let subject = find(&request.pod_uid);
-    let upstream = request.upstream_uid.as_deref().map(find);
-    let before = Own::read(subject.as_ref(), upstream.as_ref());
+    let companions = request.companion_uids.iter().flatten();
+    let others = request.upstream_uid.iter().chain(companions);
+    let others: Option<Vec<PodMeter>> = others.map(|uid| find(uid)).collect();
+    let before = Own::read(subject.as_ref(), others.as_deref());
     let span = Span::begin(&settings.proc)?;
     std::thread::sleep(Duration::from_secs(IDLE_SECONDS.into()));
     let span = span.end()?;
-    let after = Own::read(subject.as_ref(), upstream.as_ref());
+    let after = Own::read(subject.as_ref(), others.as_deref());
     let own = before.zip(after).zip(subject.as_ref());
     Some(IdleNode {
         duration_nanoseconds: span.duration_nanoseconds,
@@ -34,19 +36,16 @@ pub fn read(settings: &Settings, request: &ScoutRequest) -> Option<IdleNode> {
 /// What the pods of the run have used so far.
 struct Own {
     subject: Counters,
-    upstream_nanoseconds: u64,
+    others_nanoseconds: u64,
 }
 
 impl Own {
-    /// `None` if that of the subject, or of an echo server where there is one, cannot be read.
-    fn read(subject: Option<&PodMeter>, upstream: Option<&Option<PodMeter>>) -> Option<Self> {
-        let upstream = match upstream {
-            None => 0,
-            Some(meter) => meter.as_ref()?.cpu_nanoseconds()?,
-        };
+    /// `None` if that of the subject, or of one of the `others` (an echo server, companions), cannot be read.
+    fn read(subject: Option<&PodMeter>, others: Option<&[PodMeter]>) -> Option<Self> {
+        let others: Option<u64> = others?.iter().map(PodMeter::cpu_nanoseconds).sum();
         Some(Self {
             subject: subject?.counters()?,
-            upstream_nanoseconds: upstream,
+            others_nanoseconds: others?,
         })
     }
 
@@ -54,9 +53,9 @@ impl Own {
         let memory = meter.memory()?;
         let used = meter.used(&before.subject, &self.subject, memory);
         let shim = used.outside.map_or(0, |shim| shim.cpu_nanoseconds);
-        let upstream = self
-            .upstream_nanoseconds
-            .saturating_sub(before.upstream_nanoseconds);
-        Some(used.cpu_nanoseconds + shim + upstream)
+        let others = self
+            .others_nanoseconds
+            .saturating_sub(before.others_nanoseconds);
+        Some(used.cpu_nanoseconds + shim + others)
     }
 }

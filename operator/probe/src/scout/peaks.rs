@@ -1,6 +1,8 @@
 //! The subject's peak under each workload. Comes last: the load may end the subject, and what was
 //! seen of it before stays.
 
+use std::collections::BTreeMap;
+
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_model::wire::document::Answer;
 use wasmbench_model::wire::failure::Failure;
@@ -70,6 +72,8 @@ fn closed_loop(request: &ScoutRequest, workload: &ScoutWorkload, load: PeakLoad)
         body_prefix: request.body_prefix.clone(),
         pod_uid: request.pod_uid.clone(),
         upstream_uid: request.upstream_uid.clone(),
+        containers: BTreeMap::new(),
+        companion_uids: request.companion_uids.clone(),
         connections: load.connections,
         connection_reuse: ConnectionReuse::KeepAlive,
         load: Load::Duration {

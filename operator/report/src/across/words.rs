@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use wasmbench_model::units::{self, truncate};
+use wasmbench_results::judge::ratios::FEWEST_BLOCKS;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use wasmbench_results::statistics::Scale;
@@ -50,7 +51,7 @@ impl InWords for Across {
         printable(&html! {
             (paragraphs(&compared(self)))
             @if !self.ratios.is_empty() {
-                (table(self).html(Some(&self.line())))
+                (table(self).cards(Some(&self.line())))
                 (paragraphs(&notes(self)))
             }
         })
@@ -98,7 +99,8 @@ impl InWords for Across {
                 shown(ratio)
             )
         });
-        let counts = counts(self.judged(), self.worse(), self.better());
+        let counts = too_few_blocks(self)
+            .unwrap_or_else(|| counts(self.judged(), self.worse(), self.better()));
         // Losses come first, because a line that is too long is cut at its end.
         truncate(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
@@ -220,6 +222,20 @@ fn of_baseline(ratio: &CellRatio, number: f64) -> String {
         Scale::Ratio => units::ratio(number),
         Scale::Difference => unit.shown_difference(number),
     }
+}
+
+/// What runs show that were too short to differ: `6 of 6 undecided: too few blocks`.
+fn too_few_blocks(found: &Across) -> Option<String> {
+    let judged = || {
+        let ratios = found.ratios.iter();
+        ratios.filter(|ratio| ratio.verdict.is_some())
+    };
+    let is_open = |ratio: &CellRatio| {
+        let blocks = ratio.trials_before.min(ratio.trials_after);
+        !ratio.verdict.is_some_and(Verdict::is_decided) && blocks < FEWEST_BLOCKS
+    };
+    let all = judged().count();
+    (all > 0 && judged().all(is_open)).then(|| format!("{all} of {all} undecided: too few blocks"))
 }
 
 /// How many of `all` judged numbers differ, as a sentence.

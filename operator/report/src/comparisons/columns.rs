@@ -1,6 +1,7 @@
 //! The columns of the table of ratios.
 
 use wasmbench_model::units;
+use wasmbench_results::judge::lead;
 
 use super::row::Row;
 use crate::sheet::Sheet;
@@ -23,10 +24,14 @@ pub fn each_block(ratios: &[f64]) -> Option<String> {
         .then(|| each.join(" "))
 }
 
-/// The table of `rows`, with each title as `title` writes it: first what the run was to decide, then
-/// by metric and point.
+/// The table of `rows`, with each title as `title` writes it: the measures in the order of what leads
+/// in them, and so the rows of a measure.
 pub fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) -> Table {
-    rows.sort_by_key(|row| (!row.is_primary, row.metric, row.point));
+    let leads = lead::of_groups(rows.iter().map(|row| ((row.metric, row.point), row.lead)));
+    rows.sort_by_key(|row| {
+        let of_measure = leads.get(&(row.metric, row.point)).copied();
+        (of_measure, row.metric, row.point, row.lead)
+    });
     let decides = |row: &Row<'_>| if row.is_primary { PRIMARY } else { "" };
     Sheet::new(rows)
         .left(title("Versus ") + baseline, move |row| {

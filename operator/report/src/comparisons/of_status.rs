@@ -6,6 +6,7 @@ use wasmbench_api::status::{
 use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::Difference;
+use wasmbench_results::judge::lead::Lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::vocabulary::measure::{Judged, Measured as _, Metric, Unit};
 
@@ -98,11 +99,19 @@ fn judged<'a>(
     } else {
         ""
     };
+    let known = found.verdict.parse::<Verdict>();
+    let decided = known.unwrap_or(Verdict::Inconclusive);
     Row {
         metric,
         point,
         measure,
         is_primary: found.primary,
+        lead: Lead::new(
+            found.primary,
+            decided,
+            found.untrusted.is_none(),
+            found.ratio,
+        ),
         variant: &row.variant,
         ratio: found.ratio,
         bound: found.bound.as_ref().and_then(|bound| bound.parse().ok()),

@@ -39,6 +39,7 @@ fn row(found: &Comparison) -> Row<'_> {
         point: Some(found.point),
         measure: found.metric.at(found.point) + &place(found.metric, found.point),
         is_primary: found.primary,
+        lead: found.lead(),
         variant: &found.variant,
         ratio: found.estimate.stated(),
         bound: found.estimate.bound,

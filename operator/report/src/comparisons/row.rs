@@ -1,6 +1,7 @@
 //! A row of the table.
 
 use wasmbench_model::wire::record::Point;
+use wasmbench_results::judge::lead::Lead;
 use wasmbench_results::statistics::OneSided;
 use wasmbench_results::vocabulary::measure::Metric;
 
@@ -15,6 +16,8 @@ pub struct Row<'a> {
     pub measure: String,
     /// Whether the run was to decide it.
     pub is_primary: bool,
+    /// Its place among the others.
+    pub lead: Lead,
     /// Name of the variant.
     pub variant: &'a str,
     /// The ratio, or with a `bound` the known end of its interval.

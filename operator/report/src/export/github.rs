@@ -4,12 +4,13 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_model::units::truncate;
-use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_model::quote::shorten;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::judge::lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::CellRatio;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::failures::skipped_points;
 use wasmbench_results::summary::trust;
 use wasmbench_results::vocabulary::doubt::Doubt;
 use wasmbench_results::vocabulary::measure::Measured as _;
@@ -21,7 +22,7 @@ use crate::table::{escape, lines};
 
 /// The most rows of a table and lines of a list: a comment may have 65,536 characters.
 const MOST_ROWS: usize = 20;
-/// Longest message, in characters.
+/// Longest message, in characters. Remedies are as long as they are.
 const MAX_MESSAGE_CHARS: usize = 300;
 
 /// The whole text. `versus` is the comparison with the run that the spec names, if it names one.
@@ -31,6 +32,7 @@ pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
         doubts(summary),
         expectations(summary),
         compared(summary),
+        not_measured(summary),
         versus.map(since).unwrap_or_default(),
         more(summary),
     ]
@@ -81,7 +83,6 @@ fn doubts(summary: &Summary) -> String {
         let reason: &str = doubt.reason.into();
         let short = Doubt {
             message: shortened(&doubt.message),
-            remedy: shortened(&doubt.remedy),
             ..doubt.clone()
         };
         format!("**{reason}**: {}", escape(&short.words()))
@@ -100,7 +101,7 @@ fn escaped_short(message: &str) -> String {
 }
 
 fn shortened(message: &str) -> String {
-    truncate(message, MAX_MESSAGE_CHARS)
+    shorten(message, MAX_MESSAGE_CHARS)
 }
 
 /// As many lines as a list may have, and the number of further ones.
@@ -119,11 +120,7 @@ fn and_more(before: &str, more: usize) -> String {
 
 /// What the run was to decide, and the outcome.
 fn compared(summary: &Summary) -> String {
-    let primary: Vec<&Comparison> = summary
-        .comparisons
-        .iter()
-        .filter(|one| one.primary)
-        .collect();
+    let primary = lead::leading(summary.comparisons.iter().filter(|one| one.primary));
     let (shown, rest) = primary.split_at(primary.len().min(MOST_ROWS));
     let table = Sheet::new(shown)
         .left("Variant", |one| one.variant.clone())
@@ -151,6 +148,24 @@ fn compared(summary: &Summary) -> String {
         text.push('\n');
     }
     text + &left_out
+}
+
+/// Every reason why a variant has no measurement, the baseline's first: it explains why the others are not
+/// compared.
+fn not_measured(summary: &Summary) -> String {
+    let mut all = skipped_points(summary);
+    all.sort_by_key(|one| one.variant != summary.baseline);
+    list(all.iter().map(|one| {
+        let under = match one.workloads.as_slice() {
+            [] => String::new(),
+            some => format!(" on {}", escape(&some.join(", "))),
+        };
+        let (variant, reason) = (escape(&one.variant), escape(&one.reason));
+        format!(
+            "Not measured: {variant}{under} ({reason}): {}",
+            escaped_short(&one.message)
+        )
+    }))
 }
 
 /// What changed since the earlier run: the result in one line, and what got worse or better.

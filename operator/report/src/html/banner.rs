@@ -1,11 +1,12 @@
 //! The first words of the page: whether the run decides anything, and what to do next.
 
 use maud::{Markup, html};
+use wasmbench_api::run::TWIN;
+use wasmbench_api::status::SkippedVariant;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::failures::skipped_points;
 use wasmbench_results::summary::trust;
 use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
-
-use crate::left_out::left_out;
 
 /// One sentence in a frame.
 pub fn banner(summary: &Summary) -> Markup {
@@ -18,6 +19,9 @@ fn decision(summary: &Summary) -> (&'static str, String) {
     let tally = trust::tally(summary);
     let (settled, planned) = (tally.decided, tally.planned);
     let why = reasons(summary);
+    if let Some(sentence) = trust::too_few_blocks(summary) {
+        return ("worse", format!("This run does not decide: {sentence}."));
+    }
     match (summary.trustworthy, planned) {
         (None, _) => (
             "open",
@@ -75,17 +79,13 @@ pub fn next(summary: &Summary) -> Markup {
     html! { p.next { b { "Next:" } " " (action(summary)) "." } "\n" }
 }
 
+/// A failure comes first: no doubt about the numbers matters as much as those that are missing.
 fn action(summary: &Summary) -> String {
+    if let Some(failure) = remove_failure(summary) {
+        return failure;
+    }
     if let Some(doubt) = breaking(summary).next() {
         return doubt.remedy.clone();
-    }
-    if let Some(group) = summary
-        .failures
-        .first()
-        .filter(|_| !left_out(summary).is_empty())
-    {
-        let (variant, reason) = (&group.variant, &group.reason);
-        return format!("remove what stops {variant} ({reason}), and run again, or leave it out");
     }
     let primary = summary.comparisons.iter().filter(|one| one.primary);
     if primary.into_iter().any(|one| !one.verdict.is_decided()) {
@@ -99,6 +99,31 @@ fn action(summary: &Summary) -> String {
         "keep the records, and name the node's fingerprint ({}) beside the ratios",
         fingerprint.unwrap_or("unknown")
     )
+}
+
+/// What to do about what was not measured, the baseline first; `None` if all was.
+fn remove_failure(summary: &Summary) -> Option<String> {
+    let skipped = skipped_points(summary);
+    let is_baseline = |one: &&SkippedVariant| one.variant == summary.baseline;
+    let first = skipped.iter().find(is_baseline).or(skipped.first())?;
+    let under = match first.workloads.as_slice() {
+        [] => String::new(),
+        some => format!(" on {}", some.join(", ")),
+    };
+    let (variant, reason) = (&first.variant, &first.reason);
+    let remove = format!("remove what stops {variant}{under} ({reason}), and run again");
+    if *variant != summary.baseline {
+        return Some(format!("{remove}, or leave it out"));
+    }
+    let mut measured = summary.all_cells().filter(|cell| cell.ranked);
+    let other = measured.find(|cell| cell.variant != summary.baseline && cell.variant != TWIN);
+    let (name, namespace) = (&summary.run.name, &summary.run.namespace);
+    Some(other.map_or(remove.clone(), |other| {
+        format!(
+            "{remove}; what was measured is compared by: kubectl wasmbench report {name} -n {namespace} --baseline {}",
+            other.variant
+        )
+    }))
 }
 
 /// Where to find every number.

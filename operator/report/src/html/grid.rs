@@ -3,15 +3,16 @@
 
 use maud::{Markup, html};
 use wasmbench_api::run::Metric;
-use wasmbench_model::units::truncate;
+use wasmbench_model::quote::shorten;
 use wasmbench_results::judge::comparison::Comparison;
+use wasmbench_results::judge::lead;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
 
 use crate::left_out::{LeftOut, left_out};
 
-/// What the table reports for each variant: speed, CPU, memory and start, each by the first of its
-/// measures that is compared.
+/// What the table reports for each variant in addition to what the run was to decide: speed, CPU,
+/// memory and start, each by the first of its measures that is compared.
 const SHOWN: [&[Metric]; 4] = [
     &[
         Metric::Capacity,
@@ -25,7 +26,7 @@ const SHOWN: [&[Metric]; 4] = [
 ];
 
 /// Longest reason why nothing is compared, in characters.
-const MAX_REASON_CHARS: usize = 160;
+const MAX_REASON_CHARS: usize = 360;
 
 /// The table: one row per variant, one column per workload. Empty for a run of only the baseline.
 pub fn grid(summary: &Summary) -> Markup {
@@ -44,11 +45,12 @@ pub fn grid(summary: &Summary) -> Markup {
     let workloads = &summary.compared.workloads;
     html! {
         div.table {
-            table.comparison-grid {
+            table.comparison-grid.cards {
                 "\n"
+                caption { "Compared with " (baseline) } "\n"
                 thead {
                     tr {
-                        th scope="col" { "compared with " (baseline) }
+                        th scope="col" { "Variant" }
                         @for workload in workloads { th scope="col" { (workload.name) } }
                     }
                 } "\n"
@@ -57,7 +59,9 @@ pub fn grid(summary: &Summary) -> Markup {
                     @for variant in variants {
                         tr {
                             th scope="row" { (variant) }
-                            @for workload in workloads { td { (cell(summary, variant, &workload.name, &left_out)) } }
+                            @for workload in workloads {
+                                td data-title=(workload.name) { (cell(summary, variant, &workload.name, &left_out)) }
+                            }
                         } "\n"
                     }
                 }
@@ -74,18 +78,22 @@ fn cell(summary: &Summary, variant: &str, workload: &str, left_out: &[LeftOut<'_
                 == (variant, workload, *metric)
         })
     };
-    let compared_measures: Vec<&Comparison> = SHOWN
+    let of_both = |one: &&Comparison| one.variant == variant && one.workload == workload;
+    let primary = summary.comparisons.iter().filter(|one| one.primary);
+    let primary = lead::leading(primary.filter(of_both));
+    let is_shown = |one: &Comparison| primary.iter().any(|shown| shown.metric == one.metric);
+    let others = SHOWN
         .iter()
-        .filter_map(|measures| measures.iter().find_map(compared))
-        .collect();
-    if !compared_measures.is_empty() {
-        return html! { @for one in compared_measures { (chip(one)) } };
+        .filter_map(|measures| measures.iter().find_map(compared));
+    let others: Vec<&Comparison> = others.filter(|one| !is_shown(one)).collect();
+    if !(primary.is_empty() && others.is_empty()) {
+        return html! { @for one in primary.iter().chain(&others) { (chip(one)) } };
     }
     let mut reasons = left_out.iter();
     let reason = reasons
         .find(|one| (one.variant, one.workload) == (variant, workload))
         .map_or("nothing in common", |one| one.reason.as_str());
-    html! { span class="chip open" { "not compared: " (truncate(reason, MAX_REASON_CHARS)) } }
+    html! { span class="chip open" { "not compared: " (shorten(reason, MAX_REASON_CHARS)) } }
 }
 
 fn chip(one: &Comparison) -> Markup {

@@ -32,7 +32,7 @@ mod workload;
 mod writer;
 
 pub use marks::Points;
-pub use page::{HATCH, STYLE, plots, report_body, report_html};
+pub use page::{HATCH, STYLE, plots, report_head, report_html, report_rest};
 
 /// How much of a run is drawn. The size of a report is limited, so large runs are drawn in less
 /// detail, with a note on the page.

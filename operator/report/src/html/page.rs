@@ -41,20 +41,33 @@ pub fn report_html(summary: &Summary, room: usize) -> String {
     page(&report_body(summary, room)).into_string()
 }
 
-/// The page without its frame and title, as part of another page, which must contain [`HATCH`].
-pub fn report_body(summary: &Summary, room: usize) -> Markup {
-    let (head, foot) = (printable(&head(summary)), printable(&foot(summary)));
-    let room = room.saturating_sub(head.0.len() + foot.0.len());
-    html! { (head) (plots(summary, room)) (foot) }
+/// The page without its frame and title.
+fn report_body(summary: &Summary, room: usize) -> Markup {
+    let head = report_head(summary);
+    let rest = report_rest(summary, room.saturating_sub(head.0.len()), true);
+    html! { (head) (rest) }
+}
+
+/// What was decided, and how far to trust it, as part of another page.
+pub fn report_head(summary: &Summary) -> Markup {
+    printable(&head(summary))
+}
+
+/// The rest in at most `room` bytes, as part of another page, which must contain [`HATCH`]. What is long
+/// is folded unless `is_open`.
+pub fn report_rest(summary: &Summary, room: usize, is_open: bool) -> Markup {
+    let foot = printable(&foot(summary));
+    let room = room.saturating_sub(foot.0.len());
+    html! { (plots(summary, room, is_open)) (foot) }
 }
 
 /// The sections of the workloads in at most `room` bytes, with a note on what is missing.
-pub fn plots(summary: &Summary, room: usize) -> Markup {
+pub fn plots(summary: &Summary, room: usize, is_open: bool) -> Markup {
     let room = room.saturating_sub(MAX_NOTE_BYTES);
     let workloads = summary.compared.workloads.len();
     let least = DETAILS[DETAILS.len() - 1];
     for detail in DETAILS {
-        let shown = workload_sections(summary, detail, room);
+        let shown = workload_sections(summary, detail, room, is_open);
         if shown.len() == workloads || detail == least {
             return html! {
                 (note(detail, workloads - shown.len()))
@@ -66,10 +79,10 @@ pub fn plots(summary: &Summary, room: usize) -> Markup {
 }
 
 /// The sections of as many workloads as fit.
-fn workload_sections(summary: &Summary, detail: Detail, room: usize) -> Vec<Markup> {
+fn workload_sections(summary: &Summary, detail: Detail, room: usize, is_open: bool) -> Vec<Markup> {
     let (mut shown, mut used) = (vec![], 0);
     for index in 0..summary.compared.workloads.len() {
-        let section = printable(&workload::workload(summary, index, detail));
+        let section = printable(&workload::workload(summary, index, detail, is_open));
         used += section.0.len();
         if used > room {
             break;

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use wasmbench_api::run::TWIN;
-use wasmbench_model::units::{self, truncate};
+use wasmbench_model::quote::shorten;
+use wasmbench_model::units;
 use wasmbench_model::wire::record::Point;
 use wasmbench_results::judge::comparison::{Comparison, Estimate};
+use wasmbench_results::judge::lead;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::vocabulary::measure::{Measured as _, Metric};
 
@@ -20,7 +22,7 @@ use crate::left_out::left_out;
 /// Why a ratio may be undecided although its interval excludes 1.
 const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged together: one whose interval leaves out 1 may be undecided.";
 /// Longest reason why a variant is not compared.
-const MAX_REASON_CHARS: usize = 240;
+const MAX_REASON_CHARS: usize = 512;
 
 /// The plot of a workload with the text around it; empty where nothing is compared.
 pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Markup {
@@ -32,15 +34,17 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> Ma
         .noise_floors
         .iter()
         .filter(|twin| twin.workload == workload);
-    let points: BTreeSet<(bool, Metric, Point)> = compared
-        .map(|one| (one.metric, one.point))
-        .chain(twins.map(|twin| (twin.metric, twin.point)))
-        // What the run was to decide comes first.
-        .map(|(metric, point)| (!is_primary(summary, workload, metric, point), metric, point))
-        .collect();
+    let leads = lead::of_groups(compared.map(|one| ((one.metric, one.point), one.lead())));
+    let of_twins = twins.map(|twin| (twin.metric, twin.point));
+    let points: BTreeSet<(Metric, Point)> = leads.keys().copied().chain(of_twins).collect();
+    let mut points: Vec<(Metric, Point)> = points.into_iter().collect();
+    points.sort_by_key(|place| {
+        let lead = leads.get(place);
+        (lead.is_none(), lead.copied())
+    });
     let groups: Vec<Group> = points
         .into_iter()
-        .map(|(_, metric, point)| group(summary, workload, metric, point))
+        .map(|(metric, point)| group(summary, workload, metric, point))
         .collect();
     let not_compared = not_compared(summary, workload);
     if groups.is_empty() {
@@ -104,7 +108,7 @@ fn not_compared(summary: &Summary, workload: &str) -> Markup {
             format!(
                 "{} ({})",
                 one.variant,
-                truncate(&one.reason, MAX_REASON_CHARS)
+                shorten(&one.reason, MAX_REASON_CHARS)
             )
         })
         .collect();

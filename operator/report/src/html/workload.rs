@@ -36,8 +36,9 @@ const PLOTTED: [AnySweep; AnySweep::COUNT] = [
     AnySweep::Scout,
 ];
 
-/// Everything about one workload: the one at `index` of those compared.
-pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
+/// Everything about one workload: the one at `index` of those compared. Trials and tables are folded
+/// unless `is_open`.
+pub fn workload(summary: &Summary, index: usize, detail: Detail, is_open: bool) -> Markup {
     let Some(workload) = summary.compared.workloads.get(index) else {
         return html! {};
     };
@@ -54,6 +55,10 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
         // Capacity and payload have figures of their own.
         AnySweep::Capacity | AnySweep::Payload | AnySweep::Scout => vec![],
     });
+    let plots: Vec<Plot> = plots.collect();
+    let trials = html! {
+        div.plots { "\n" @for plot in &plots { (figure(summary, plot)) } } "\n"
+    };
     html! {
         section {
             "\n"
@@ -62,8 +67,12 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> Markup {
             (ratios::figure(summary, name, &id, detail))
             (capacity_plot::figure(summary, name, &id, detail.points, &legend(summary)))
             (payload_plot::figure(summary, name, &id, detail.points, &legend(summary)))
-            div.plots { "\n" @for plot in plots { (figure(summary, &plot)) } } "\n"
-            @if detail.tables { (writer::foldable(&numbers(summary, name), true)) }
+            @if is_open {
+                (trials)
+            } @else if !plots.is_empty() {
+                details { summary { "Every trial on " (name) } "\n" (trials) } "\n"
+            }
+            @if detail.tables { (writer::foldable(&numbers(summary, name), is_open)) }
         } "\n"
     }
 }

@@ -63,7 +63,14 @@ fn remarks(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
     let in_report = in_report(run, status).into_iter();
     let skipped = status.skipped.iter().map(|skipped| {
         let (variant, reason) = (&skipped.variant, &skipped.reason);
-        format!("Not measured: {variant} ({reason}): {}", skipped.message)
+        let under = match skipped.workloads.as_slice() {
+            [] => String::new(),
+            some => format!(" on {}", some.join(", ")),
+        };
+        format!(
+            "Not measured: {variant}{under} ({reason}): {}",
+            skipped.message
+        )
     });
     let left_out = status.not_applicable.iter().map(|left_out| {
         let (variant, what) = (&left_out.variant, &left_out.what);

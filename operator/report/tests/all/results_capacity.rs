@@ -341,7 +341,7 @@ fn a_million_requests_cost_the_cpu_time_at_the_target() {
         memory_bytes: 16e9,
         cpu_utilisation: 1.0,
     };
-    let costs = Costs::new(&summary, node);
+    let costs = Costs::new(&summary, node, None);
     let measured = costs.million_requests[0].measured.unwrap();
     // Two seconds for a thousand requests.
     assert!((measured.median - 2000.0).abs() < 1e-6, "{measured:?}");

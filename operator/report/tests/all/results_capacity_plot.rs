@@ -127,7 +127,7 @@ fn the_page_and_the_dashboard_show_where_each_variant_crosses_the_target() {
     let summary = summary();
     for page in [
         report_html(&summary, usize::MAX),
-        plots(&summary, usize::MAX).into_string(),
+        plots(&summary, usize::MAX, true).into_string(),
     ] {
         for expected in [
             "Capacity: p99 by rate",

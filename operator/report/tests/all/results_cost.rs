@@ -36,7 +36,7 @@ fn failing() -> Summary {
 #[test]
 fn invalid_points_have_a_reason_instead_of_a_cost() {
     let summary = failing();
-    let costs = Costs::new(&summary, node());
+    let costs = Costs::new(&summary, node(), None);
     let cost_of = |variant: &str| {
         let mut all = costs.million_requests.iter();
         let found = all.find(|cost| cost.variant == variant && cost.workload == "hello");
@@ -57,7 +57,7 @@ fn invalid_points_have_a_reason_instead_of_a_cost() {
 #[test]
 fn requests_are_priced_at_the_point_where_the_variants_are_compared() {
     let summary = summarize(&run(), &all_measured(&run()));
-    let costs = Costs::new(&summary, node());
+    let costs = Costs::new(&summary, node(), None);
     for cost in &costs.million_requests {
         let compared = cost.versus_baseline.map(|compared| compared.point);
         let is_baseline = cost.variant == "native";
@@ -76,7 +76,7 @@ fn memory_comes_from_the_warm_pod_without_a_throughput_sweep() {
         "sweeps": {"warmLatency": {}},
     }));
     let summary = summarize(&run, &all_measured(&run));
-    let costs = Costs::new(&summary, node());
+    let costs = Costs::new(&summary, node(), None);
     assert_eq!(costs.million_requests[0].point, Some(Point::WarmLatency));
     assert!(costs.any());
 }
@@ -85,9 +85,35 @@ fn memory_comes_from_the_warm_pod_without_a_throughput_sweep() {
 fn an_untrusted_run_is_marked_as_such_before_any_cost() {
     let mut summary = failing();
     summary.trustworthy = Some(false);
-    let text = cost_text(&summary, &Costs::new(&summary, node()));
+    let text = cost_text(&summary, &Costs::new(&summary, node(), None));
     let doubt = text.find("Trustworthy: NO").unwrap();
     assert!(doubt < text.find("A million requests").unwrap(), "{text}");
+}
+
+#[test]
+fn a_rate_shows_what_a_month_costs_and_what_a_variant_saves() {
+    let summary = summarize(&run(), &all_measured(&run()));
+    let costs = Costs::new(&summary, node(), Some(500.0));
+    let (million, month) = (&costs.million_requests[1], &costs.rate_month[1]);
+    let times = month.cost.unwrap().median / million.cost.unwrap().median;
+    assert!((times / 1314.0 - 1.0).abs() < 1e-3, "{times}");
+    assert!(
+        costs.saved(&costs.rate_month[0]).is_none(),
+        "it is the baseline"
+    );
+    let saved = costs.saved(month).unwrap();
+    let ratio = month.versus_baseline.unwrap().estimate.ratio;
+    let baseline = costs.rate_month[0].cost.unwrap().median;
+    assert!(
+        (saved.amount - baseline * (1.0 - ratio)).abs() < 1e-9,
+        "{saved:?}"
+    );
+    let text = cost_text(&summary, &costs);
+    assert!(
+        text.contains("A month with 500 requests per second"),
+        "{text}"
+    );
+    assert!(!cost_text(&summary, &Costs::new(&summary, node(), None)).contains("SAVES"));
 }
 
 fn all<'a>(costs: &'a Costs<'_>) -> impl Iterator<Item = &'a Cost<'a>> {
@@ -98,8 +124,8 @@ proptest! {
     #[test]
     fn a_more_expensive_node_raises_all_costs_and_changes_no_ratio(factor in 1e-2..1e2) {
         let summary = summarize(&run(), &all_measured(&run()));
-        let cheap = Costs::new(&summary, node());
-        let dear = Costs::new(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });
+        let cheap = Costs::new(&summary, node(), None);
+        let dear = Costs::new(&summary, NodePrice { per_hour: 0.10 * factor, ..node() }, None);
         for (one, other) in all(&cheap).zip(all(&dear)) {
             prop_assert_eq!(one.versus_baseline, other.versus_baseline);
             prop_assert_eq!(one.measured, other.measured);
@@ -119,7 +145,7 @@ proptest! {
     ) {
         let summary = summarize(&run(), &all_measured(&run()));
         let node = NodePrice { per_hour, vcpus, memory_bytes, cpu_utilisation: share };
-        let costs = Costs::new(&summary, node);
+        let costs = Costs::new(&summary, node, None);
         for cost in all(&costs).filter_map(|cost| cost.cost) {
             prop_assert!(0.0 <= cost.low && cost.low <= cost.median && cost.median <= cost.high);
             prop_assert!(cost.high.is_finite());

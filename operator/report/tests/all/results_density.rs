@@ -100,7 +100,7 @@ fn an_idle_instance_costs_what_one_more_takes_with_its_shim() {
         memory_bytes: 16.0 * 1024.0 * MIB as f64,
         cpu_utilisation: 1.0,
     };
-    let costs = Costs::new(&summary, node);
+    let costs = Costs::new(&summary, node, None);
     let heavy = &costs.instance_month[1];
     assert_eq!(
         (heavy.variant, heavy.metric),

@@ -28,8 +28,8 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
     let shown = first_screen(&summarize(&run, &all_measured(&run)));
     let banner = "<p class=\"banner better\">This run decides: 4 of 4 primary comparisons";
     let chips = [
-        "<span class=\"chip worse\">48 % fewer requests/s</span>",
         "<span class=\"chip worse\">92 % more CPU</span>",
+        "<span class=\"chip worse\">48 % fewer requests/s</span>",
         "<span class=\"chip worse\">5.05x more memory</span>",
         "<span class=\"chip equal\">throughput: equivalent</span>",
     ];
@@ -43,6 +43,8 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
         next,
         "<details>",
     ];
+    // What the run was to decide is shown first, and all of it.
+    assert!(shown.contains("% slower</span>"), "{shown}");
     let places = order.map(|part| shown.find(part));
     assert!(places.iter().all(Option::is_some), "{places:?} in {shown}");
     assert!(places.is_sorted(), "{places:?}");
@@ -101,6 +103,25 @@ fn the_reason_for_missing_ratios_is_on_the_first_screen_and_below() {
     let html = report_html(&summary, usize::MAX);
     let below = "Without a primary ratio: embedded (SubjectCrashed: exit code 1).";
     assert_eq!(html.matches(below).count(), 2);
+}
+
+#[test]
+fn a_baseline_that_failed_comes_before_any_doubt_and_has_a_way_to_compare_the_others() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |trial: &TrialId| trial.cell.variant == "native",
+        |trial, position| {
+            let outcome = failed("SubjectNotStarted", "USER root");
+            record(trial, position, outcome, None)
+        },
+    );
+    let shown = first_screen(&summarize(&run, &records));
+    let next = "<b>Next:</b> remove what stops native (SubjectNotStarted), and run again; what was measured is \
+                compared by: kubectl wasmbench report";
+    assert!(shown.contains(next), "{shown}");
+    assert!(shown.contains("--baseline embedded."), "{shown}");
 }
 
 #[test]

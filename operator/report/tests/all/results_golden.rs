@@ -8,7 +8,7 @@ use wasmbench_report::files::report_files;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
-use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::failures::skipped_points;
 use wasmbench_results::summary::trust::{Trust, trust};
 
 use crate::results_support::{
@@ -59,7 +59,7 @@ fn as_run(input: &RunInput, summary: &Summary) -> BenchmarkRun {
             ..Progress::default()
         }),
         verdict: Some(summary.verdict.clone()),
-        skipped: skipped_variants(summary),
+        skipped: skipped_points(summary),
         summary: status_rows(summary),
         ..BenchmarkRunStatus::default()
     });

@@ -205,7 +205,7 @@ fn the_plot_has_every_size_of_every_trial_and_a_line_for_each_variant() {
     let summary = found(2.0);
     for page in [
         report_html(&summary, usize::MAX),
-        plots(&summary, usize::MAX).into_string(),
+        plots(&summary, usize::MAX, true).into_string(),
     ] {
         for expected in [
             "Payload: CPU time per request by the size of its body",

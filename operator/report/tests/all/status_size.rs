@@ -116,11 +116,12 @@ fn every_list_and_message_at_its_longest() {
     let records: Vec<String> = (0..1000).map(|i| format!("{i:r>253}")).collect();
     let status = status_with(spec, |conclusion| {
         conclusion.records.clone_from(&records);
-        conclusion.skipped = (0..15)
+        conclusion.skipped = (0..16)
             .map(|i| SkippedVariant {
                 variant: name("v", i),
                 reason: "R".repeat(64),
                 message: "m".repeat(512),
+                workloads: vec![],
             })
             .collect();
         conclusion.trust = Trust::No {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_model::noise::{self, Noise};
-use wasmbench_model::units::truncate;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::wire::record::Record;
 use wasmbench_model::wire::scout::{ANSWERS, AfterAnswer, BodyFraming, ScoutDocument, Scouted};
 
@@ -110,6 +110,6 @@ fn looked_at(scouted: &Scouted) -> LookedAt {
     LookedAt {
         workload: scouted.workload.clone(),
         answers: arrived.collect(),
-        message: message.map(|text| truncate(text, MAX_MESSAGE_CHARS)),
+        message: message.map(|text| shorten(text, MAX_MESSAGE_CHARS)),
     }
 }

@@ -97,6 +97,10 @@ pub struct Metrics {
     /// CPU time of the node's services for the subject's log, per request of the window, in
     /// microseconds: 0 where they used too little for it to matter.
     pub log_cpu: Option<f64>,
+    /// CPU time per request of each container of a pod that somebody else has made, in microseconds.
+    pub containers_cpu: BTreeMap<String, f64>,
+    /// CPU time of the companions per request of the window, in microseconds.
+    pub companions_cpu: Option<f64>,
     /// CPUs that the subject's pod used: its CPU time per time of the window.
     pub cpus: Option<f64>,
     /// Memory of the subject's pod, in bytes; see [`MemorySource`].
@@ -264,6 +268,15 @@ pub fn metrics(
             .map(round_time),
         log_cpu: meter
             .and_then(|meter| per_request(meter.services?.log_nanoseconds(), &load))
+            .map(round_time),
+        containers_cpu: window
+            .containers
+            .iter()
+            .filter_map(|(name, used)| Some((name.clone(), round_time(per_request(*used, &load)?))))
+            .collect(),
+        companions_cpu: window
+            .companions_cpu_nanoseconds
+            .and_then(|used| per_request(used, &load))
             .map(round_time),
         cpus: pod_use::cpus(window).map(round_number),
         memory,

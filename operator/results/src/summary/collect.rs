@@ -276,6 +276,7 @@ impl Collector {
             },
             seed: run.seed,
             baseline: run.baseline().to_owned(),
+            planned_baseline: None,
             verdict: String::new(),
             trustworthy: trust::trustworthy(trials, &doubts),
             doubts,

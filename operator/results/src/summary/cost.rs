@@ -42,6 +42,20 @@ pub struct Costs<'a> {
     pub million_requests: Vec<Cost<'a>>,
     /// An idle instance for a month, by workload and variant.
     pub instance_month: Vec<Cost<'a>>,
+    /// Requests per second, if a rate was given.
+    pub rate: Option<f64>,
+    /// A month with so many requests per second, by workload and variant; empty without a rate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rate_month: Vec<Cost<'a>>,
+}
+
+/// What is saved in a month; below 0 is more than the baseline costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saved {
+    /// In the currency of the price.
+    pub amount: f64,
+    /// By the ends of the ratio's interval.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// A number measured for a variant under a workload, and its cost.
@@ -69,8 +83,13 @@ pub struct Cost<'a> {
 }
 
 impl<'a> Costs<'a> {
-    /// What the run of `summary` costs on `node`.
-    pub fn new(summary: &'a Summary, node: NodePrice) -> Self {
+    /// What the run of `summary` costs on `node`, also with `rate` requests per second.
+    pub fn new(summary: &'a Summary, node: NodePrice, rate: Option<f64>) -> Self {
+        let request = |variant: &'a str, workload: &'a str| {
+            let what = (variant, workload, Metric::CpuPerRequest);
+            at_target(summary, what, |climbs| climbs.cpu_microseconds_per_request)
+                .unwrap_or_else(|| loaded(summary, what, |load| load.cpu_microseconds_per_request))
+        };
         let dense = !summary.density.is_empty();
         let memory = |variant: &'a str, workload: &'a str| {
             let what = (variant, workload, Metric::Memory);
@@ -88,17 +107,33 @@ impl<'a> Costs<'a> {
             baseline: &summary.baseline,
             node,
             million_requests: each(summary, |variant, workload| {
-                let what = (variant, workload, Metric::CpuPerRequest);
-                at_target(summary, what, |climbs| climbs.cpu_microseconds_per_request)
-                    .unwrap_or_else(|| {
-                        loaded(summary, what, |load| load.cpu_microseconds_per_request)
-                    })
-                    .priced(|cpu| node.of_million_requests(cpu))
+                request(variant, workload).priced(|cpu| node.of_million_requests(cpu))
             }),
             instance_month: each(summary, |variant, workload| {
                 memory(variant, workload).priced(|bytes| node.of_instance_month(bytes))
             }),
+            rate,
+            rate_month: rate.map_or_else(Vec::new, |rate| {
+                each(summary, |variant, workload| {
+                    request(variant, workload).priced(|cpu| node.of_rate_month(cpu, rate))
+                })
+            }),
         }
+    }
+
+    /// What a variant saves in a month at the rate, compared with the baseline: by the run's ratio, with
+    /// its interval. `None` for the baseline, and where there is no ratio.
+    pub fn saved(&self, row: &Cost<'_>) -> Option<Saved> {
+        let ratio = &row.versus_baseline?.estimate;
+        let mut rows = self.rate_month.iter();
+        let baseline =
+            rows.find(|one| one.variant == self.baseline && one.workload == row.workload)?;
+        let cost = baseline.cost?.median;
+        let saved = |ratio: f64| cost * (1.0 - ratio);
+        Some(Saved {
+            amount: saved(ratio.ratio),
+            interval: ratio.ends().map(|(low, high)| (saved(high), saved(low))),
+        })
     }
 
     /// Whether any entry has a cost.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::SkippedVariant;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::units::truncate;
 use wasmbench_model::wire::record::{Outcome, TrialId};
 
@@ -15,6 +16,9 @@ const MAX_FAILURES: usize = 20;
 /// Longest message of a failure, in characters; the same limit as in the status field for skipped
 /// variants.
 const MAX_FAILURE_CHARS: usize = 512;
+/// The most entries of the status field for skipped variants.
+const MAX_SKIPPED: usize = 16;
+
 /// Failed and skipped trials by variant and reason, the most frequent first, and how many trials
 /// are not in the list.
 pub fn failures(
@@ -39,11 +43,17 @@ pub fn failures(
             .or_insert_with(|| FailureGroup {
                 variant: trial.cell.variant.clone(),
                 reason: truncate(reason.as_str(), 64),
-                message: truncate(message, MAX_FAILURE_CHARS),
+                message: shorten(message, MAX_FAILURE_CHARS),
                 first: trial.to_string(),
+                workloads: vec![],
                 failed: 0,
                 skipped: 0,
             });
+        let workload = &trial.cell.workload;
+        // A scout is of all workloads.
+        if !trial.is_scout() && !group.workloads.contains(workload) {
+            group.workloads.push(workload.clone());
+        }
         group.failed += tried;
         group.skipped += 1 - tried;
     }
@@ -96,20 +106,52 @@ fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
 /// Variants with failed or skipped trials and no measurement, with the reason for most of these
 /// trials.
 pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
-    let unmeasured = summary.compared.variants.iter().filter(|variant| {
-        let mut cells = summary.all_cells();
-        !cells.any(|cell| cell.variant == variant.name && cell.counts.is_measured())
-    });
+    let variants = summary.compared.variants.iter();
+    let unmeasured = variants.filter(|variant| !is_measured(summary, &variant.name, None));
     let skipped = unmeasured.filter_map(|variant| {
-        let group = summary
-            .failures
-            .iter()
-            .find(|group| group.variant == variant.name)?;
-        Some(SkippedVariant {
-            variant: variant.name.clone(),
-            reason: truncate(&group.reason, 64),
-            message: truncate(&group.message, 512),
-        })
+        let mut groups = summary.failures.iter();
+        let group = groups.find(|group| group.variant == variant.name)?;
+        Some(skipped(group, vec![]))
     });
     skipped.collect()
+}
+
+/// Every reason why a variant has no measurement, at all or under a workload, in the order of the
+/// spec; the most frequent reasons first.
+pub fn skipped_points(summary: &Summary) -> Vec<SkippedVariant> {
+    let mut all = vec![];
+    for variant in &summary.compared.variants {
+        let is_missing = !is_measured(summary, &variant.name, None);
+        let groups = summary.failures.iter();
+        for group in groups.filter(|group| group.variant == variant.name) {
+            let mut workloads = group.workloads.clone();
+            workloads.retain(|one| !is_measured(summary, &variant.name, Some(one)));
+            let is_everywhere = workloads.len() == summary.compared.workloads.len();
+            if is_missing && (workloads.is_empty() || is_everywhere) {
+                all.push(skipped(group, vec![]));
+            } else if !workloads.is_empty() {
+                all.push(skipped(group, workloads));
+            }
+        }
+    }
+    all.truncate(MAX_SKIPPED);
+    all
+}
+
+/// Whether the variant has a measurement, under this workload or under any.
+fn is_measured(summary: &Summary, variant: &str, workload: Option<&str>) -> bool {
+    let mut cells = summary.all_cells();
+    cells.any(|cell| {
+        let is_there = workload.is_none_or(|workload| cell.is_of(variant, workload));
+        cell.variant == variant && is_there && cell.counts.is_measured()
+    })
+}
+
+fn skipped(group: &FailureGroup, workloads: Vec<String>) -> SkippedVariant {
+    SkippedVariant {
+        variant: group.variant.clone(),
+        reason: group.reason.clone(),
+        message: group.message.clone(),
+        workloads,
+    }
 }

@@ -70,6 +70,8 @@ pub struct Summary {
     pub seed: i64,
     /// The variant with which the others are compared.
     pub baseline: String,
+    /// The baseline of the run's spec, if the variants are compared with another one.
+    pub planned_baseline: Option<String>,
     /// The result in one line, at most 220 characters.
     pub verdict: String,
     /// Whether the numbers can be trusted; absent if there are none.
@@ -187,6 +189,9 @@ pub struct FailureGroup {
     pub message: String,
     /// The first trial of the group, `variant/workload/point/bN`.
     pub first: String,
+    /// Names of the workloads of its trials, in the order of the first of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workloads: Vec<String>,
     /// Trials that were tried and failed.
     pub failed: u32,
     /// Trials that were skipped.

@@ -30,6 +30,12 @@ impl NodePrice {
         self.per_hour * seconds / sold_per_hour
     }
 
+    /// The cost of a month with so many requests per second that take this much CPU time each.
+    pub fn of_rate_month(&self, cpu_microseconds_per_request: f64, rate: f64) -> f64 {
+        let millions = rate * SECONDS_PER_HOUR * HOURS_PER_MONTH / 1e6;
+        millions * self.of_million_requests(cpu_microseconds_per_request)
+    }
+
     /// The cost of an instance of this many bytes per month, if the whole price is paid for memory.
     pub fn of_instance_month(&self, bytes: f64) -> f64 {
         self.per_hour * HOURS_PER_MONTH * bytes / self.memory_bytes
@@ -68,6 +74,9 @@ mod tests {
             cpu_utilisation: 1.0,
         };
         assert!(close(node.of_million_requests(43.9), 0.1 * 43.9 / 14_400.0));
+        // 1,314 million requests.
+        let month = node.of_rate_month(43.9, 500.0);
+        assert!(close(month, 1314.0 * node.of_million_requests(43.9)));
         // A sixteenth of the memory for a month.
         assert!(close(
             node.of_instance_month(f64::from(1 << 30)),

@@ -171,6 +171,18 @@ pub fn tally_words(summary: &Summary) -> Option<String> {
     (planned > 0).then(|| format!("Of {planned} primary comparisons {decided} decided{others}."))
 }
 
+/// What a run found that was too short to decide anything: `6 of 6 undecided: too few blocks`.
+pub fn too_few_blocks(summary: &Summary) -> Option<String> {
+    let primary = || summary.comparisons.iter().filter(|one| one.primary);
+    let is_open = |one: &Comparison| {
+        !one.verdict.is_decided() && one.untrusted.contains(&Reason::TooFewBlocks)
+    };
+    let undecided = primary().filter(|one| is_open(one)).count();
+    let planned = tally(summary).planned;
+    (undecided > 0 && undecided == primary().count())
+        .then(|| format!("{undecided} of {planned} undecided: too few blocks"))
+}
+
 /// Keeps doubts that concern the whole run or its primary comparisons, and turns the others into
 /// notes: points that are left out of comparisons do not speak against the comparisons that remain.
 /// Without primary comparisons all doubts stay as they are.

@@ -32,6 +32,7 @@ impl TrialReason {
             | R::RuntimeClassNotFound
             | R::NotAllowed
             | R::RecordsFull
+            | R::NothingToCompare
             | R::BodyUnavailable
             | R::BodyChanged
             | R::PodRejected
@@ -41,6 +42,8 @@ impl TrialReason {
             | R::StartTimedOut
             | R::SubjectCrashed
             | R::SubjectAltered
+            | R::NotOffered
+            | R::TakenBack
             | R::SubjectLost
             | R::SubjectNotRemoved
             | R::NeverListened

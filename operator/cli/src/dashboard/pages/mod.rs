@@ -3,6 +3,7 @@
 
 pub mod change;
 pub mod compared;
+pub mod cost;
 pub mod frame;
 pub mod list;
 pub mod new;

@@ -25,7 +25,8 @@ const FIELDS: [(&str, &str, &str); 6] = [
 ];
 
 /// The page; `error` is the reason why the run was not created.
-pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
+pub async fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
+    let plan = plan(dashboard, form).await;
     let at = |page: &str| dashboard.access.path(page);
     let given = [
         &form.name,
@@ -63,15 +64,19 @@ pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
             }
         }
         h2 { "Plan" }
-        section #plan aria-live="polite" { (plan(dashboard, form)) }
+        section #plan aria-live="polite" { (plan) }
     };
     frame::page(dashboard, "New run", None, &body)
 }
 
-/// What the manifest would do.
-pub fn plan(dashboard: &Dashboard, form: &Form) -> Markup {
-    match form.plan(&dashboard.earlier()) {
-        Ok(plan) => html! { pre tabindex="0" { (plan) } },
+/// What the manifest would do, and what stands in its way in the cluster.
+pub async fn plan(dashboard: &Dashboard, form: &Form) -> Markup {
+    let planned = form.plan(&dashboard.earlier());
+    match planned.and_then(|plan| Ok((plan, form.run()?))) {
+        Ok((plan, run)) => {
+            let obstacles = Box::pin(dashboard.obstacles(&run)).await;
+            html! { pre tabindex="0" { (plan) (obstacles) } }
+        }
         Err(error) => html! { p.error { (error) } },
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
 use wasmbench_report::files;
-use wasmbench_report::html::{HATCH, plots, report_body};
+use wasmbench_report::html::{HATCH, plots, report_head, report_rest};
 use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 use crate::dashboard::followed::Recorded;
@@ -34,11 +34,13 @@ pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> M
     frame::page(dashboard, &place, Some(&events), &frame::live(&regions))
 }
 
-/// The parts of the page that are updated live.
+/// The parts of the page that are updated live: what was decided stands above how it was measured.
 pub fn regions(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Regions {
+    let decided = recorded.summary.as_ref().filter(|_| run.is_finished());
     vec![
         ("state", state(dashboard, run)),
         ("doubts", doubts(run, recorded)),
+        ("decision", decided.map_or_else(|| html! {}, report_head)),
         ("trials", trials::table(run, recorded)),
         ("report", report(dashboard, run, recorded)),
     ]
@@ -51,6 +53,7 @@ pub fn gone() -> Regions {
     vec![
         ("state", gone),
         ("doubts", nothing()),
+        ("decision", nothing()),
         ("trials", nothing()),
         ("report", nothing()),
     ]
@@ -80,6 +83,7 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
                 }
             }
             p { (progress.map_or("Waiting for the operator to see the run.", |progress| progress.message.as_str())) }
+            @if let Some(delay) = progress.and_then(|progress| progress.delay.as_ref()) { p.hint { (delay) } }
         } @else if let Some(why) = failed {
             p.error { (why.message) }
         }
@@ -99,6 +103,9 @@ fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
         p.links {
             @if !run.is_finished() {
                 (to(if run.spec.suspend { Change::Resume } else { Change::Suspend }))
+            }
+            @if run.is_finished() {
+                a.button #cost href=(dashboard.access.path(&format!("runs/{place}/cost"))) { "What it costs" } " "
             }
             a.button #again href=(again) { "Start one like it" } " "
             (to(Change::Delete))
@@ -120,7 +127,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
             (trouble)
             @match trusted {
                 Some(true) => p.better { "Trustworthy: yes" },
-                Some(false) => p.worse { "Trustworthy: no. The doubts are listed below." },
+                Some(false) => p.worse { "Trustworthy: no. The doubts are listed below the decision." },
                 None => {},
             }
         };
@@ -169,11 +176,12 @@ fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Mar
         return html! {
             h2 { "So far" }
             p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is reported at its end." }
-            (HATCH) (plots(summary, ROOM))
+            (HATCH) (plots(summary, ROOM, true))
         };
     }
+    let is_short = summary.compared.workloads.len() == 1;
     html! {
-        (HATCH) (report_body(summary, ROOM))
+        (HATCH) (report_rest(summary, ROOM, is_short))
         (raw(dashboard, run))
     }
 }

@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// The table; empty if the run is refused.
+/// The table; empty if the run is refused. It is folded once the run has ended.
 pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let Ok(valid) = admit(run, &assumed::config()) else {
         return html! {};
@@ -61,7 +61,7 @@ pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let is_large = planned.len() > MOST;
     let state = |trial: &TrialId| state(trial, now.as_ref(), recorded);
     html! {
-        details open {
+        details open[!run.is_finished()] {
             summary { "Trials" }
             div.table {
                 table.trials {

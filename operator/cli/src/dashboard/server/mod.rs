@@ -2,6 +2,7 @@
 
 mod changes;
 mod comparisons;
+mod costs;
 mod failure;
 mod runs;
 mod starts;
@@ -42,6 +43,7 @@ pub fn router(dashboard: Arc<Dashboard>) -> Router {
         .route(&run(""), get(runs::one))
         .route(&run("/events"), get(runs::one_events))
         .route(&run("/files/{file}"), get(runs::file))
+        .route(&run("/cost"), get(costs::cost))
         .route(
             &run("/{change}"),
             get(changes::confirm).post(changes::change),

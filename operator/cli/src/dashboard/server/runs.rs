@@ -21,7 +21,9 @@ use crate::dashboard::watched::Seen;
 use crate::error::Error;
 
 pub async fn all(State(dashboard): Shared) -> Markup {
-    list::page(&dashboard)
+    let cluster = &dashboard.cluster;
+    let schedules = cluster.all_schedules(dashboard.all_namespaces).await;
+    list::page(&dashboard, &schedules)
 }
 
 pub async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {

@@ -29,11 +29,11 @@ pub async fn form(
         Some((namespace, name)) => Form::like(&*found(&dashboard, namespace, name)?),
         None => Form::sample(),
     };
-    Ok(new::page(&dashboard, &form, None))
+    Ok(new::page(&dashboard, &form, None).await)
 }
 
 pub async fn plan(State(dashboard): Shared, Sent(form): Sent<Form>) -> Markup {
-    new::plan(&dashboard, &form)
+    new::plan(&dashboard, &form).await
 }
 
 /// The manifest that the fields produce, for the text area below them.
@@ -47,12 +47,12 @@ pub async fn manifest(State(dashboard): Shared, Sent(form): Sent<Form>) -> Respo
 
 pub async fn submit(State(dashboard): Shared, Sent(form): Sent<Form>) -> Response {
     if form.action != "create" {
-        return new::page(&dashboard, &form, None).into_response();
+        return new::page(&dashboard, &form, None).await.into_response();
     }
     match create(&dashboard, &form).await {
         Ok(page) => Redirect::to(&dashboard.access.path(&page)).into_response(),
         Err(error) => {
-            let page = new::page(&dashboard, &form, Some(&error));
+            let page = new::page(&dashboard, &form, Some(&error)).await;
             (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
         }
     }

@@ -106,6 +106,7 @@ async fn foreign_text_is_escaped_on_every_page() {
         "runs/bench/fast",
         "runs/bench/slow",
         "runs/bench/fast/delete",
+        "runs/bench/slow/cost?price=%3Cscript%3E&vcpus=%3Cscript%3E",
         "new",
         "new?like=bench/fast",
         "compare?run=bench/fast&run=bench/slow",
@@ -154,6 +155,47 @@ async fn a_missing_run_is_reported() {
 }
 
 #[tokio::test]
+async fn unfinished_runs_stand_in_the_order_of_their_turns_with_times() {
+    let queued = |name: &str, place: u32, begins: &str| {
+        let mut run = run(name, "Queued");
+        run["status"]["node"] = Value::Null;
+        run["status"]["progress"]["placeInQueue"] = json!(place);
+        run["status"]["progress"]["estimatedStartTime"] = json!(begins);
+        run
+    };
+    let (router, _) = dashboard(vec![
+        queued("last", 2, "2026-01-01T02:00:00Z"),
+        queued("next", 1, "2026-01-01T01:00:00Z"),
+        run("now", "Measuring"),
+        run("old", "Completed"),
+    ]);
+    let (_, html) = got(&router, "").await;
+    let place = |name: &str| html.find(&format!("data-run=\"bench/{name}\""));
+    let places = ["now", "next", "last", "old"].map(place);
+    assert!(places.iter().all(Option::is_some), "{places:?}");
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(html.contains("begins about "), "{html}");
+}
+
+#[tokio::test]
+async fn what_was_decided_stands_above_how_it_was_measured() {
+    let (router, _) = dashboard(vec![run("slow", "Completed")]);
+    let (_, html) = got(&router, "runs/bench/slow").await;
+    let parts = ["state", "decision", "trials", "report"];
+    let places = parts.map(|part| html.find(&format!("<section id=\"{part}\"")));
+    assert!(places.iter().all(Option::is_some), "{places:?} in {html}");
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[tokio::test]
+async fn a_run_without_numbers_has_no_cost() {
+    let (router, _) = dashboard(vec![run("fast", "Measuring")]);
+    let (status, html) = got(&router, "runs/bench/fast/cost?price=0.10/h").await;
+    assert_eq!(status, 200);
+    assert!(html.contains("nothing has a cost"), "{html}");
+}
+
+#[tokio::test]
 async fn a_change_is_confirmed_before_it_is_made() {
     let (router, calls) = dashboard(vec![run("fast", "Measuring")]);
     for change in ["suspend", "resume", "delete"] {
@@ -183,6 +225,17 @@ async fn a_run_that_would_be_refused_reaches_no_cluster() {
         "what was typed is lost: {html}"
     );
     assert_eq!(*calls.lock().unwrap(), vec![]);
+}
+
+#[tokio::test]
+async fn the_plan_names_what_stands_in_its_way_and_looks_at_the_cluster_once_in_a_while() {
+    let (router, calls) = dashboard(vec![]);
+    let (_, html) = got(&router, "new").await;
+    assert!(html.contains("In this cluster"), "{html}");
+    let looked = calls.lock().unwrap().len();
+    assert!(looked > 0);
+    got(&router, "new").await;
+    assert_eq!(calls.lock().unwrap().len(), looked);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_core::build::{config_map, names};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::pace;
 use wasmbench_model::store::{self, Added, Ended};
 use wasmbench_model::wire::record::Record;
 use wasmbench_model::wire::schema::OtherSchema;
@@ -70,6 +71,7 @@ async fn fill_chunk(
             match store::add(&mut map, &cell, &record.trial, ended.clone(), bytes.clone()) {
                 Added::Yes => {
                     store::note_scouted(&mut map, record);
+                    pace::note(&mut map, record);
                     changed = true;
                     counted.push(ended);
                 }

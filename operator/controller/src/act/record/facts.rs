@@ -7,6 +7,7 @@ use kube::{Api, ResourceExt};
 use wasmbench_core::build::names;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::observed::PodState;
+use wasmbench_core::scale::Target;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::addition::Addition;
 use wasmbench_model::wire::evidence::Evidence;
@@ -14,8 +15,9 @@ use wasmbench_model::wire::record::{SubjectFacts, TrialId};
 use wasmbench_model::{altered, containers};
 
 use crate::act::on_node::OnNode;
+use crate::context::Context;
 use crate::error::Error;
-use crate::observe::pod_seen;
+use crate::observe::{foreign_subject, pod_seen};
 use crate::remove::failed;
 
 /// The last pod that a probe created.
@@ -109,6 +111,10 @@ pub(super) async fn subject(
     let (pod, node) = futures::try_join!(pods.get_opt(name), nodes.get_opt(node))
         .map_err(failed("look at the subject"))?;
     let Some(pod) = pod else { return Ok(None) };
+    let target = run.variant(trial).and_then(|v| v.subject.target.as_ref());
+    if let Some(target) = target {
+        return Ok(of_foreign(context, target, &pod, node.as_ref()));
+    }
     let Some(seen) = pod_seen(&pod) else {
         return Ok(None);
     };
@@ -131,6 +137,37 @@ pub(super) async fn subject(
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
     };
     Ok(Some((facts, seen.state)))
+}
+
+/// The same of a pod that somebody else's controller has made, with the images of all its containers.
+fn of_foreign(
+    context: &Context,
+    target: &Target,
+    pod: &Pod,
+    node: Option<&Node>,
+) -> Option<(SubjectFacts, PodState)> {
+    let node_name = node.map(ResourceExt::name_any).unwrap_or_default();
+    let allows_host = context.config.host_network;
+    let seen = foreign_subject(pod, target, &node_name, false, allows_host)?;
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    let images: Vec<String> = containers.filter_map(|one| one.image.clone()).collect();
+    let statuses = pod.status.iter();
+    let statuses = statuses.flat_map(|status| status.container_statuses.iter().flatten());
+    let ids: Vec<String> = statuses.map(|one| one.image_id.clone()).collect();
+    let spec = pod.spec.as_ref();
+    let (image, image_id) = (images.join(", "), ids.join(", "));
+    let facts = SubjectFacts {
+        pod: seen.name,
+        pod_uid: seen.uid,
+        node: node_name,
+        image_bytes: image_bytes(node, &image, Some(&image_id)),
+        image,
+        image_id: Some(image_id).filter(|id| !id.is_empty()),
+        runtime_class: spec.and_then(|spec| spec.runtime_class_name.clone()),
+        added: vec![],
+        node_facts: node.map(node_facts).unwrap_or_default(),
+    };
+    Some((facts, seen.state))
 }
 
 fn node_facts(node: &Node) -> BTreeMap<String, String> {

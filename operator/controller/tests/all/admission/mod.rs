@@ -10,4 +10,5 @@ mod owned;
 mod people;
 mod pods;
 mod probes;
+mod scale;
 mod support;

@@ -6,12 +6,13 @@ use k8s_openapi::api::batch::v1::Job;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{BodyFrom, Method};
-use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::cold_start_job::{Place, cold_start_job};
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::{Images, RuntimeClasses};
 use wasmbench_model::wire::record::{Point, TrialId};
@@ -35,6 +36,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         admission_policies: true,
         watch_namespaces: vec![],
         host_network: true,
+        scale: ScaleConfig::default(),
     }
 }
 
@@ -103,7 +105,7 @@ pub fn cold_job() -> Value {
     let run = cold_sample(&config);
     let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-    let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
+    let job = cold_start_job(&run, variant, workload, trial, Place::on("node-1"), &config);
     serde_json::to_value(job).unwrap()
 }
 
@@ -116,7 +118,7 @@ pub fn cold_job_at_level_node() -> Value {
     let run = cold_sample(&config);
     let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-    let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
+    let job = cold_start_job(&run, variant, workload, trial, Place::on("node-1"), &config);
     serde_json::to_value(job).unwrap()
 }
 
@@ -132,7 +134,12 @@ pub fn density_job(meter: MeterLevel) -> Value {
     let trial = first_measured(&run);
     let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
     let job = wasmbench_core::build::density_job::density_job(
-        &run, variant, workload, trial, "node-1", None, &config,
+        &run,
+        variant,
+        workload,
+        trial,
+        Place::on("node-1"),
+        &config,
     );
     serde_json::to_value(job).unwrap()
 }
@@ -154,6 +161,8 @@ pub fn jobs_with_a_body(meter: MeterLevel) -> Vec<Job> {
         subject_uid: "uid",
         address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8)),
         upstream_uid: None,
+        containers: None,
+        companion_uids: None,
         requested_rps: &[],
     };
     let (scout, trial) = (&run.order[0], first_measured(&run));
@@ -179,6 +188,8 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 subject_uid: "uid",
                 address,
                 upstream_uid: None,
+                containers: None,
+                companion_uids: None,
                 requested_rps: &[],
             };
             let job = match run.workload(trial) {

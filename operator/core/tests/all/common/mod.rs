@@ -8,12 +8,22 @@ pub use nodes::{demands, in_turn, node, run_seen};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::Point;
 
 pub fn parse(text: &str) -> BenchmarkRun {
     serde_yaml::from_str(text).expect("the fixture is a run")
+}
+
+/// The configuration with the kinds of the chart in any namespace.
+pub fn scaling_config() -> OperatorConfig {
+    OperatorConfig {
+        scale: ScaleConfig::assumed(),
+        ..config()
+    }
 }
 
 pub fn validated() -> ValidatedRun {

@@ -4,6 +4,7 @@ mod nodes;
 mod objects;
 mod others;
 pub mod phase;
+mod scaled;
 mod steps;
 mod time;
 
@@ -25,6 +26,7 @@ use wasmbench_model::wire::scout::Scouted;
 use crate::common;
 
 pub use nodes::{Fault, Nodes};
+pub use scaled::Owner;
 pub use time::later;
 
 /// How hostile the world is: each is a chance in percent per event.
@@ -75,6 +77,12 @@ pub struct World {
     pub launched: BTreeMap<TrialId, u32>,
     /// Names of the run's echo server, by how many times it was started before.
     pub upstream_names: Vec<String>,
+    /// The pods of an object that is there already.
+    pub target_pods: Vec<PodSeen>,
+    /// The version of it that a write saw which has not taken effect yet.
+    pub late_scale: Option<String>,
+    /// How often its owner does something to it: a chance in percent per step.
+    pub owner_acts: u32,
     /// How many records in a row could not be written.
     pub refused: u32,
     /// How many results of each trial were removed.
@@ -118,6 +126,9 @@ impl World {
             came_late: BTreeSet::new(),
             launched: BTreeMap::new(),
             upstream_names: (0..4).map(|again| names::upstream(run, again)).collect(),
+            target_pods: vec![],
+            late_scale: None,
+            owner_acts: 0,
             refused: 0,
             lost: BTreeMap::new(),
             causes: BTreeSet::new(),

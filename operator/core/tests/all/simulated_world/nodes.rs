@@ -253,10 +253,12 @@ impl World {
             node: node.to_owned(),
             holder: Some(run.uid.clone()),
             resource_version: None,
+            scaled: None,
         });
     }
 
     pub fn release(&mut self, node: &str) {
+        self.forget_target();
         let mut leases = self.seen.leases.iter_mut();
         let lease = leases.find(|lease| lease.node == node).expect("a Lease");
         assert_eq!(lease.holder.as_ref(), Some(&self.uid), "not its own");

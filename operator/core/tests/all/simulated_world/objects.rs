@@ -191,6 +191,10 @@ impl World {
                 }
                 Step::ClaimNode { .. }
                 | Step::ReleaseNode { .. }
+                | Step::ScaleUp { .. }
+                | Step::NoteTarget { .. }
+                | Step::ScaleDown { .. }
+                | Step::ForgetTarget
                 | Step::ForgetNode { .. }
                 | Step::Sweep(_)
                 | Step::RemoveUpstream { .. }

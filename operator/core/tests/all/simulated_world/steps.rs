@@ -15,6 +15,15 @@ impl World {
         if step.starts() {
             self.assert_node_is_free_of_others(step);
             self.assert_node_takes_pods();
+            if let Step::ScaleUp {
+                trial,
+                target,
+                found,
+            } = step
+            {
+                self.scale_up(trial, target, found);
+                return;
+            }
             if self.happens(self.hostility.objects.write_is_late) {
                 self.late.push(step.clone());
                 return;
@@ -31,6 +40,17 @@ impl World {
                 self.seen.upstreams.retain(|other| !is_it(other));
             }
             Step::DeploySubject(trial) => self.deploy(trial),
+            Step::ScaleUp { .. } => panic!("carried out above"),
+            Step::NoteTarget {
+                trial,
+                target,
+                found,
+                most,
+            } => self.note_target(trial, target, found, *most),
+            Step::ScaleDown {
+                resource_version, ..
+            } => self.scale_down(resource_version.as_ref()),
+            Step::ForgetTarget => self.forget_target(),
             Step::LaunchProbe {
                 trial,
                 subject_uid,
@@ -38,39 +58,7 @@ impl World {
                 ..
             } => self.launch(trial, subject_uid, *again),
             Step::LaunchColdStart { trial, again } => self.launch_cold_start(trial, *again),
-            Step::CollectRecord { trial, .. } => {
-                assert_eq!(self.seen.late, [], "{trial} is believed beside it");
-                let probe = self
-                    .seen
-                    .probes
-                    .iter()
-                    .find(|p| p.trial == *trial && p.pod.is_some())
-                    .expect("no probe");
-                let pod = probe.pod.as_ref().expect("no pod");
-                assert_eq!(
-                    pod.likeness,
-                    Likeness::Unaltered,
-                    "an altered probe is believed"
-                );
-                let ok = matches!(
-                    pod.state,
-                    PodState::Ended {
-                        exit_code: Some(0),
-                        ..
-                    }
-                );
-                let ended = if ok {
-                    Ended::Measured
-                } else {
-                    self.cause("NeverListened");
-                    Ended::Failed("NeverListened".into())
-                };
-                if self.store(trial, ended) && ok && trial.is_scout() {
-                    let variant = &trial.cell.variant;
-                    let saw = self.scouts.get(variant).cloned().unwrap_or_default();
-                    self.seen.scouted.insert(variant.clone(), saw);
-                }
-            }
+            Step::CollectRecord { trial, .. } => self.collect(trial),
             Step::RecordFailure { trial, failure, .. } => {
                 self.store(trial, Ended::Failed(failure.reason.clone()));
             }
@@ -105,6 +93,41 @@ impl World {
                 probe.expect("removed twice").deleting = true;
             }
             Step::Summarise => self.seen.report = !self.happens(self.hostility.report_refused),
+        }
+    }
+
+    /// Stores what the probe of `trial` has found.
+    fn collect(&mut self, trial: &TrialId) {
+        assert_eq!(self.seen.late, [], "{trial} is believed beside it");
+        let probe = self
+            .seen
+            .probes
+            .iter()
+            .find(|p| p.trial == *trial && p.pod.is_some())
+            .expect("no probe");
+        let pod = probe.pod.as_ref().expect("no pod");
+        assert_eq!(
+            pod.likeness,
+            Likeness::Unaltered,
+            "an altered probe is believed"
+        );
+        let ok = matches!(
+            pod.state,
+            PodState::Ended {
+                exit_code: Some(0),
+                ..
+            }
+        );
+        let ended = if ok {
+            Ended::Measured
+        } else {
+            self.cause("NeverListened");
+            Ended::Failed("NeverListened".into())
+        };
+        if self.store(trial, ended) && ok && trial.is_scout() {
+            let variant = &trial.cell.variant;
+            let saw = self.scouts.get(variant).cloned().unwrap_or_default();
+            self.seen.scouted.insert(variant.clone(), saw);
         }
     }
 
@@ -157,6 +180,22 @@ impl World {
             );
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::Unaltered, "load on another pod");
+        }
+        for subject in &self.seen.scaled_subjects {
+            assert_eq!(
+                subject.trial, *trial,
+                "another subject lives beside {trial}"
+            );
+            assert_eq!(subject.pod.state, PodState::Running);
+            assert_eq!(
+                subject.pod.uid, subject_uid,
+                "{trial} is pointed at another pod"
+            );
+            assert_eq!(
+                subject.pod.likeness,
+                Likeness::Unaltered,
+                "load on another pod"
+            );
         }
         let mut earlier = self.seen.probes.iter();
         let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());

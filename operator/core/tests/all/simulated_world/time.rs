@@ -25,6 +25,7 @@ impl World {
         self.late_writes_take_effect();
         self.others_come_and_go();
         self.cold_subjects_come_and_go();
+        self.target_moves_on();
         if self.happens(self.hostility.operator_updated) {
             for subject in &mut self.seen.subjects {
                 subject.pod.likeness = Likeness::Outdated;

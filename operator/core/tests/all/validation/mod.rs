@@ -7,6 +7,7 @@ mod measures;
 mod names;
 mod order;
 mod requests;
+mod scale;
 mod sweeps;
 
 use wasmbench_api::BenchmarkRun;

@@ -171,8 +171,10 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
     // If a busy node has invalidated all points, there is nothing to report.
     let is_invalid = all().all(|point| point.invalid.is_some());
     let verdict = status.verdict.as_deref().unwrap_or_default();
+    // Two blocks may decide nothing.
+    let is_short = verdict.ends_with("undecided: too few blocks");
     assert!(
-        is_invalid || verdict.contains("cold start to "),
+        is_invalid || is_short || verdict.contains("cold start to "),
         "{verdict}"
     );
 }

@@ -49,6 +49,8 @@ async fn while_listed(namespace: &str, test: impl Future<Output = ()>) {
             &listed,
             "--set-json",
             "coldStart.namespaces=[]",
+            "--set-json",
+            "scale.namespaces=[]",
         ];
         helm(&[&upgrade[..], &more, &["--wait", "--timeout", "600s"]].concat()).await;
         test.await;

@@ -7,6 +7,7 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{operator, send_signal};
+use wasmbench_e2e::scale::{NAMESPACE, Service};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 
 const SHORT: &str = r"
@@ -74,4 +75,32 @@ async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     })
     .await;
+}
+
+/// The kills hit the scale-up, the start of the pod, the measurement, the scale-down and the wait for the end of
+/// the pod: a trial takes a few seconds, and the pauses differ.
+#[tokio::test]
+async fn an_operator_killed_between_scale_up_and_scale_down_leaves_the_deployment_at_0() {
+    let client = wasmbench_e2e::client().await;
+    let shop = Service::offered(&client, "killed").await;
+    let embedded = "- {name: embedded, preset: wasmtime-embedded}";
+    let spec = SHORT.replace(embedded, &format!("- {}", shop.variant()));
+    let spec = spec.replace("blocks: 3", "blocks: 5");
+    runs::create(&client, NAMESPACE, &shop.name, &spec).await;
+    for pause in [3100, 700, 1900, 4300, 2500] {
+        eventually(PATIENCE, "it is scaled up", || async {
+            (shop.replicas().await > 0).then_some(())
+        })
+        .await;
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        kill_the_operator().await;
+    }
+    let run = runs::finished(&client, NAMESPACE, &shop.name, 300).await;
+    let records = runs::records(&client, &run).await;
+    runs::assert_measured(&records, 20);
+    shop.is_at_rest().await;
+    let uid = run.metadata.uid.as_deref().expect("a uid");
+    assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    kubectl(&["delete", "benchmarkrun", &shop.name, "-n", NAMESPACE]).await;
+    shop.remove().await;
 }

@@ -23,6 +23,8 @@ async fn second(namespace: &str, command: &[&str], more: &[&str]) -> Output {
         &followed,
         "--set-json",
         "coldStart.namespaces=[]",
+        "--set-json",
+        "scale.namespaces=[]",
     ];
     run(&helm, &[command, &release, &listed, more].concat()).await
 }

@@ -377,3 +377,47 @@ fn each_sample_records_the_nodes_cpu_time_until_its_pods_were_up() {
     let (document, _) = trial(Fate::Crashes, &request);
     assert_eq!(document.samples[0].node, None);
 }
+
+#[test]
+fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
+    let request = request(service(), |request| {
+        request.class = None;
+        request.scaled = serde_json::from_value(json!({
+            "group": "apps", "version": "v1", "resource": "deployments", "kind": "Deployment", "name": "shop",
+            "uid": "object", "node": "bench-1",
+        }))
+        .unwrap();
+    });
+    let (document, world) = trial(Fate::Serves, &request);
+    assert_eq!(document.failure, None);
+    let all = pods(&document);
+    assert_eq!(all.len(), 3, "one of them is discarded");
+    for pod in all {
+        assert!(pod.pod.starts_with("shop-"), "{pod:?}");
+        let answer = pod.since_create(ColdStep::FirstCorrectAnswer);
+        assert!(answer.is_some_and(|answer| answer > 0), "{pod:?}");
+        assert!(!pod.steps.contains_key(&ColdStep::Listening), "{pod:?}");
+        assert!(
+            pod.steps.contains_key(&ColdStep::DeletionFinished),
+            "{pod:?}"
+        );
+    }
+    assert_eq!(world.lock().unwrap().replicas, 0);
+}
+
+#[test]
+fn a_pod_on_another_node_is_no_subject() {
+    let request = request(service(), |request| {
+        request.class = None;
+        request.scaled = serde_json::from_value(json!({
+            "group": "apps", "version": "v1", "resource": "deployments", "kind": "Deployment", "name": "shop",
+            "uid": "object", "node": "bench-2",
+        }))
+        .unwrap();
+    });
+    let (document, world) = trial(Fate::Serves, &request);
+    let failure = document.failure.unwrap();
+    assert_eq!(failure.reason, FailureReason::SubjectAltered);
+    assert!(failure.message.contains("pin it"), "{}", failure.message);
+    assert_eq!(world.lock().unwrap().replicas, 0);
+}

@@ -44,6 +44,9 @@ pub(super) struct World {
     pub(super) created: usize,
     /// Attempts that failed because of a spent quota.
     pub(super) over_quota: usize,
+    /// How many pods an object is to make, and how many it has made.
+    pub(super) replicas: usize,
+    made: usize,
     /// The kubelet's events.
     kubelet_events: Vec<Value>,
     /// The service of the current pod, if it comes and goes with the pod.
@@ -201,6 +204,29 @@ async fn news(world: &Shared, since: usize) -> String {
     String::new()
 }
 
+/// An object makes so many pods, beside one with the same labels that somebody else has made.
+fn scale(world: &mut World, wanted: u64, fate: Fate) {
+    world.replicas = usize::try_from(wanted).unwrap();
+    while world.replicas > 0 && world.pods.len() < world.replicas {
+        let name = format!("shop-{}", world.made);
+        world.made += 1;
+        let metadata = |name: &str, owner: &str| {
+            let owner = json!({ "apiVersion": "apps/v1", "kind": "Other", "name": owner, "uid": owner, "controller": true });
+            json!({ "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner] })
+        };
+        let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }] });
+        let decoy = json!({ "metadata": metadata("decoy", "stranger"), "spec": spec });
+        world.send("ADDED", decoy);
+        let pod = json!({ "metadata": metadata(&name, "object"), "spec": spec });
+        create(world, &pod, fate);
+    }
+    if world.replicas == 0 {
+        for pod in std::mem::take(&mut world.pods).into_values() {
+            world.send("DELETED", pod);
+        }
+    }
+}
+
 async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
@@ -215,6 +241,21 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         assert!(query.contains("timestamps=true"), "{query}");
         assert!(query.contains("container=subject"), "{query}");
         return reply(200, &log_of(&name));
+    }
+    if parts.uri.path().ends_with("/deployments/shop/scale") {
+        if parts.method == Method::PATCH {
+            let patch: Value =
+                serde_json::from_slice(&body.collect_bytes().await.unwrap()).unwrap();
+            let wanted = patch["spec"]["replicas"].as_u64().unwrap();
+            scale(&mut world.lock().unwrap(), wanted, fate);
+        }
+        let world = world.lock().unwrap();
+        let metadata = json!({ "name": "shop", "uid": "object", "resourceVersion": "1" });
+        let spec = json!({ "replicas": world.replicas });
+        return reply(
+            200,
+            &json!({ "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec }),
+        );
     }
     if parts.uri.path().ends_with("/events") {
         assert!(query.contains("reason%3DPulled"), "{query}");

@@ -72,6 +72,11 @@ impl Timeline {
         &self.pod.pod
     }
 
+    /// Notes the pod that somebody else has made for this timeline.
+    pub fn rename(&mut self, name: String) {
+        self.pod.pod = name;
+    }
+
     /// Notes that a step was reached; the first note of a step counts.
     pub fn reach(&mut self, step: ColdStep, at: i64, clock: Clock, uncertainty: Option<u64>) {
         let moment = Moment {

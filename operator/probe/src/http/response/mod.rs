@@ -25,6 +25,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// What the answer says about its type; empty if it says nothing.
     pub content_type: String,
+    /// Where the answer sends whoever asks, if it is a redirect.
+    pub location: Option<String>,
 }
 
 impl Response {
@@ -46,6 +48,11 @@ pub enum Malformed {
     /// A TLS record.
     #[error("what comes is TLS: set container.scheme to HTTPS, or name the port without TLS")]
     Tls,
+    /// A frame of HTTP/2.
+    #[error(
+        "what comes is HTTP/2 alone: let the service answer HTTP/1.1, too, or name a port that does"
+    )]
+    Http2,
     /// Chunks without a readable length.
     #[error("the answer's chunks have no readable length")]
     Chunk,
@@ -92,6 +99,7 @@ pub struct Framing {
     pending: Vec<u8>,
     body: Vec<u8>,
     content_type: String,
+    location: Option<String>,
 }
 
 impl Framing {
@@ -148,6 +156,7 @@ impl Framing {
             status,
             body: std::mem::take(&mut self.body),
             content_type: std::mem::take(&mut self.content_type),
+            location: self.location.take(),
         })
     }
 
@@ -244,6 +253,9 @@ impl Framing {
         if self.pending.starts_with(&ALERT) {
             return Err(Malformed::Tls);
         }
+        if is_http2(&self.pending) {
+            return Err(Malformed::Http2);
+        }
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut response = httparse::Response::new(&mut headers);
@@ -264,10 +276,12 @@ impl Framing {
                 length(status, response.headers)?
             };
             let closes = closes(response.version, response.headers);
-            let content_type = content_type(response.headers);
+            let content_type = value("content-type", response.headers);
+            let location = value("location", response.headers);
             self.pending.drain(..size);
             if !(100..200).contains(&status) {
-                self.content_type = content_type;
+                self.content_type = content_type.unwrap_or_default();
+                self.location = location.filter(|_| (300..400).contains(&status));
                 return Ok(Some(Head {
                     status,
                     length,
@@ -278,13 +292,16 @@ impl Framing {
     }
 }
 
-/// What the headers say about the type of the body.
-fn content_type(headers: &[httparse::Header<'_>]) -> String {
+/// The value of a header.
+fn value(name: &str, headers: &[httparse::Header<'_>]) -> Option<String> {
     let mut headers = headers.iter();
-    let found = headers.find(|header| header.name.eq_ignore_ascii_case("content-type"));
-    found.map_or_else(String::new, |header| {
-        String::from_utf8_lossy(header.value).trim().to_owned()
-    })
+    let found = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
+    Some(String::from_utf8_lossy(found.value).trim().to_owned())
+}
+
+/// Whether this is a SETTINGS frame, with which a server that speaks only HTTP/2 begins.
+fn is_http2(bytes: &[u8]) -> bool {
+    matches!(bytes, [0, 0, _, 4, _, 0, 0, 0, 0, ..])
 }
 
 /// Whether a status has no body, whatever its headers are.

@@ -21,7 +21,29 @@ fn whole(status: u16, body: &[u8]) -> Progress {
         status,
         body: body.to_vec(),
         content_type: String::new(),
+        location: None,
     })
+}
+
+#[test]
+fn a_redirect_has_its_target_and_other_answers_have_none() {
+    let location = |bytes: &[u8]| {
+        let Ok(Progress::Complete(response)) = all(bytes) else {
+            panic!("an answer");
+        };
+        response.location
+    };
+    let moved = b"HTTP/1.1 301 Moved\r\nLocation: /en/ \r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(location(moved).as_deref(), Some("/en/"));
+    let created = b"HTTP/1.1 201 Created\r\nLocation: /1\r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(location(created), None);
+}
+
+#[test]
+fn a_server_that_speaks_only_http_2_is_recognised() {
+    let settings = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100];
+    assert_eq!(all(&settings), Err(Malformed::Http2));
+    assert!(Malformed::Http2.to_string().contains("HTTP/1.1, too"));
 }
 
 #[test]

@@ -167,6 +167,7 @@ fn a_refusal_of_requests_without_tls_is_recognised_by_its_text() {
             status,
             body: body.as_bytes().to_vec(),
             content_type: String::new(),
+            location: None,
         };
         response.wants_tls()
     };

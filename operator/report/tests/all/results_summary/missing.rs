@@ -3,9 +3,10 @@
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
+use wasmbench_report::export::github::github;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
-use wasmbench_results::summary::failures::skipped_variants;
+use wasmbench_results::summary::failures::{skipped_points, skipped_variants};
 use wasmbench_results::summary::trust::{Trust, trust};
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
@@ -56,6 +57,64 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
 }
 
 #[test]
+fn every_reason_of_a_variant_is_listed_with_its_workloads() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let of = |workload: &'static str| {
+        move |trial: &TrialId| trial.cell.variant == "embedded" && trial.cell.workload == workload
+    };
+    for (workload, reason) in [("hello", "AnswerChanged"), ("compute", "WrongAnswer")] {
+        replace(&mut records, of(workload), |t, position| {
+            record(t, position, failed(reason, "what it was"), None)
+        });
+    }
+    let found = skipped_points(&summarize(&run, &records));
+    let mut found: Vec<String> = found
+        .iter()
+        .map(|one| {
+            format!(
+                "{} on {}: {}",
+                one.variant,
+                one.workloads.join(", "),
+                one.reason
+            )
+        })
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "embedded on compute: WrongAnswer",
+            "embedded on hello: AnswerChanged"
+        ]
+    );
+}
+
+#[test]
+fn a_variant_that_fails_under_one_workload_is_listed_for_that_one() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let is_lost =
+        |trial: &TrialId| trial.cell.variant == "native" && trial.cell.workload == "hello";
+    replace(&mut records, is_lost, |t, position| {
+        record(t, position, failed("NeverListened", "no answer"), None)
+    });
+    let summary = summarize(&run, &records);
+    let found = skipped_points(&summary);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].variant.as_str(), &found[0].workloads[..]),
+        ("native", &["hello".to_owned()][..])
+    );
+    assert!(skipped_variants(&summary).is_empty());
+    let text = github(&summary, None);
+    assert!(
+        text.contains("Not measured: native on hello (NeverListened): no answer"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_run_that_measured_nothing_states_the_main_reason() {
     let run = run();
     let mut records = all_measured(&run);
@@ -96,20 +155,12 @@ fn no_records_give_a_summary_without_numbers() {
 }
 
 #[test]
-fn one_block_has_no_range_and_is_doubted() {
+fn a_run_that_was_too_short_says_so_instead_of_numbers() {
     let mut run = run();
     run.spec.blocks = 1;
     let summary = summarize(&run, &all_measured(&run));
-    assert!(
-        summary.verdict.contains("on hello (1 block)"),
-        "{}",
-        summary.verdict
-    );
+    assert_eq!(summary.verdict, "4 of 4 undecided: too few blocks");
     assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
-    // Reported once for everything that the run decides.
-    let line = &summary.verdict;
-    assert!(line.starts_with("untrusted: embedded: "), "{line}");
-    assert!(!line.contains(", untrusted"), "{line}");
 }
 
 #[test]
@@ -175,7 +226,7 @@ fn a_verdict_never_exceeds_220_characters() {
         .map(|i| json!({"name": format!("w{i:0>39}")}))
         .collect();
     let run = run_with(json!({
-        "blocks": 1,
+        "blocks": 5,
         "variants": variants,
         "workloads": workloads,
         "sweeps": {"throughput": {"connections": [50]}},

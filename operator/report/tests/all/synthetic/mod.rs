@@ -296,6 +296,8 @@ pub fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -
         p999_microseconds: None,
         cpu_microseconds_per_request: None,
         log_cpu_microseconds_per_request: None,
+        containers_cpu_microseconds_per_request: std::collections::BTreeMap::new(),
+        companions_cpu_microseconds_per_request: None,
         cpus_used: None,
         memory_bytes: None,
         additional: std::collections::BTreeMap::new(),

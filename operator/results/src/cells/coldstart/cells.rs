@@ -50,7 +50,11 @@ pub fn cell(
     // An image that is pulled anew is compiled anew.
     let is_pulled = sweep.class == ColdStartClass::NodeCold;
     let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(recorded.variant);
+    let summed = summarise(concurrency, &shown);
+    let has_class = sweep.class != ColdStartClass::Scaled;
     let detail = ColdStartDetail {
+        // Where it does not matter what the node has, there is nothing to verify.
+        unverified_samples: summed.unverified_samples * u32::from(has_class),
         compile_cache_unknown: if may_be_compiled {
             samples.saturating_sub(known)
         } else {
@@ -59,7 +63,7 @@ pub fn cell(
         wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
         wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
         late: late::starts(shown.values().copied(), sweep.timeout_seconds),
-        ..summarise(concurrency, &shown)
+        ..summed
     };
     let own = validity::reasons(&detail, smallest_start(spec));
     let invalid = validity.invalid_because(&cell, counts, own);

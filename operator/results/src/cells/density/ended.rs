@@ -1,6 +1,6 @@
 //! Where climbs ended, in words.
 
-use wasmbench_model::units::truncate;
+use wasmbench_model::quote::shorten;
 use wasmbench_model::wire::density::DensityStopReason;
 
 use crate::cells::density::{DensityCell, DensityEnd};
@@ -20,7 +20,7 @@ pub fn ended(cell: &DensityCell) -> Vec<String> {
         };
         let (variant, reached, planned, trials) =
             (&cell.variant, end.reached, end.planned, end.trials);
-        let message = truncate(&end.message, MAX_MESSAGE_CHARS);
+        let message = shorten(&end.message, MAX_MESSAGE_CHARS);
         format!(
             "{variant}: stopped at {reached} of {planned} instances in {trials} block(s), on the \
              way to {}: {why} ({message})",

@@ -1,6 +1,6 @@
 //! Trials to cells: counts of how trials ended, and medians over the valid ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{ConnectionReuse, Workload};
@@ -150,6 +150,19 @@ fn invalid(reason: Reason) -> (TrialState, Option<TrialReason>) {
     (TrialState::Invalid, Some(TrialReason::Doubt(reason)))
 }
 
+/// CPU time per request of each container.
+fn by_container(trials: &[Trial], shown: TrialState) -> BTreeMap<String, Spread> {
+    let shown = || trials.iter().filter(move |trial| trial.state == shown);
+    let names = shown().flat_map(|trial| trial.metrics.containers_cpu.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let spread = |name: &String| {
+        let values = shown().filter_map(|trial| trial.metrics.containers_cpu.get(name).copied());
+        let spread = Spread::from_values(values)?;
+        Some((name.clone(), spread.map(round_number)))
+    };
+    names.into_iter().filter_map(spread).collect()
+}
+
 fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
     // A point without a valid trial is never ranked, but its measurements are still shown.
     let shown = if valid(&trials).next().is_some() {
@@ -179,6 +192,8 @@ fn summarise(sweep: Sweep, connections: u32, trials: Vec<Trial>) -> LoadDetail {
         p999_microseconds: tail::p999(&trials),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         log_cpu_microseconds_per_request: spread(|m| m.log_cpu).filter(|log| log.median > 0.0),
+        containers_cpu_microseconds_per_request: by_container(&trials, shown),
+        companions_cpu_microseconds_per_request: spread(|m| m.companions_cpu),
         cpus_used: spread(|m| m.cpus),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         additional: additional(&trials, shown),

@@ -80,6 +80,12 @@ pub struct LoadDetail {
     /// per request, in microseconds: what they used beyond what they use without the load. Absent
     /// where that was too little to matter, and where it was not read.
     pub log_cpu_microseconds_per_request: Option<Spread>,
+    /// CPU time per request of each container, in microseconds, where the subject is a pod that somebody else has
+    /// made: parts of that of the pod.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub containers_cpu_microseconds_per_request: BTreeMap<String, Spread>,
+    /// CPU time per request of the pods that the run names as companions, in microseconds.
+    pub companions_cpu_microseconds_per_request: Option<Spread>,
     /// CPUs that the subject's pod used: its CPU time per time of the window.
     pub cpus_used: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySources` has the kind.

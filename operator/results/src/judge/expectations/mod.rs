@@ -197,7 +197,20 @@ fn in_unit(bound: Bound) -> f64 {
     }
 }
 
-fn bounds(expectation: &RatioExpectation) -> String {
+/// How far the nearest bound is from equality, on the log scale. `None` for measures that are judged by
+/// their difference.
+pub fn distance_from_equality(expectation: &RatioExpectation) -> Option<f64> {
+    if matches!(expectation.metric.scale(), Scale::Difference) {
+        return None;
+    }
+    let (least, most) = limits(expectation);
+    let bounds = [least, most].into_iter().flatten();
+    let usable = bounds.filter(|bound| bound.is_finite() && *bound > 0.0);
+    usable.map(|bound| libm::log(bound).abs()).reduce(f64::min)
+}
+
+/// The bounds in words: `at least 0.8x the baseline's`.
+pub fn bounds(expectation: &RatioExpectation) -> String {
     let metric = expectation.metric;
     let (least, most) = limits(expectation);
     // A ratio stands as it is written.

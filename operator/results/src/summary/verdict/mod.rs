@@ -2,17 +2,19 @@
 
 pub mod statement;
 
-use strum::EnumCount as _;
+use std::collections::BTreeSet;
+
 use wasmbench_model::units::{self, truncate};
 
 use crate::cells::any::AnyCell;
 use crate::cells::curve::peak;
 use crate::judge::comparison::Comparison;
+use crate::judge::lead;
 use crate::summary::failures::{flaky_variants, skipped_variants};
-use crate::summary::trust::is_doubted;
+use crate::summary::trust::{is_doubted, too_few_blocks};
 use crate::summary::{Named, Summary};
 use crate::vocabulary::cell::ranked;
-use crate::vocabulary::measure::{Measured as _, Metric, Sweep, Unit};
+use crate::vocabulary::measure::{Measured as _, Metric, Sweep};
 
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 220;
@@ -20,11 +22,16 @@ pub const MAX_VERDICT_CHARS: usize = 220;
 /// The prefix of the line of a run that is untrusted as a whole.
 const UNTRUSTED: &str = "untrusted: ";
 
-/// The line: the most telling ratios first, then what else fits, then how much more there is.
+/// The line: what leads first, then what else fits, then how much more there is.
 pub fn verdict(summary: &Summary) -> String {
     let reported = reported(summary);
-    let as_a_whole = is_untrusted_as_a_whole(summary, &reported);
-    let mut statements = statements(summary, &reported, as_a_whole);
+    let too_few = too_few_blocks(summary);
+    // A run that was too short says so instead of numbers that mean nothing.
+    let as_a_whole = too_few.is_none() && is_untrusted_as_a_whole(summary, &reported);
+    let mut statements = match too_few {
+        Some(sentence) => vec![sentence],
+        None => statements(summary, &reported, as_a_whole),
+    };
     if statements.is_empty() {
         statements = absolutes(summary);
     }
@@ -76,72 +83,27 @@ fn left_out(summary: &Summary) -> Vec<String> {
     others.filter_map(why).collect()
 }
 
-/// All measures, the most telling first.
-const HEADLINES: [Metric; Metric::COUNT] = [
-    Metric::Capacity,
-    Metric::ThroughputRps,
-    Metric::CpuPerRequest,
-    Metric::WarmP50,
-    Metric::OpenLoopP99,
-    Metric::OpenLoopP50,
-    Metric::Memory,
-    Metric::PayloadCpuPerMegabyte,
-    Metric::PayloadFixedCpu,
-    Metric::Succeeded,
-    Metric::ColdStartListening,
-    Metric::ColdStartAnswer,
-    Metric::MemoryPerInstance,
-    Metric::SystemCpuPerRequest,
-    Metric::InstanceTimePerRequest,
-    Metric::CpuUse,
-    Metric::ContextSwitchesPerCpuSecond,
-    Metric::PageFaultsPerRequest,
-];
-
-/// Whether the comparison is decided and trusted.
-fn is_settled(one: &Comparison) -> bool {
-    one.verdict.is_decided() && one.untrusted.is_empty()
-}
-
-/// The metric of the line: a speed if any was decided, then the one with the largest share of
-/// decided comparisons, then the most telling one. `None` without any comparison.
-fn headline(compared: &[&Comparison]) -> Option<Metric> {
-    let decided = |metric: Metric| {
-        let of_metric = compared.iter().filter(|c| c.metric == metric);
-        let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
-            (all + 1, decided + u32::from(is_settled(one)))
-        });
-        let is_speed =
-            matches!(metric.measure().unit, Unit::PerSecond | Unit::Microseconds) && decided > 0;
-        (all > 0).then(|| (metric, (is_speed, f64::from(decided) / f64::from(all))))
-    };
-    let compared = HEADLINES.into_iter().filter_map(decided);
-    let most = compared.reduce(|best, one| if one.1 > best.1 { one } else { best });
-    most.map(|(metric, _)| metric)
-}
-
-/// The primary comparisons of the headline metric: decided ones first, then in the order of the
-/// spec.
+/// What the run was to decide, what leads first: of each variant under each workload what was decided,
+/// then what else was, then what was not.
 fn reported(summary: &Summary) -> Vec<&Comparison> {
-    let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
-    let Some(metric) = headline(&primary) else {
-        return vec![];
-    };
-    let workloads = &summary.compared.workloads;
-    let order = |one: &Comparison| workloads.iter().position(|w| w.name == one.workload);
-    let mut found: Vec<&Comparison> = primary.into_iter().filter(|c| c.metric == metric).collect();
-    found.sort_by_key(|one| (!is_settled(one), order(one)));
-    found
+    let all = lead::leading(summary.comparisons.iter().filter(|one| one.primary));
+    let mut named = BTreeSet::new();
+    let (mut firsts, others): (Vec<&Comparison>, Vec<&Comparison>) = all
+        .into_iter()
+        .partition(|one| one.verdict.is_decided() && named.insert((&one.variant, &one.workload)));
+    firsts.extend(others);
+    firsts
 }
 
 /// One statement per comparison. The first names metric, baseline and interval; the others are bare
-/// numbers.
+/// numbers, with the metric where it is another than that of the statement before.
 fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
+    let measure = |one: &Comparison| (one.metric, one.point);
     let statement = |(index, one): (usize, &&Comparison)| {
-        let text = if index == 0 {
-            statement::long(&summary.baseline, one)
-        } else {
-            statement::short(one)
+        let before = index.checked_sub(1).and_then(|before| reported.get(before));
+        let text = match before {
+            None => statement::long(&summary.baseline, one),
+            Some(before) => statement::short(one, measure(before) == measure(one)),
         };
         let mark = if as_a_whole { "" } else { one.mark() };
         text + mark

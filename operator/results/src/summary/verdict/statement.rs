@@ -29,19 +29,26 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
 }
 
-/// The short statement, to follow a long one of the same measure and baseline.
-pub fn short(comparison: &Comparison) -> String {
+/// The short statement, to follow another one of the same baseline. It names its measure unless that
+/// is the one of the statement before.
+pub fn short(comparison: &Comparison, is_of_same: bool) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
     if let Some(fewer) = comparison.fewer_words() {
         return format!("{variant}: {fewer} on {workload}");
     }
     let unit = comparison.metric.measure().unit;
-    let found = comparison.judged_difference().map_or_else(
+    let difference = comparison.judged_difference();
+    let found = difference.map_or_else(
         || comparison.estimate.ratio_words(),
         |difference| unit.shown_difference(difference.value),
     );
+    let what = match (is_of_same, difference) {
+        (true, _) => String::new(),
+        (false, Some(_)) => format!(" in {}", comparison.what()),
+        (false, None) => format!(" the {}", comparison.what()),
+    };
     let verdict = comparison.verdict_words();
-    format!("{variant}: {found} on {workload}, {verdict}")
+    format!("{variant}: {found}{what} on {workload}, {verdict}")
 }
 
 /// What a variant does by itself at its highest rate, for a verdict without comparisons.

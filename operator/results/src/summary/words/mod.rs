@@ -70,9 +70,13 @@ fn variant_words(variant: &Variant) -> String {
             .map(|class| format!(" under {class}"));
         format!("container {}{}", own.image, class.unwrap_or_default())
     });
+    let scaled = variant.scale.as_ref().map(|scale| {
+        let (resource, group, name) = (&scale.resource, &scale.group, &scale.name);
+        format!("{resource}.{group}/{name}, as it is")
+    });
     format!(
         "{}{}",
-        preset.or(own).unwrap_or_default(),
+        preset.or(own).or(scaled).unwrap_or_default(),
         engine.unwrap_or_default()
     )
 }

@@ -1,6 +1,7 @@
 //! Properties of every page: it fits the window, has names for everything, is light or dark as the
 //! reader prefers, and can be used without a mouse.
 
+use std::path::Path;
 use std::time::Duration;
 
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
@@ -69,6 +70,20 @@ for (const e of all('table'))
 const ids = all('[id]').map(e => e.id);
 for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) wrong.push('twice: #' + id);
 return wrong;
+";
+
+/// The widths of a phone, of a larger one, of a tablet, a laptop and a large screen.
+const WIDTHS: [u32; 5] = [360, 420, 800, 1200, 2000];
+
+/// What a reader would have to scroll sideways for: of cards nothing, and from the width of a laptop on
+/// no list, comparison or plan either.
+const CUT_OFF: &str = "
+const width = document.documentElement.clientWidth;
+const cards = [...document.querySelectorAll('.cards')];
+const boxes = width <= 600 ? cards : [];
+if (width >= 1200) boxes.push(...cards.map(e => e.parentElement), ...document.querySelectorAll('#plan pre'));
+const out = boxes.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
+return out.map(e => `${e.scrollWidth} of ${e.clientWidth}: ${e.outerHTML.slice(0, 120)}`);
 ";
 
 /// Whether the page itself is wider than the window.
@@ -167,7 +182,16 @@ async fn assert_none(browser: &Browser, page: &str, script: &str) {
     assert_eq!(found, json!([]), "{page}: {found:#}");
 }
 
-async fn assert_legible(browser: &Browser, page: &str) {
+/// Stores what a reader sees in the folder WASMBENCH_LOOKS, if it is set, for somebody to look at.
+async fn look(browser: &Browser, name: &str) {
+    if let Some(folder) = std::env::var_os("WASMBENCH_LOOKS") {
+        let path = Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(&path, browser.picture().await)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
+async fn assert_legible(browser: &Browser, page: &str, name: &str) {
     let mut grounds = vec![];
     for scheme in ["light", "dark"] {
         browser.prefer(scheme).await;
@@ -175,6 +199,7 @@ async fn assert_legible(browser: &Browser, page: &str) {
         let (ground, weak): (String, Vec<String>) =
             serde_json::from_value(contrasts).expect("a colour and a list");
         assert!(weak.is_empty(), "{page}, {scheme}: {weak:#?}");
+        look(browser, &format!("{name}-{scheme}")).await;
         grounds.push(ground);
     }
     browser.prefer("light").await;
@@ -193,15 +218,20 @@ async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
         let deletion = browser.find("#delete").await.prop("href").await;
         let deletion = deletion.expect("an answer").expect("a link");
         let of_it = |path: String| stage.dashboard.page(&path);
+        let price = "price=0.10/h&vcpus=4&memory=16Gi";
+        let cost = of_it(format!(
+            "runs/{namespace}/{first}/cost?{price}&utilisation=60%25"
+        ));
         let both = format!("compare?run={namespace}/{first}&run={namespace}/{second}");
         // Each page with the element that must be present before it is checked.
         let pages = [
-            (of_it(String::new()), "#runs tr[data-run]"),
+            (of_it(String::new()), "#schedules"),
             (of_it("new".to_owned()), "form#start"),
             (
                 of_it(format!("runs/{namespace}/{first}")),
-                "#report .verdict",
+                "#decision .verdict",
             ),
+            (cost, "#costs table"),
             (deletion, "#confirm"),
             (of_it(both), "#comparison table"),
             (
@@ -215,13 +245,16 @@ async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
             if *part == "form#start" {
                 plan(browser).await;
             }
-            for width in [400, 800, 1200, 2000] {
+            let name: String = part.chars().filter(char::is_ascii_alphanumeric).collect();
+            for width in WIDTHS {
                 browser.set_size(width, 900).await;
-                assert_none(browser, &format!("{page} at {width} px"), SIDEWAYS).await;
+                let shown = format!("{page} at {width} px");
+                assert_none(browser, &shown, SIDEWAYS).await;
+                assert_none(browser, &shown, CUT_OFF).await;
+                assert_legible(browser, &shown, &format!("{name}-{width}")).await;
             }
             browser.set_size(1200, 900).await;
             assert_none(browser, page, NAMELESS).await;
-            assert_legible(browser, page).await;
             browser.open(page).await;
             browser.find(part).await;
             assert_walkable(browser, page).await;

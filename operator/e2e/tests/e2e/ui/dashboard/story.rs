@@ -125,8 +125,8 @@ async fn follow(stage: &Stage) {
     }
     assert_filled_in(&seen);
     assert!(is_taken, "no point before the end: {seen:#?}");
-    browser.find("#report .banner").await;
-    for region in ["#report svg", "#report .verdict", "#doubts"] {
+    browser.find("#decision .banner").await;
+    for region in ["#report svg", "#decision .verdict", "#doubts"] {
         assert!(browser.count(region).await > 0, "{region}");
     }
     let last = shown(stage).await;
@@ -138,7 +138,7 @@ async fn follow(stage: &Stage) {
     let focus = "return document.activeElement.matches('#trials summary')";
     assert_eq!(browser.evaluated(focus).await, true, "the focus is lost");
     browser
-        .evaluated("document.querySelector('#report').scrollIntoView()")
+        .evaluated("document.querySelector('#decision').scrollIntoView()")
         .await;
     picture(stage, "dashboard-report").await;
 }

@@ -1,0 +1,342 @@
+//! A copy of a Deployment or StatefulSet for runs, and the run that scales it. Pure: the object as the API server
+//! has it in, YAML and what was left out. Whoever uses the original notices nothing: the copy has labels of its
+//! own, and makes no pods by itself.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+use wasmbench_api::labels;
+use wasmbench_report::table::ascii;
+
+use crate::args::InitArgs;
+use crate::args::init::Source;
+use crate::error::Error;
+use crate::init::draft::Request;
+use crate::init::manifest::{quoted, sent};
+
+/// The label by which a copy finds its pods; nothing else selects it.
+const COPY: &str = "wasmbench.dev/copy-of";
+/// The label by which a node is named.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+/// Stands for a node that nobody has chosen yet.
+const CHANGE_ME: &str = "CHANGE-ME";
+/// Longest name of a copy whose pods still have names of their own.
+const MAX_NAME: usize = 40;
+
+/// A copy, and what to know about it.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// What it is a copy of.
+    pub source: Source,
+    /// Its name.
+    pub name: String,
+    /// The object.
+    pub object: Value,
+    /// The port of the service, if a container names one.
+    pub port: Option<u16>,
+    /// The path of its readiness probe, if it is one by HTTP.
+    pub ready: Option<String>,
+    /// What was left out or is to be done, for people.
+    pub notes: Vec<String>,
+}
+
+/// The copy of `found`, which is the `source`, pinned to `node`.
+pub fn copy_of(source: &Source, found: &Value, node: Option<&str>) -> Copied {
+    let mut notes = vec![];
+    let name = name_of(&source.name);
+    let mut pod = found["spec"]["template"]["spec"].clone();
+    pin(&mut pod, node, &mut notes);
+    without_claims(&mut pod, &mut notes);
+    let mut annotations = found["spec"]["template"]["metadata"]["annotations"].clone();
+    if let Some(all) = annotations.as_object_mut() {
+        all.remove("kubectl.kubernetes.io/restartedAt");
+    }
+    let labels = json!({ COPY: name });
+    let mut spec = json!({
+        "replicas": 0,
+        "selector": { "matchLabels": labels },
+        "template": { "metadata": { "labels": labels, "annotations": annotations }, "spec": pod },
+    });
+    if source.kind == "StatefulSet" {
+        for field in ["serviceName", "volumeClaimTemplates"] {
+            let value = &found["spec"][field];
+            if !value.is_null() {
+                spec[field] = value.clone();
+            }
+        }
+        notes.push("its pods get volumes of their own, which are empty".to_owned());
+    }
+    let object = json!({
+        "apiVersion": "apps/v1", "kind": source.kind,
+        "metadata": { "name": name, "annotations": { labels::OFFERED: "true" } },
+        "spec": spec,
+    });
+    notes.push(
+        "it has neither the labels of the original nor its Service, HorizontalPodAutoscaler, PodDisruptionBudget and \
+         NetworkPolicies: whoever uses the original does not reach it"
+            .to_owned(),
+    );
+    notes.push(
+        "it has the original's ConfigMaps and Secrets, so it asks the same database: name another one unless the requests only read"
+            .to_owned(),
+    );
+    Copied {
+        source: source.clone(),
+        name,
+        object: without_nulls(object),
+        port: port_of(&found["spec"]["template"]["spec"]),
+        ready: ready_of(&found["spec"]["template"]["spec"]),
+        notes,
+    }
+}
+
+fn name_of(original: &str) -> String {
+    let short: String = original.chars().take(MAX_NAME).collect();
+    format!("{}-bench", short.trim_end_matches(['-', '.']))
+}
+
+/// The pod has to be on the node that is measured, and nowhere else.
+fn pin(pod: &mut Value, node: Option<&str>, notes: &mut Vec<String>) {
+    for field in ["affinity", "topologySpreadConstraints", "nodeName"] {
+        let removed = pod.as_object_mut().and_then(|pod| pod.remove(field));
+        if removed.is_some() {
+            notes.push(format!("{field} is left out: nodeSelector names the node"));
+        }
+    }
+    if !pod["nodeSelector"].is_object() {
+        pod["nodeSelector"] = json!({});
+    }
+    pod["nodeSelector"][HOSTNAME] = json!(node.unwrap_or(CHANGE_ME));
+    if node.is_none() {
+        notes.push(format!(
+            "{CHANGE_ME} stands for the node to measure on: write the value of its label {HOSTNAME}"
+        ));
+    }
+}
+
+/// A claim may hold what users need: no copy writes to it.
+fn without_claims(pod: &mut Value, notes: &mut Vec<String>) {
+    let volumes = pod["volumes"].as_array_mut().into_iter().flatten();
+    for volume in volumes {
+        let Some(claim) = volume["persistentVolumeClaim"]["claimName"].as_str() else {
+            continue;
+        };
+        notes.push(format!(
+            "the claim {claim} is left out, and an empty directory is in its place: give it a claim of its own if it needs the data"
+        ));
+        *volume = json!({ "name": volume["name"], "emptyDir": {} });
+    }
+}
+
+fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
+    pod["containers"].as_array().into_iter().flatten()
+}
+
+/// The port called `http`, or else the first.
+fn port_of(pod: &Value) -> Option<u16> {
+    let ports: Vec<&Value> = containers(pod)
+        .flat_map(|one| one["ports"].as_array().into_iter().flatten())
+        .collect();
+    let named = ports.iter().find(|port| port["name"] == "http");
+    let port = named.or(ports.first())?["containerPort"].as_u64()?;
+    u16::try_from(port).ok()
+}
+
+fn ready_of(pod: &Value) -> Option<String> {
+    let mut probes = containers(pod).map(|one| &one["readinessProbe"]["httpGet"]["path"]);
+    probes.find_map(Value::as_str).map(str::to_owned)
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.into_iter().filter(|(_, value)| !value.is_null());
+            let kept: Map<String, Value> = kept
+                .map(|(name, value)| (name, without_nulls(value)))
+                .collect();
+            Value::Object(kept)
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+/// The file: the copies, each with its notes, and the run.
+pub fn file(copies: &[Copied], args: &InitArgs) -> Result<String, Error> {
+    let mut text = String::new();
+    for copy in copies {
+        let Source { resource, name, .. } = &copy.source;
+        let _ = writeln!(text, "# A copy of {resource}/{name}, which runs may scale.");
+        for note in &copy.notes {
+            let _ = writeln!(text, "# - {}", ascii(note));
+        }
+        text += &serde_yaml::to_string(&copy.object)?;
+        text += "---\n";
+    }
+    Ok(text + &run(copies, args))
+}
+
+/// The run alone. The port of the arguments is that of services whose containers name none.
+pub fn run(copies: &[Copied], args: &InitArgs) -> String {
+    let mut variants = String::new();
+    for copy in copies {
+        let Source { resource, name, .. } = &copy.source;
+        let _ = write!(
+            variants,
+            "    - name: {}\n      scale:\n        resource: {resource}\n        name: {}\n        port: {}\n",
+            quoted(&variant(name)),
+            quoted(&copy.name),
+            copy.port.unwrap_or(args.port),
+        );
+        if let Some(path) = &copy.ready {
+            let _ = writeln!(variants, "        ready: {{path: {}}}", quoted(path));
+        }
+    }
+    let first = copies.first().map(|copy| copy.name.as_str());
+    let name = args.name.as_deref().or(first).unwrap_or_default();
+    format!(
+        "apiVersion: wasmbench.dev/v1alpha1\nkind: BenchmarkRun\nmetadata:\n  name: {}\nspec:\n  \
+         # Five repetitions give a first look; ten decide differences of a few percent.\n  \
+         blocks: 10\n  \
+         # Each trial sets the replicas of one object to 1 and back. This needs the namespace in scale.namespaces of the chart.\n  \
+         variants:\n{variants}  \
+         workloads:\n    - name: request\n{}      expect:\n        status: 200\n  \
+         sweeps:\n    warmLatency: {{}}\n    throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      \
+         warmupSeconds: 2\n",
+        quoted(name),
+        sent(&Request::from_args(args), "scale"),
+    )
+}
+
+/// A variant's name has no dots and at most 40 characters.
+fn variant(name: &str) -> String {
+    let plain: String = name.replace('.', "-").chars().take(MAX_NAME).collect();
+    plain.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shop() -> Value {
+        json!({
+            "metadata": { "name": "shop", "labels": { "app": "shop" }, "uid": "1" },
+            "spec": {
+                "replicas": 3, "selector": { "matchLabels": { "app": "shop" } },
+                "template": {
+                    "metadata": { "labels": { "app": "shop" } },
+                    "spec": {
+                        "affinity": {}, "initContainers": [{ "name": "migrate", "image": "a" }],
+                        "containers": [
+                            { "name": "proxy", "image": "b", "ports": [{ "containerPort": 9000 }] },
+                            {
+                                "name": "shop", "image": "a", "ports": [{ "name": "http", "containerPort": 3000 }],
+                                "readinessProbe": { "httpGet": { "path": "/healthz", "port": 3000 } },
+                                "env": [{ "name": "P", "valueFrom": { "secretKeyRef": { "name": "s", "key": "p" } } }],
+                            },
+                        ],
+                        "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "orders" } }],
+                    },
+                },
+            },
+            "status": { "replicas": 3 },
+        })
+    }
+
+    fn source() -> Source {
+        Source::parse("deploy/shop").unwrap()
+    }
+
+    #[test]
+    fn a_copy_is_offered_makes_no_pods_and_is_found_by_nobody_else() {
+        let copied = copy_of(&source(), &shop(), Some("bench-1"));
+        let object = &copied.object;
+        assert_eq!(object["spec"]["replicas"], 0);
+        assert_eq!(object["metadata"]["annotations"][labels::OFFERED], "true");
+        assert_eq!(object["metadata"]["labels"], Value::Null);
+        let template = &object["spec"]["template"];
+        let labels = json!({ COPY: "shop-bench" });
+        assert_eq!(template["metadata"]["labels"], labels);
+        assert_eq!(object["spec"]["selector"]["matchLabels"], labels);
+        let pod = &template["spec"];
+        assert_eq!(pod["nodeSelector"][HOSTNAME], "bench-1");
+        assert_eq!(pod["affinity"], Value::Null);
+        // What it needs is there: init container, sidecar, Secret.
+        let original = shop();
+        let original = &original["spec"]["template"]["spec"];
+        assert_eq!(pod["initContainers"], original["initContainers"]);
+        assert_eq!(pod["containers"], original["containers"]);
+    }
+
+    #[test]
+    fn a_copy_never_has_the_claims_of_the_original_and_says_so() {
+        let copied = copy_of(&source(), &shop(), None);
+        let volumes = &copied.object["spec"]["template"]["spec"]["volumes"];
+        assert_eq!(*volumes, json!([{ "name": "data", "emptyDir": {} }]));
+        let notes = copied.notes.join("\n");
+        for words in ["orders", "affinity", "CHANGE-ME", "same database"] {
+            assert!(notes.contains(words), "{words}: {notes}");
+        }
+    }
+
+    #[test]
+    fn the_run_scales_the_copies_on_the_ports_of_their_containers() {
+        let next = Source::parse("deployment/shop.v2").unwrap();
+        let copies = [
+            copy_of(&source(), &shop(), Some("a")),
+            copy_of(&next, &json!({ "spec": {} }), Some("a")),
+        ];
+        let args = InitArgs {
+            port: 8080,
+            path: "/items".into(),
+            ..InitArgs::default()
+        };
+        let text = run(&copies, &args);
+        let run =
+            crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        let scales: Vec<_> = run
+            .spec
+            .variants
+            .iter()
+            .filter_map(|one| one.scale.as_ref())
+            .collect();
+        assert_eq!((&*scales[0].name, scales[0].port), ("shop-bench", 3000));
+        assert_eq!(
+            scales[0].ready.as_ref().map(|ready| &*ready.path),
+            Some("/healthz")
+        );
+        assert_eq!((&*scales[1].name, scales[1].port), ("shop.v2-bench", 8080));
+        assert_eq!(run.spec.variants[1].name, "shop-v2");
+        let all = file(&copies, &args).unwrap();
+        assert_eq!(all.matches("\n---\n").count(), 2, "{all}");
+    }
+
+    #[test]
+    fn the_run_of_copies_is_named_and_sends_as_the_arguments_say() {
+        let args = InitArgs {
+            port: 8080,
+            path: "/orders".into(),
+            name: Some("shops".into()),
+            headers: vec![crate::args::init::header("Host: shop.example.com").unwrap()],
+            body: Some("{\"item\": 7}".into()),
+            ..InitArgs::default()
+        };
+        let copies = [copy_of(&source(), &shop(), Some("a"))];
+        let text = run(&copies, &args);
+        let run =
+            crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        assert_eq!(run.metadata.name.as_deref(), Some("shops"));
+        let sent = &run.spec.workloads[0];
+        assert_eq!(sent.path, "/orders");
+        assert_eq!(sent.headers[0].value, "shop.example.com");
+        assert_eq!(sent.body.as_deref(), Some("{\"item\": 7}"));
+    }
+
+    #[test]
+    fn what_cannot_be_copied_is_refused_with_an_example() {
+        assert_eq!(Source::parse("sts/db").unwrap().resource, "statefulsets");
+        for wrong in ["shop", "pod/shop", "deployment/", "rollout/shop"] {
+            assert!(Source::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::check::seen::{NodeSeen, RuntimeClassSeen};
+
+fn cluster() -> ClusterSeen {
+    let class = ("wasmtime".to_owned(), RuntimeClassSeen::default());
+    let seen = Seen {
+        namespace: "bench".into(),
+        namespace_exists: Ok(true),
+        resources: Ok(vec![]),
+        operators: Ok(vec![]),
+        config: Ok(assumed::config()),
+        policies: Ok([].into()),
+        pod_security: Ok(None),
+        rights: vec![("start runs", Ok(true))],
+        network_policies: Ok(vec![]),
+        runtime_classes: Ok([class].into()),
+        nodes: Ok(vec![NodeSeen::default()]),
+    };
+    ClusterSeen {
+        seen,
+        quotas: Ok(vec![]),
+        scaled: BTreeMap::new(),
+    }
+}
+
+fn quota(resource: &str, hard: &str, used: &str) -> ResourceQuota {
+    let quota = json!({
+        "metadata": {"name": "small"},
+        "status": {"hard": {resource: hard}, "used": {resource: used}},
+    });
+    serde_json::from_value(quota).unwrap()
+}
+
+/// A container, and a Wasm variant with this RuntimeClass.
+fn spec(class: &str, more: &Value) -> BenchmarkRunSpec {
+    let image = "registry.example.com/a:1";
+    let mut spec = json!({
+        "variants": [
+            {"name": "container", "container": {"image": image}},
+            {"name": "wasm", "container": {"image": image, "runtimeClassName": class}},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"warmLatency": {}},
+    });
+    for (field, value) in more.as_object().unwrap() {
+        spec[field] = value.clone();
+    }
+    serde_json::from_value(spec).unwrap()
+}
+
+#[test]
+fn a_cluster_with_everything_has_no_obstacle() {
+    assert_eq!(
+        obstacles(&spec("wasmtime", &json!({})), &cluster()),
+        "\nIn this cluster\nnothing is known to stand in the way\n"
+    );
+}
+
+#[test]
+fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
+    let text = obstacles(&spec("wasmedge", &json!({})), &cluster());
+    assert!(
+        text.contains("wasm is never measured: there is no RuntimeClass 'wasmedge'"),
+        "{text}"
+    );
+    assert!(
+        text.contains("nothing can be compared, because one variant is left"),
+        "{text}"
+    );
+    let text = obstacles(&spec("wasmedge", &json!({"baseline": "wasm"})), &cluster());
+    assert!(
+        text.contains("set spec.baseline to another variant"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_the_administrator_does_not_let_runs_scale_is_named() {
+    let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
+    let spec = spec("wasmtime", &json!({"variants": [shop]}));
+    let mut cluster = cluster();
+    let allowed = obstacles(&spec, &cluster);
+    assert!(allowed.contains("nothing is known"), "{allowed}");
+    let scale = &mut cluster.seen.config.as_mut().unwrap().scale;
+    scale.namespaces = vec!["team-a".to_owned()];
+    let elsewhere = obstacles(&spec, &cluster);
+    assert!(elsewhere.contains("scale.namespaces"), "{elsewhere}");
+    cluster
+        .seen
+        .config
+        .as_mut()
+        .unwrap()
+        .scale
+        .resources
+        .clear();
+    let unlisted = obstacles(&spec, &cluster);
+    assert!(
+        unlisted.contains("to scale deployments.apps; have it"),
+        "{unlisted}"
+    );
+}
+
+#[test]
+fn labels_that_no_node_has_are_named() {
+    let placement = json!({"placement": {"nodeSelector": {"pool": "bench"}}});
+    let text = obstacles(&spec("wasmtime", &placement), &cluster());
+    assert!(
+        text.contains("none of the 1 nodes has the labels pool=bench"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_quota_that_is_full_or_asks_for_more_is_named() {
+    let text = |quota| {
+        let cluster = ClusterSeen {
+            quotas: Ok(vec![quota]),
+            ..cluster()
+        };
+        obstacles(&spec("wasmtime", &json!({})), &cluster)
+    };
+    let full = text(quota("pods", "3", "3"));
+    assert!(
+        full.contains("container: quota small allows 3 of pods"),
+        "{full}"
+    );
+    let asks = text(quota("limits.cpu", "4", "0"));
+    assert!(
+        asks.contains("quota small asks every pod for limits.cpu"),
+        "{asks}"
+    );
+    let other = text(quota("services", "0", "0"));
+    assert!(
+        other.contains("nothing is known to stand in the way"),
+        "{other}"
+    );
+}
+
+#[test]
+fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
+    let mut cluster = cluster();
+    cluster.quotas = Err("you may not list quotas".to_owned());
+    cluster.seen.rights = vec![("start runs", Ok(false))];
+    let text = obstacles(&spec("wasmtime", &json!({})), &cluster);
+    assert!(
+        text.contains("not known: quotas (you may not list quotas)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("you may not start runs in namespace bench"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
+    let scale =
+        |name: &str| json!({"name": name, "scale": {"resource": "deployments", "name": name}});
+    let spec = spec(
+        "wasmtime",
+        &json!({"variants": [scale("shop"), scale("next")]}),
+    );
+    let offered = json!({
+        "metadata": {"annotations": {"wasmbench.dev/offered": "true"}}, "spec": {"replicas": 0},
+    });
+    let mut cluster = cluster();
+    for (variant, object) in spec.variants.iter().zip([&offered, &json!({})]) {
+        let target = cluster.target(variant.scale.as_ref().unwrap()).unwrap();
+        let found = Scalable {
+            object: Ok(as_written(object)),
+            may_scale: Ok(true),
+        };
+        cluster.scaled.insert(target, found);
+    }
+    let text = obstacles(&spec, &cluster);
+    assert!(
+        text.contains("next is never measured: deployments.apps/next is not offered"),
+        "{text}"
+    );
+    assert!(!text.contains("shop is never measured"), "{text}");
+    assert!(text.contains("because one variant is left"), "{text}");
+    for found in cluster.scaled.values_mut() {
+        found.may_scale = Ok(false);
+        found.object = Err("you may not read it".to_owned());
+    }
+    let text = obstacles(&spec, &cluster);
+    assert!(
+        text.contains("shop: you may not patch deployments/scale in namespace bench"),
+        "{text}"
+    );
+    assert!(
+        text.contains("not known: deployments.apps/shop (you may not read it)"),
+        "{text}"
+    );
+}

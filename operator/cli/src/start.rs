@@ -1,0 +1,182 @@
+//! `kubectl wasmbench start`: creates a run with a fresh name, follows it, and exits with the gate's
+//! code.
+
+use serde_json::{Value, json};
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, GROUP, VERSION, labels};
+use wasmbench_core::admit::admit;
+
+use crate::args::{ClusterArgs, StartArgs};
+use crate::assumed::config;
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::{files, get, manifest, note};
+
+/// The characters of a suffix: without vowels and what looks alike, as Kubernetes does it.
+const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+/// How many of them.
+const LENGTH: usize = 5;
+/// The longest name that is continued: with a dash and the suffix it still fits into a label.
+const LONGEST: usize = 57;
+
+/// Starts the run and follows it until its end.
+pub async fn run(args: &ClusterArgs, start: &StartArgs) -> Result<u8, Error> {
+    let suffix = suffix()?;
+    // A file is refused before anything is asked of a cluster.
+    let of_file = match start.what.path() {
+        Some(path) => Some(of_file(
+            &files::read(path)?,
+            args.namespace.as_deref(),
+            &suffix,
+        )?),
+        None => None,
+    };
+    let cluster = Cluster::connect(args).await?;
+    let run = match (of_file, &start.what.schedule) {
+        (Some(run), _) => run,
+        (None, schedule) => {
+            let name = schedule.as_deref().unwrap_or_default();
+            of_schedule(&cluster.schedule(name).await?, &suffix)?
+        }
+    };
+    let namespace = run["metadata"]["namespace"].as_str();
+    let cluster = cluster.at(namespace.unwrap_or(cluster.namespace()));
+    cluster.create_run(&run).await?;
+    let name = run["metadata"]["name"].as_str().unwrap_or_default();
+    note(&format!("benchmarkrun.{GROUP}/{name} created\n"));
+    let created = cluster.run(name).await?;
+    Box::pin(get::follow(&cluster, created, start.output.format())).await
+}
+
+/// The run of a file, with a fresh name, as the API server gets it.
+pub fn of_file(text: &str, namespace: Option<&str>, suffix: &str) -> Result<Value, Error> {
+    let objects = manifest::checked(text).map_err(Error::Manifest)?;
+    let [object] = objects.as_slice() else {
+        return Err(Error::NotOneRun(objects.len()));
+    };
+    if object["kind"] == "BenchmarkSchedule" {
+        return Err(Error::StartsASchedule);
+    }
+    let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
+    admit(&run, &config())?;
+    let given = run.metadata.namespace.as_deref();
+    if let (Some(given), Some(wanted)) = (given, namespace)
+        && given != wanted
+    {
+        let (file, option) = (given.to_owned(), wanted.to_owned());
+        return Err(Error::OtherNamespace { file, option });
+    }
+    let base = run.metadata.name.or(run.metadata.generate_name);
+    let mut metadata = json!({"name": fresh(&base.unwrap_or_default(), suffix)});
+    // The rest, such as uid and owners, is that of another object.
+    for field in ["namespace", "labels", "annotations"] {
+        if let Some(value) = object["metadata"].get(field) {
+            metadata[field] = value.clone();
+        }
+    }
+    Ok(object_of(&metadata, &object["spec"]))
+}
+
+/// The run of a schedule's template. It bears no mark of the schedule, which counts and removes its
+/// own.
+pub fn of_schedule(schedule: &BenchmarkSchedule, suffix: &str) -> Result<Value, Error> {
+    let template = &schedule.spec.template;
+    let more = template.metadata.clone().unwrap_or_default();
+    let mut labels = more.labels;
+    labels.remove(labels::SCHEDULE);
+    let name = schedule.metadata.name.as_deref().unwrap_or_default();
+    let metadata = json!({
+        "name": fresh(name, suffix), "namespace": schedule.metadata.namespace,
+        "labels": labels, "annotations": more.annotations,
+    });
+    Ok(object_of(&metadata, &serde_json::to_value(&template.spec)?))
+}
+
+fn object_of(metadata: &Value, spec: &Value) -> Value {
+    json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "BenchmarkRun",
+        "metadata": metadata, "spec": spec,
+    })
+}
+
+/// `fast-x7k2p` for `fast`.
+fn fresh(name: &str, suffix: &str) -> String {
+    let short: String = name.chars().take(LONGEST).collect();
+    format!("{}-{suffix}", short.trim_end_matches(['-', '.']))
+}
+
+fn suffix() -> Result<String, Error> {
+    let mut bytes = [0_u8; LENGTH];
+    getrandom::fill(&mut bytes).map_err(Error::Suffix)?;
+    let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
+    Ok(bytes.into_iter().map(letter).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = include_str!("../../../manifests/samples/quickstart.yaml");
+    const NIGHTLY: &str = include_str!("../../../manifests/samples/nightly.yaml");
+
+    #[test]
+    fn a_run_of_a_file_gets_a_fresh_name_and_keeps_its_spec() {
+        let run = of_file(SAMPLE, None, "x7k2p").unwrap();
+        assert_eq!(run["metadata"], json!({"name": "quickstart-x7k2p"}));
+        let written: Value = serde_yaml::from_str(SAMPLE).unwrap();
+        assert_eq!(run["spec"], written["spec"]);
+        let letters = suffix().unwrap();
+        assert_eq!(letters.len(), LENGTH);
+        assert!(
+            letters.bytes().all(|letter| LETTERS.contains(&letter)),
+            "{letters}"
+        );
+        assert_eq!(fresh(&"a".repeat(80), "x7k2p").len(), 63);
+        assert_eq!(fresh("own-", "x7k2p"), "own-x7k2p");
+    }
+
+    #[test]
+    fn what_belonged_to_another_object_is_left_out() {
+        let saved = SAMPLE.replace(
+            "  name: quickstart\n",
+            "  name: quickstart\n  namespace: bench\n  uid: abc\n  labels: {team: shop}\n",
+        );
+        let run = of_file(&saved, Some("bench"), "x7k2p").unwrap();
+        let expected = json!({
+            "name": "quickstart-x7k2p", "namespace": "bench", "labels": {"team": "shop"},
+        });
+        assert_eq!(run["metadata"], expected);
+        let error = of_file(&saved, Some("other"), "x7k2p")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("namespace bench") && error.contains("-n other"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_one_run_is_started() {
+        let refusal = |text: &str| of_file(text, None, "x7k2p").unwrap_err().to_string();
+        let two = format!("{SAMPLE}\n---\n{SAMPLE}");
+        assert!(refusal(&two).contains("2 objects"), "{}", refusal(&two));
+        assert!(refusal("kind: Pod").contains("0 objects"));
+        assert!(
+            refusal(NIGHTLY).contains("--schedule"),
+            "{}",
+            refusal(NIGHTLY)
+        );
+        let refused = refusal(&SAMPLE.replace("  blocks:", "  blockz:"));
+        assert!(refused.contains("did you mean blocks?"), "{refused}");
+    }
+
+    #[test]
+    fn a_run_of_a_schedule_has_its_template_and_no_mark_of_it() {
+        let schedule: BenchmarkSchedule = serde_yaml::from_str(NIGHTLY).unwrap();
+        let run = of_schedule(&schedule, "x7k2p").unwrap();
+        assert_eq!(run["metadata"]["name"], "nightly-x7k2p");
+        assert_eq!(run["metadata"].get("ownerReferences"), None);
+        assert_eq!(run["metadata"]["labels"].get(labels::SCHEDULE), None);
+        let typed: BenchmarkRun = manifest::typed(&run).unwrap();
+        assert_eq!(typed.spec, schedule.spec.template.spec);
+    }
+}

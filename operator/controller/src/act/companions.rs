@@ -1,0 +1,102 @@
+//! What a probe is to read apart, as it is when it begins: the pods that belong to the experiment without being
+//! measured, and the containers of a subject that somebody else has made.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::validate::ValidatedRun;
+
+use crate::context::Context;
+use crate::error::Error;
+
+/// The most pods that are read: each costs a few system calls at the edges of a window.
+const MOST: usize = 16;
+
+/// Uids of the running pods with the run's `companions` labels on this node, but neither of a run nor the subject;
+/// `None` if the run names none.
+pub async fn uids(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    subject_uid: &str,
+) -> Result<Option<Vec<String>>, Error> {
+    let Some(companions) = &run.spec.companions else {
+        return Ok(None);
+    };
+    let labels = companions.match_labels.iter();
+    let labels: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    // Without a label, every pod would be one.
+    if labels.is_empty() {
+        return Ok(Some(vec![]));
+    }
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let params = ListParams::default().labels(&labels.join(","));
+    let found = api.list(&params).await.map_err(|source| Error::Observe {
+        what: "the companions",
+        source,
+    })?;
+    let uids = found.items.iter().filter_map(|pod| uid_of(pod, node));
+    let uids = uids.filter(|uid| uid != subject_uid).take(MOST);
+    Ok(Some(uids.collect()))
+}
+
+/// Ids of the containers of a subject that somebody else has made, by their names; `None` for one of ours.
+pub async fn containers(
+    context: &Context,
+    run: &ValidatedRun,
+    observed: &Observed,
+    subject_uid: &str,
+) -> Result<Option<BTreeMap<String, String>>, Error> {
+    let mut foreign = observed.scaled_subjects.iter().map(|one| &one.pod);
+    let Some(subject) = foreign.find(|pod| pod.uid == subject_uid) else {
+        return Ok(None);
+    };
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let found = api.get_opt(&subject.name).await;
+    let found = found.map_err(|source| Error::Observe {
+        what: "the containers of the subject",
+        source,
+    })?;
+    let status = found.and_then(|pod| pod.status).unwrap_or_default();
+    let all = status.container_statuses.into_iter().flatten();
+    // `containerd://...`
+    let id = |text: Option<String>| Some(text?.split_once("://")?.1.to_owned());
+    let ids = all.filter_map(|one| Some((one.name, id(one.container_id)?)));
+    Ok(Some(ids.collect()))
+}
+
+/// The uid of a pod that runs on `node` and is of no run.
+fn uid_of(pod: &Pod, node: &str) -> Option<String> {
+    let is_there = pod.spec.as_ref()?.node_name.as_deref() == Some(node);
+    let runs = pod.status.as_ref()?.phase.as_deref() == Some("Running");
+    let is_of_a_run = pod.labels().contains_key(labels::RUN_UID);
+    pod.uid().filter(|_| is_there && runs && !is_of_a_run)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_companion_runs_on_the_node_and_is_of_no_run() {
+        let found = |node: &str, phase: &str, label: &str| {
+            let pod = json!({
+                "metadata": { "name": "db", "uid": "1", "labels": { label: "x" } },
+                "spec": { "nodeName": node, "containers": [] }, "status": { "phase": phase },
+            });
+            uid_of(&serde_json::from_value(pod).unwrap(), "bench-1").is_some()
+        };
+        assert!(found("bench-1", "Running", "app"));
+        assert!(!found("bench-2", "Running", "app"));
+        assert!(!found("bench-1", "Pending", "app"));
+        assert!(!found("bench-1", "Running", labels::RUN_UID));
+    }
+}

@@ -1,0 +1,86 @@
+//! Whose pod a pod is: its owners up to the object that is scaled. A selector alone would also find the
+//! pods of others that carry the same labels.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::Api;
+use kube::api::DynamicObject;
+
+use super::if_there;
+use crate::context::Context;
+use crate::error::Error;
+
+/// Kinds between an object and its pods, besides those that may be scaled.
+const BETWEEN: [[&str; 4]; 2] = [
+    ["apps", "v1", "ReplicaSet", "replicasets"],
+    ["apps", "v1", "Deployment", "deployments"],
+];
+/// Owners that are followed: pod, ReplicaSet, Deployment, and what makes Deployments.
+const MOST: usize = 4;
+
+/// Where the owners of a pod lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Top {
+    /// To the object.
+    Target,
+    /// To something that is gone or on its way: the pod will go, too.
+    Gone,
+    /// To something else.
+    Other,
+}
+
+/// Where the owners of the object with this metadata lead to; `uid` is that of the scaled object.
+pub(super) async fn top(
+    context: &Context,
+    namespace: &str,
+    meta: &ObjectMeta,
+    uid: &str,
+) -> Result<Top, Error> {
+    let mut owner = controller_of(meta);
+    for _ in 0..MOST {
+        let Some(reference) = owner else {
+            return Ok(Top::Other);
+        };
+        if reference.uid == uid {
+            return Ok(Top::Target);
+        }
+        let Some(api) = api_of(context, namespace, &reference) else {
+            return Ok(Top::Other);
+        };
+        let found = api.get_metadata(&reference.name).await;
+        let found = if_there(found).map_err(|source| Error::Observe {
+            what: "the owners of a pod",
+            source,
+        })?;
+        let is_it = |meta: &ObjectMeta| meta.uid.as_ref() == Some(&reference.uid);
+        let Some(found) = found.map(|found| found.metadata).filter(is_it) else {
+            return Ok(Top::Gone);
+        };
+        if found.deletion_timestamp.is_some() {
+            return Ok(Top::Gone);
+        }
+        owner = controller_of(&found);
+    }
+    Ok(Top::Other)
+}
+
+fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
+    let mut owners = meta.owner_references.iter().flatten();
+    let found = owners.find(|owner| owner.controller == Some(true));
+    found.cloned()
+}
+
+/// The API of an owner's kind; `None` for one that the operator may not read.
+fn api_of(
+    context: &Context,
+    namespace: &str,
+    owner: &OwnerReference,
+) -> Option<Api<DynamicObject>> {
+    let (group, version) = owner.api_version.split_once('/')?;
+    let mut known: Vec<[&str; 4]> = BETWEEN.to_vec();
+    for listed in &context.config.scale.resources {
+        known.push([&listed.group, version, &listed.kind, &listed.resource]);
+    }
+    let is_its = |[group_of, _, kind, _]: &[&str; 4]| *group_of == group && *kind == owner.kind;
+    let found = known.into_iter().find(is_its)?;
+    Some(super::kind(&context.client, namespace, found))
+}

@@ -1,0 +1,127 @@
+//! One object with a scale, as it is now.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DynamicObject, ListParams};
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
+use wasmbench_core::scale::{
+    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other,
+    template_labels, without_pods,
+};
+
+use super::owners::{Top, top};
+use super::{SCALERS, api, if_there};
+use crate::context::Context;
+use crate::error::Error;
+
+/// What was found of an object.
+#[derive(Default)]
+pub struct Found {
+    /// The object.
+    pub seen: TargetSeen,
+    /// Its pods that have not ended.
+    pub pods: Vec<Pod>,
+    /// The labels that its template demands of a node.
+    pub template: BTreeMap<String, String>,
+}
+
+fn failed(source: kube::Error) -> Error {
+    let what = "an object that the run scales";
+    Error::Observe { what, source }
+}
+
+/// Reads an object; `noted` is what a claim notes of it.
+pub async fn read(
+    context: &Context,
+    namespace: &str,
+    target: &Target,
+    noted: Option<&Scaled>,
+    autoscalers: &[Autoscaler],
+) -> Result<Found, Error> {
+    let api = api(&context.client, namespace, target);
+    let object = if_there(api.get(&target.name).await).map_err(failed)?;
+    let (mut seen, template) = match &object {
+        None => (TargetSeen::default(), BTreeMap::new()),
+        Some(object) => {
+            let now = context.clock.now();
+            let seen = of_object(&api, target, object, autoscalers, now).await?;
+            (seen, template_labels(&object.data))
+        }
+    };
+    // The pods of one that is gone are found as they were.
+    let (selector, uid) = match noted {
+        Some(noted) => (&noted.selector, Some(&noted.uid)),
+        None => (&seen.selector, seen.uid.as_ref()),
+    };
+    let pods = match uid {
+        Some(uid) if !selector.is_empty() => pods(context, namespace, selector, uid).await?,
+        Some(_) | None => vec![],
+    };
+    seen.pods = pods.len();
+    Ok(Found {
+        seen,
+        pods,
+        template,
+    })
+}
+
+async fn of_object(
+    api: &Api<DynamicObject>,
+    target: &Target,
+    object: &DynamicObject,
+    autoscalers: &[Autoscaler],
+    now: Timestamp,
+) -> Result<TargetSeen, Error> {
+    let scale = if_there(api.get_scale(&target.name).await).map_err(failed)?;
+    let meta = &object.metadata;
+    let is_settling = is_settling(meta, &object.data, scale.as_ref(), now);
+    let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);
+    let selector = selector(scale.as_ref());
+    let replicas = scale.and_then(|scale| scale.spec?.replicas);
+    let offer = object.annotations().get(labels::OFFERED);
+    Ok(TargetSeen {
+        uid: meta.uid.clone(),
+        // That of the object, which was read first: what was read later may be newer.
+        resource_version: meta.resource_version.clone(),
+        generation: meta.generation,
+        selector,
+        replicas: replicas.map_or(0, |replicas| u32::try_from(replicas).unwrap_or_default()),
+        is_offered: offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none(),
+        set_by_other: set_by_other(meta, &SCALERS),
+        is_settling,
+        without_pods,
+        obstacle: obstacle(target, &object.data, autoscalers),
+        pods: 0,
+    })
+}
+
+/// The pods that the object with this uid makes, or that go because it is gone.
+async fn pods(
+    context: &Context,
+    namespace: &str,
+    selector: &str,
+    uid: &str,
+) -> Result<Vec<Pod>, Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let found = api.list(&ListParams::default().labels(selector)).await;
+    let mut pods = vec![];
+    for pod in found.map_err(failed)?.items {
+        let owned =
+            !has_ended(&pod) && top(context, namespace, &pod.metadata, uid).await? != Top::Other;
+        if owned {
+            pods.push(pod);
+        }
+    }
+    Ok(pods)
+}
+
+fn has_ended(pod: &Pod) -> bool {
+    let phase = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed"))
+}

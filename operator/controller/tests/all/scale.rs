@@ -1,0 +1,211 @@
+//! A claim that notes an object is released only after the object is as before, or its owner has taken it back.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use wasmbench_api::labels;
+use wasmbench_controller::act::act;
+use wasmbench_controller::error::Error;
+use wasmbench_controller::scale::autoscalers;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::Step;
+use wasmbench_core::scale::{Scaled, Target};
+use wasmbench_core::validate::validate;
+
+use crate::apiserver_mock::{Call, config, conversation, plan_of, run};
+
+/// Group, version, plural and name of a kind.
+type Kind = [&'static str; 4];
+
+const DEPLOYMENT: Kind = ["apps", "v1", "deployments", "Deployment"];
+
+fn note([group, version, resource, kind]: Kind) -> String {
+    let target = Target {
+        group: group.into(),
+        version: version.into(),
+        resource: resource.into(),
+        kind: kind.into(),
+        name: "shop".into(),
+    };
+    let scaled = Scaled {
+        target,
+        uid: "shop-uid".into(),
+        selector: "app=shop".into(),
+        trial: "shop/greet/warm/b1".parse().unwrap(),
+        most: 1,
+        generation: Some(1),
+        since: Timestamp::UNIX_EPOCH,
+    };
+    serde_json::to_string(&scaled).unwrap()
+}
+
+/// The claim of the run on its node, with the note of an object of this kind.
+fn lease(kind: Kind) -> Value {
+    let annotations = json!({
+        labels::NODE: "bench-1", labels::RUN_NAMESPACE: "team-a", labels::RUN_NAME: "gatekeeper",
+        labels::SCALED: note(kind),
+    });
+    json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "wasmbench-node-bench-1", "namespace": "ops", "annotations": annotations},
+        "spec": {"holderIdentity": run().metadata.uid},
+    })
+}
+
+/// What is read of the object, whose replicas `who` has set; its pods are the last.
+fn reads(kind: Kind, replicas: u32, who: &str) -> Vec<Call> {
+    let [group, version, _, name] = kind;
+    let fields = json!([{"manager": who, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
+    let object = json!({
+        "apiVersion": format!("{group}/{version}"), "kind": name,
+        "metadata": {
+            "name": "shop", "uid": "shop-uid", "resourceVersion": "7", "generation": 2,
+            "annotations": {labels::OFFERED: "true"}, "managedFields": fields,
+        },
+        "spec": {"replicas": replicas},
+    });
+    let scale = json!({
+        "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "shop"},
+        "spec": {"replicas": replicas}, "status": {"replicas": replicas, "selector": "app=shop"},
+    });
+    let pods = json!({"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": []});
+    vec![
+        ("GET", "/wasmbench-node-bench-1", 200, lease(kind)),
+        ("GET", "/shop", 200, object),
+        ("GET", "/shop/scale", 200, scale),
+        ("GET", "/team-a/pods", 200, pods),
+    ]
+}
+
+async fn release(calls: Vec<Call>) -> (Result<(), Error>, Vec<Value>) {
+    let (context, server) = conversation(calls);
+    let valid = validate(&run(), &config()).unwrap();
+    let step = Step::ReleaseNode {
+        node: "bench-1".into(),
+    };
+    let plan = plan_of(step);
+    let done = act(&context, &valid, &Observed::default(), &plan).await;
+    drop(context);
+    (done.map(|_| ()), server.await.unwrap())
+}
+
+#[tokio::test]
+async fn an_object_that_a_run_has_scaled_up_is_scaled_down_before_its_node_is_released() {
+    let mut calls = reads(DEPLOYMENT, 1, labels::OPERATOR);
+    let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {}});
+    calls.push(("PATCH", "/deployments/shop/scale", 200, scale));
+    let (result, bodies) = release(calls).await;
+    let error = result.unwrap_err();
+    assert!(matches!(error, Error::OnItsWayBack { .. }), "{error}");
+    let patch = bodies.last().unwrap();
+    assert_eq!(patch["spec"]["replicas"], 0);
+    assert_eq!(
+        patch["metadata"]["resourceVersion"], "7",
+        "the write is not guarded"
+    );
+}
+
+#[tokio::test]
+async fn a_node_is_released_without_the_note_once_nothing_of_the_object_is_left_or_its_owner_has_kept_it()
+ {
+    for (replicas, who) in [(0, labels::PROBE_MANAGER), (3, "kubectl-scale")] {
+        let mut calls = reads(DEPLOYMENT, replicas, who);
+        calls.push(("PUT", "/wasmbench-node-bench-1", 200, lease(DEPLOYMENT)));
+        let (result, bodies) = release(calls).await;
+        result.unwrap();
+        let written = bodies.last().unwrap();
+        assert_eq!(written["spec"]["holderIdentity"], Value::Null, "{who}");
+        assert_eq!(
+            written["metadata"]["annotations"][labels::SCALED],
+            Value::Null,
+            "{who}"
+        );
+    }
+}
+
+/// An owner: its `apiVersion`, its kind, and its name after a slash.
+type Owner = (&'static str, &'static str, &'static str);
+
+fn metadata(name: &str, owner: Option<&Owner>) -> Value {
+    let owner = owner.map(|(version, kind, path)| {
+        let name = &path[1..];
+        let uid = format!("{name}-uid");
+        json!({"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": true})
+    });
+    let owners: Vec<Value> = owner.into_iter().collect();
+    json!({"name": name, "uid": format!("{name}-uid"), "ownerReferences": owners})
+}
+
+#[tokio::test]
+async fn a_node_is_kept_until_no_pod_is_left_whose_owners_lead_to_the_object() {
+    const ROLLOUT: Kind = ["argoproj.io", "v1alpha1", "rollouts", "Rollout"];
+    // What makes Deployments.
+    const APP: Kind = ["core.spinkube.dev", "v1alpha1", "spinapps", "SpinApp"];
+    const SET: Owner = ("apps/v1", "ReplicaSet", "/set");
+    let chains: [(Kind, &[Owner], bool); 5] = [
+        (DEPLOYMENT, &[SET, ("apps/v1", "Deployment", "/shop")], true),
+        (
+            ROLLOUT,
+            &[SET, ("argoproj.io/v1alpha1", "Rollout", "/shop")],
+            true,
+        ),
+        (
+            APP,
+            &[
+                SET,
+                ("apps/v1", "Deployment", "/its"),
+                ("core.spinkube.dev/v1alpha1", "SpinApp", "/shop"),
+            ],
+            true,
+        ),
+        (
+            ROLLOUT,
+            &[SET, ("argoproj.io/v1alpha1", "Rollout", "/other")],
+            false,
+        ),
+        (DEPLOYMENT, &[SET], false),
+    ];
+    for (kind, owners, is_kept) in chains {
+        let mut calls = reads(kind, 0, labels::OPERATOR);
+        let pod = json!({"metadata": metadata("pod", owners.first())});
+        calls[3].3["items"] = json!([pod]);
+        for (index, (_, _, path)) in owners.iter().enumerate() {
+            if *path != "/shop" {
+                let found = json!({
+                    "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+                    "metadata": metadata(&path[1..], owners.get(index + 1)),
+                });
+                calls.push(("GET", *path, 200, found));
+            }
+        }
+        if !is_kept {
+            calls.push(("PUT", "/wasmbench-node-bench-1", 200, lease(kind)));
+        }
+        let (result, _) = release(calls).await;
+        assert_eq!(result.is_err(), is_kept, "{owners:?}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_without_keda_has_the_autoscalers_that_it_has() {
+    let scaler = json!({
+        "metadata": {"name": "shop"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "shop"}},
+    });
+    let list = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "metadata": {},
+        "items": [scaler],
+    });
+    // Text, as the API server answers for kinds that it does not serve, and no Status.
+    let unknown = json!("404 page not found");
+    let (context, server) = conversation(vec![
+        ("GET", "/team-a/horizontalpodautoscalers", 200, list),
+        ("GET", "/team-a/scaledobjects", 404, unknown),
+    ]);
+    let found = autoscalers(&context, "team-a").await.unwrap();
+    drop(context);
+    server.await.unwrap();
+    let [one] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(one.name, "HorizontalPodAutoscaler shop");
+}

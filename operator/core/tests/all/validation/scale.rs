@@ -1,0 +1,86 @@
+//! What a run may scale.
+
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::validate::{Invalid, validate};
+
+use crate::common;
+
+/// A run whose second variant is this, as YAML.
+fn run(variant: &str) -> BenchmarkRun {
+    let mut run = common::parse(common::RUN);
+    run.spec.variants.truncate(1);
+    run.spec
+        .variants
+        .push(serde_yaml::from_str(variant).unwrap());
+    run.spec.workloads.truncate(1);
+    run
+}
+
+fn refused(variant: &str, config: &OperatorConfig) -> Invalid {
+    validate(&run(variant), config).unwrap_err()
+}
+
+const SHOP: &str = "{name: shop, scale: {resource: deployments, name: shop}}";
+
+#[test]
+fn only_kinds_and_namespaces_that_the_administrator_lists_are_scaled() {
+    let config = common::scaling_config();
+    let valid = validate(&run(SHOP), &config).unwrap();
+    let target = valid.variants[1].subject.target.as_ref().unwrap();
+    assert_eq!(target.to_string(), "deployments.apps/shop");
+    let other = refused(
+        "{name: shop, scale: {resource: daemonsets, name: shop}}",
+        &config,
+    );
+    assert_eq!(other.field, "spec.variants[1].scale.resource");
+    assert!(other.message.contains("statefulsets.apps"), "{other}");
+    let mut elsewhere = config.clone();
+    elsewhere.scale.namespaces = vec!["team-b".into()];
+    let invalid = refused(SHOP, &elsewhere);
+    assert_eq!(invalid.field, "spec.variants[1].scale");
+    assert!(invalid.message.contains("scale.namespaces"), "{invalid}");
+    // Nothing is listed by default.
+    assert!(validate(&run(SHOP), &common::config()).is_err());
+}
+
+#[test]
+fn what_only_a_pod_of_our_own_can_have_is_refused_with_the_field() {
+    let config = common::scaling_config();
+    for (variant, field) in [
+        (
+            "{name: shop, preset: native, scale: {resource: deployments, name: shop}}",
+            "spec.variants[1]",
+        ),
+        (
+            "{name: shop, scale: {resource: deployments, name: shop, scheme: GRPC}}",
+            "spec.variants[1].scale.scheme",
+        ),
+        (
+            "{name: shop, scale: {resource: deployments, name: shop}, resources: {limits: {cpu: '1'}}}",
+            "spec.variants[1].resources",
+        ),
+    ] {
+        assert_eq!(refused(variant, &config).field, field);
+    }
+}
+
+#[test]
+fn starts_of_scaled_objects_are_a_class_of_their_own() {
+    let config = common::scaling_config();
+    for (variants, class, is_valid) in [
+        (2, "Scaled", false),
+        (2, "ImageCached", false),
+        (1, "Scaled", true),
+        (1, "ImageCached", false),
+    ] {
+        let mut run = run(SHOP);
+        run.spec.variants.reverse();
+        run.spec.variants.truncate(variants);
+        run.spec.baseline = None;
+        let sweeps = format!("coldStart: {{samples: 3, class: {class}}}");
+        run.spec.sweeps = serde_yaml::from_str(&sweeps).unwrap();
+        let checked = validate(&run, &config);
+        assert_eq!(checked.is_ok(), is_valid, "{variants} {class}: {checked:?}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Services as people run them, measured from end to end. What a run finds of `apis` and `pages`, a plain client finds,
+//! too.
+
+mod apis;
+mod kinds;
+mod pages;
+
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_e2e::nodes::placement;
+use wasmbench_e2e::plain_load::{CONNECTIONS, Figures, SECONDS};
+use wasmbench_model::wire::record::Record;
+
+/// How far the figures may be apart.
+const APART: f64 = 0.15;
+
+/// Half a CPU, so that a rate is that of the service, whatever the client costs.
+fn limits() -> Value {
+    json!({ "limits": { "cpu": "500m", "memory": "512Mi" } })
+}
+
+/// A run of these variants under one workload.
+fn spec(node: &str, variants: &[Value], workload: &Value) -> Value {
+    let placed: Value = serde_yaml::from_str(&placement(node)).expect("YAML");
+    json!({
+        "blocks": 2,
+        "seed": 1,
+        "noiseFloor": false,
+        "placement": placed["placement"],
+        "variants": variants,
+        "workloads": [workload],
+        "sweeps": {
+            "warmLatency": { "requests": 1000 },
+            "throughput": { "connections": [CONNECTIONS], "durationSeconds": SECONDS, "warmupSeconds": 1 },
+        },
+    })
+}
+
+/// What the run found of a variant.
+fn found(run: &BenchmarkRun, variant: &str) -> Figures {
+    let rows = &run.status.as_ref().expect("a status").summary;
+    let row = rows.iter().find(|row| row.variant == variant);
+    let row = row.expect("a row");
+    let load = row.throughput.as_ref().expect("a load");
+    let latency = row.warm_latency.as_ref().expect("a latency");
+    Figures {
+        per_second: load.points[0].rps,
+        p50_microseconds: latency.p50_microseconds,
+    }
+}
+
+/// The run's figure is not far from those of the plain client before and after it: a machine's speed changes within
+/// minutes.
+fn assert_confirmed(variant: &str, run: Figures, plain: &[Figures]) {
+    println!("services: {variant}: {run:?}; a plain client: {plain:?}");
+    let kinds: [(&str, fn(&Figures) -> f64); 2] = [
+        ("requests/s", |figures| figures.per_second),
+        ("p50 in us", |figures| figures.p50_microseconds),
+    ];
+    for (what, figure) in kinds {
+        let all: Vec<f64> = plain.iter().map(figure).collect();
+        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = all.iter().copied().fold(0.0, f64::max);
+        let expected = (1.0 - APART) * low..=(1.0 + APART) * high;
+        assert!(
+            expected.contains(&figure(&run)),
+            "{variant}: {what}: {run:?}, compared with {plain:?}"
+        );
+    }
+}
+
+/// Every answer had this status.
+fn assert_statuses(record: &Record, expected: &str) {
+    let timed = record.load().and_then(|load| load.timed.as_ref());
+    for part in timed.expect("a window").runs() {
+        let codes = part["RetCodes"].as_object().expect("statuses");
+        let codes: Vec<&str> = codes.keys().map(String::as_str).collect();
+        assert_eq!(codes, [expected], "{}", record.trial);
+    }
+}
