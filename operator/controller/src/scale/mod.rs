@@ -1,5 +1,5 @@
 //! Objects that are there already, and whose scale makes the pods of a variant: reads one, its pods and what
-//! scales it ([`read`]), sets its replicas, and brings it back before its node is released ([`back`]). Nothing
+//! scales it ([`mod@read`]), sets its replicas, and brings it back before its node is released ([`mod@back`]). Nothing
 //! is decided here.
 
 mod autoscalers;
