@@ -19,6 +19,20 @@ pub fn belongs_to<K: Resource<DynamicType = ()>>(meta: &ObjectMeta, uid: &str) -
     owners::<K>(meta).any(|owner| owner.uid == uid)
 }
 
+/// Kinds between an object with a scale and its pods: group, version, name and plural of each.
+pub const BETWEEN: [[&str; 4]; 2] = [
+    ["apps", "v1", "ReplicaSet", "replicasets"],
+    ["apps", "v1", "Deployment", "deployments"],
+];
+/// Owners that are followed from a pod: its `ReplicaSet`, a Deployment, and what makes Deployments.
+pub const MOST_OWNERS: usize = 4;
+
+/// The owner that manages the object.
+pub fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
+    let mut owners = meta.owner_references.iter().flatten();
+    owners.find(|owner| owner.controller == Some(true)).cloned()
+}
+
 /// The API group of an owner; empty for the core group, whose versions stand alone.
 fn group(owner: &OwnerReference) -> &str {
     owner

@@ -4,6 +4,9 @@
 
 /// The longest text that is quoted of a log, in characters: what the kubelet keeps is less.
 const LOG_CHARS: usize = 4096;
+/// The longest text of a status or an event that is quoted, in characters: the kubelet repeats the image's name
+/// twice before it says why it cannot be pulled.
+const TEXT_CHARS: usize = 1024;
 /// The longest line that is put first, in characters.
 const LINE_CHARS: usize = 300;
 /// What is left of a quotation at least, in characters.
@@ -41,6 +44,18 @@ pub fn log(log: &str) -> String {
         }
         None => end,
     }
+}
+
+/// The start of a text on one line.
+pub fn start_of(text: Option<&str>) -> String {
+    let line = one_line(text.unwrap_or_default());
+    let start: String = line.chars().take(TEXT_CHARS).collect();
+    start.trim().to_owned()
+}
+
+/// The end of a text on one line, where a chain of errors states the cause.
+pub fn end_of(text: Option<&str>) -> String {
+    end(&one_line(text.unwrap_or_default()), TEXT_CHARS)
 }
 
 /// The last characters of a line, with dots where some are missing.
@@ -101,6 +116,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_at_its_end_or_at_its_start() {
+        let text = format!("{}\nthe cause\n", "x".repeat(TEXT_CHARS));
+        let quoted = end_of(Some(&text));
+        assert!(
+            quoted.starts_with("... xx") && quoted.ends_with("xx the cause"),
+            "{quoted}"
+        );
+        assert_eq!(end_of(Some("short\n")), "short");
+        assert_eq!(end_of(None), "");
+        assert_eq!(start_of(Some(&text)), "x".repeat(TEXT_CHARS));
+    }
 
     const GUNICORN: &str = "[INFO] Booting worker with pid: 7\n[ERROR] Exception in worker process\n\
         Traceback (most recent call last):\n  File \"/app/wsgi.py\", line 3, in <module>\n    \

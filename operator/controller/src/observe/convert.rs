@@ -24,7 +24,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::{Likeness, compare_pod, likeness};
 use wasmbench_model::containers;
 use wasmbench_model::images::Images;
-use wasmbench_model::quote::{log, one_line};
+use wasmbench_model::quote::{log, start_of};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::scale::noted;
@@ -39,10 +39,6 @@ const STATE_TAINTS: [&str; 3] = [
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 /// Waiting reasons of pods that are just starting.
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
-/// Maximum length of a quotation of foreign text, in characters: the kubelet repeats the image's name twice before
-/// it says why it cannot be pulled.
-const QUOTE: usize = 1024;
-
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
     let seen = |pod| {
@@ -213,7 +209,7 @@ fn state_of(pod: &Pod) -> PodState {
         return PodState::Ended {
             exit_code: None,
             reason: status.reason.clone().unwrap_or_else(|| phase.to_owned()),
-            message: quote(status.message.as_deref()),
+            message: start_of(status.message.as_deref()),
         };
     }
     let runs = container
@@ -248,7 +244,7 @@ pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<
         .and_then(|w| {
             Some(Waiting {
                 reason: w.reason.clone()?,
-                message: quote(w.message.as_deref()),
+                message: start_of(w.message.as_deref()),
             })
         });
     let unscheduled = || {
@@ -258,7 +254,7 @@ pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<
             .find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
         Some(Waiting {
             reason: scheduled.reason.clone()?,
-            message: quote(scheduled.message.as_deref()),
+            message: start_of(scheduled.message.as_deref()),
         })
     };
     from_container.or_else(unscheduled)
@@ -319,25 +315,6 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
         resource_version: lease.resource_version(),
         scaled: noted(lease).map(Box::new),
     })
-}
-
-/// Foreign text, truncated and on one line.
-pub fn quote(text: Option<&str>) -> String {
-    let line = one_line(text.unwrap_or_default());
-    line.chars()
-        .take(QUOTE)
-        .collect::<String>()
-        .trim()
-        .to_owned()
-}
-
-/// Like `quote`, but keeps the end, where a chain of errors states the cause.
-pub fn quote_end(text: Option<&str>) -> String {
-    let line = one_line(text.unwrap_or_default());
-    let from = line.chars().count().saturating_sub(QUOTE);
-    let end: String = line.chars().skip(from).collect();
-    let dots = if from > 0 { "... " } else { "" };
-    format!("{dots}{}", end.trim())
 }
 
 #[cfg(test)]
@@ -430,19 +407,6 @@ mod tests {
             "{message}"
         );
         assert!(message.len() > 800, "{message}");
-    }
-
-    #[test]
-    fn a_long_log_is_quoted_from_its_end_and_other_text_from_its_start() {
-        let log = format!("{}\nthe cause\n", "x".repeat(QUOTE));
-        let quoted = quote_end(Some(&log));
-        assert!(
-            quoted.starts_with("... xx") && quoted.ends_with("xx the cause"),
-            "{quoted}"
-        );
-        assert_eq!(quote_end(Some("short\n")), "short");
-        assert_eq!(quote_end(None), "");
-        assert_eq!(quote(Some(&log)), "x".repeat(QUOTE));
     }
 
     #[test]

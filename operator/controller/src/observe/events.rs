@@ -5,9 +5,9 @@ use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
 use wasmbench_core::plan::{POD_REFUSED, SANDBOX_FAILED, explained, refused, wants_event};
+use wasmbench_model::quote::{end_of, start_of};
 use wasmbench_model::wire::failure::Failure;
 
-use super::convert::{quote, quote_end};
 use crate::context::Context;
 
 /// The most events to read. A namespace has fewer of one kind, unless something else is wrong in
@@ -27,7 +27,7 @@ pub async fn with_event(
     }
     let events = events(context, namespace, SANDBOX_FAILED, "Pod").await;
     match latest(&events, pod) {
-        Some(note) => explained(failure, &quote_end(Some(note))),
+        Some(note) => explained(failure, &end_of(Some(note))),
         None => failure,
     }
 }
@@ -38,7 +38,7 @@ pub async fn why_no_pod(context: &Context, job: &str, failure: Failure) -> Failu
     let events = events(context, namespace, POD_REFUSED, "Job").await;
     match latest(&events, job) {
         // A refusal begins with its subject.
-        Some(note) => refused(failure, &quote(Some(note))),
+        Some(note) => refused(failure, &start_of(Some(note))),
         None => failure,
     }
 }
@@ -118,7 +118,7 @@ mod tests {
              \"containerd-shim-wasmbench-broken-v1\": file does not exist"
         );
         let events = [event("run-a", &note, "2026-01-01T00:00:01Z")];
-        let note = quote_end(latest(&events, "run-a"));
+        let note = end_of(latest(&events, "run-a"));
         let failure = Failure::new(FailureReason::StartTimedOut, "");
         let message = explained(failure, &note).message;
         assert!(

@@ -5,8 +5,9 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use wasmbench_core::observed::{PodSeen, PodState};
 use wasmbench_core::scale::Target;
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::quote::end_of;
 
-use super::convert::{pod_seen, quote_end, waiting};
+use super::convert::{pod_seen, waiting};
 
 /// The pod of `target` as a subject on `node`, which is one of `many`. On the node's network only if that is
 /// allowed.
@@ -97,7 +98,7 @@ fn crash(container: &ContainerStatus) -> Option<PodState> {
     let last = container.last_state.as_ref();
     let ended = last.and_then(|state| state.terminated.as_ref())?;
     let name = &container.name;
-    let message = quote_end(ended.message.as_deref());
+    let message = end_of(ended.message.as_deref());
     Some(PodState::Ended {
         exit_code: Some(ended.exit_code),
         reason: ended.reason.clone().unwrap_or_else(|| "Error".into()),

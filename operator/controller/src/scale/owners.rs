@@ -4,18 +4,11 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Api;
 use kube::api::DynamicObject;
+use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of};
 
 use super::if_there;
 use crate::context::Context;
 use crate::error::Error;
-
-/// Kinds between an object and its pods, besides those that may be scaled.
-const BETWEEN: [[&str; 4]; 2] = [
-    ["apps", "v1", "ReplicaSet", "replicasets"],
-    ["apps", "v1", "Deployment", "deployments"],
-];
-/// Owners that are followed: pod, ReplicaSet, Deployment, and what makes Deployments.
-const MOST: usize = 4;
 
 /// Where the owners of a pod lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +29,7 @@ pub(super) async fn top(
     uid: &str,
 ) -> Result<Top, Error> {
     let mut owner = controller_of(meta);
-    for _ in 0..MOST {
+    for _ in 0..MOST_OWNERS {
         let Some(reference) = owner else {
             return Ok(Top::Other);
         };
@@ -61,12 +54,6 @@ pub(super) async fn top(
         owner = controller_of(&found);
     }
     Ok(Top::Other)
-}
-
-fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
-    let mut owners = meta.owner_references.iter().flatten();
-    let found = owners.find(|owner| owner.controller == Some(true));
-    found.cloned()
 }
 
 /// The API of an owner's kind; `None` for one that the operator may not read.

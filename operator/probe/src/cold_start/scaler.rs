@@ -11,6 +11,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams
 use serde_json::json;
 use tokio::time::sleep;
 use wasmbench_api::labels;
+use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of};
 use wasmbench_model::wire::cold_start::ScaledObject;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
@@ -20,13 +21,6 @@ use crate::clock::unix_nanoseconds;
 /// How often to set the replicas while the object's status changes in between, and the pauses.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(100);
-/// Kinds between an object and its pods.
-const BETWEEN: [[&str; 4]; 2] = [
-    ["apps", "v1", "ReplicaSet", "replicasets"],
-    ["apps", "v1", "Deployment", "deployments"],
-];
-/// Owners that are followed.
-const MOST: usize = 4;
 
 /// An object whose scale the probe sets.
 pub struct Scaler<'a> {
@@ -122,7 +116,7 @@ impl<'a> Scaler<'a> {
 
     async fn leads_up(&self, first: OwnerReference) -> Result<bool, Failure> {
         let mut owner = Some(first);
-        for _ in 0..MOST {
+        for _ in 0..MOST_OWNERS {
             let Some(reference) = owner else { break };
             if reference.uid == self.object.uid {
                 return Ok(true);
@@ -165,11 +159,6 @@ impl<'a> Scaler<'a> {
             format!("pod {name} is no subject: {why}"),
         ))
     }
-}
-
-fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
-    let mut owners = meta.owner_references.iter().flatten();
-    owners.find(|owner| owner.controller == Some(true)).cloned()
 }
 
 fn taken_back(name: &str) -> Failure {

@@ -2,12 +2,9 @@
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
-use wasmbench_model::quote::{log, one_line, quotation};
+use wasmbench_model::quote::{log, quotation, start_of};
 use wasmbench_model::waiting::{self, Hopeless, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
-
-/// Longest text from elsewhere that is passed on, in characters.
-const QUOTE: usize = 1024;
 
 /// Why `pod` will not serve; `None` if it still may.
 pub fn trouble(pod: &Pod) -> Option<Failure> {
@@ -21,7 +18,7 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
             // Evicted or rejected by the kubelet: no container has a state.
             matches!(phase, "Failed" | "Succeeded").then(|| {
                 let reason = status.reason.as_deref().unwrap_or(phase);
-                let message = quotation(&quote(status.message.as_deref()));
+                let message = quotation(&start_of(status.message.as_deref()));
                 failure(
                     Reason::SubjectNotStarted,
                     format!("the pod ended ({reason}: {message}): see the node's resources"),
@@ -34,10 +31,10 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
 pub fn waits_for(pod: &Pod) -> String {
     let waiting = containers::status(pod).and_then(|c| c.state.as_ref()?.waiting.as_ref());
     let from_container =
-        waiting.and_then(|w| Some((w.reason.clone()?, quote(w.message.as_deref()))));
+        waiting.and_then(|w| Some((w.reason.clone()?, start_of(w.message.as_deref()))));
     let unscheduled = || {
         let found = unscheduled(pod)?;
-        Some((found.reason.clone()?, quote(found.message.as_deref())))
+        Some((found.reason.clone()?, start_of(found.message.as_deref())))
     };
     from_container
         .or_else(unscheduled)
@@ -78,7 +75,7 @@ fn ended(container: &ContainerStatus) -> Option<Failure> {
 fn hopeless(container: &ContainerStatus) -> Option<Failure> {
     let state = container.state.as_ref()?.waiting.as_ref()?;
     let reason = state.reason.as_deref()?;
-    let message = quote(state.message.as_deref());
+    let message = start_of(state.message.as_deref());
     let (what, message) = waiting::hopeless(reason, &message)?;
     let reason = match what {
         Hopeless::Image => Reason::ImageUnavailable,
@@ -89,15 +86,6 @@ fn hopeless(container: &ContainerStatus) -> Option<Failure> {
 
 fn failure(reason: Reason, message: String) -> Failure {
     Failure { reason, message }
-}
-
-fn quote(text: Option<&str>) -> String {
-    let line = one_line(text.unwrap_or_default());
-    line.chars()
-        .take(QUOTE)
-        .collect::<String>()
-        .trim()
-        .to_owned()
 }
 
 #[cfg(test)]
@@ -118,7 +106,7 @@ mod tests {
     fn a_container_that_ended_or_cannot_start_is_trouble() {
         let crashed = trouble(&pod(&json!({ "terminated": { "exitCode": 3 } }))).unwrap();
         assert_eq!(crashed.reason, Reason::SubjectCrashed);
-        let log = format!("{}\nwasm trap", "x".repeat(QUOTE));
+        let log = format!("{}\nwasm trap", "x".repeat(1024));
         let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
         let trapped = trouble(&pod(&trapped)).unwrap().message;
         assert!(trapped.contains("xx wasm trap\": see"), "{trapped}");

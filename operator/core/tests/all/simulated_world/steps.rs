@@ -163,12 +163,9 @@ impl World {
             .iter()
             .filter_map(|probe| probe.pod.as_ref());
         assert!(probes.into_iter().all(ended), "two probes on one node");
-        for subject in self
-            .seen
-            .subjects
-            .iter()
-            .filter(|subject| !ended(&subject.pod))
-        {
+        let made = self.seen.subjects.iter();
+        let made = made.filter(|subject| !ended(&subject.pod));
+        for subject in made.chain(&self.seen.scaled_subjects) {
             assert_eq!(
                 subject.trial, *trial,
                 "another subject lives beside {trial}"
@@ -180,22 +177,6 @@ impl World {
             );
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::Unaltered, "load on another pod");
-        }
-        for subject in &self.seen.scaled_subjects {
-            assert_eq!(
-                subject.trial, *trial,
-                "another subject lives beside {trial}"
-            );
-            assert_eq!(subject.pod.state, PodState::Running);
-            assert_eq!(
-                subject.pod.uid, subject_uid,
-                "{trial} is pointed at another pod"
-            );
-            assert_eq!(
-                subject.pod.likeness,
-                Likeness::Unaltered,
-                "load on another pod"
-            );
         }
         let mut earlier = self.seen.probes.iter();
         let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());
