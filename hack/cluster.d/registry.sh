@@ -37,14 +37,17 @@ registry_address() {
   echo "$address:5000"
 }
 
-# Nodes pull from the same registry under the name $registry_host.
+# This machine has no way into the network of a Docker daemon of the cluster's own, only to what that publishes. Nodes
+# pull from the same registry under the name $registry_host.
 cluster_registry() {
   use_cluster
-  registry_address
+  docker port "$registry_container" 5000/tcp 2>/dev/null | head -n 1 | grep . ||
+    die "no registry runs; start one with: hack/cluster up --registry"
 }
 
 start_registry() {
-  local program image folder
+  local program image folder published=127.0.0.1
+  [ "$(setting docker)" != own ] || published=$inner_address
   program=$(go_tools_dir registry)
   image=wasmbench/registry:${program##*-}
   docker rm --force --volumes "$registry_container" >/dev/null 2>&1 || true
@@ -64,7 +67,7 @@ YAML
         --change 'ENV OTEL_TRACES_EXPORTER=none' - "$image"
     rm -rf "$folder"
   fi
-  docker run --detach --network kind --name "$registry_container" "$image"
+  docker run --detach --network kind --publish "$published::5000" --name "$registry_container" "$image"
   for _ in {1..600}; do
     docker exec "$(nodes | head -n 1)" curl --silent --fail --output /dev/null "http://$(registry_address)/v2/" && return
     sleep 0.1
