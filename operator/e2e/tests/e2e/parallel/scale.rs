@@ -4,7 +4,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client, ResourceExt};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_e2e::evidence::left_of;
@@ -135,10 +135,10 @@ async fn who_may_not_patch_the_scale_may_not_start_such_a_run() {
     let client = wasmbench_e2e::client().await;
     let shop = Service::offered(&client, "rights").await;
     let user = format!("user-of-{}", shop.name);
-    let rule = |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });
+    let may_create = |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });
     let role = json!({
         "metadata": { "name": user },
-        "rules": [rule("wasmbench.dev", "benchmarkruns"), rule("", "pods")],
+        "rules": [may_create("wasmbench.dev", "benchmarkruns"), may_create("", "pods")],
     });
     let binding = json!({
         "metadata": { "name": user },

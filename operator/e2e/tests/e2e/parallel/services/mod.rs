@@ -53,20 +53,21 @@ fn found(run: &BenchmarkRun, variant: &str) -> Figures {
 /// minutes.
 fn assert_confirmed(variant: &str, run: Figures, plain: &[Figures]) {
     println!("services: {variant}: {run:?}; a plain client: {plain:?}");
-    let kinds: [(&str, fn(&Figures) -> f64); 2] = [
-        ("requests/s", |figures| figures.per_second),
-        ("p50 in us", |figures| figures.p50_microseconds),
-    ];
-    for (what, figure) in kinds {
-        let all: Vec<f64> = plain.iter().map(figure).collect();
-        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = all.iter().copied().fold(0.0, f64::max);
-        let expected = (1.0 - APART) * low..=(1.0 + APART) * high;
-        assert!(
-            expected.contains(&figure(&run)),
-            "{variant}: {what}: {run:?}, compared with {plain:?}"
-        );
-    }
+    let rates = plain.iter().map(|figures| figures.per_second);
+    assert_near("requests/s", run.per_second, rates);
+    let medians = plain.iter().map(|figures| figures.p50_microseconds);
+    assert_near("p50 in us", run.p50_microseconds, medians);
+}
+
+/// The figure is at most `APART` outside of the range of the others.
+fn assert_near(what: &str, figure: f64, others: impl Iterator<Item = f64> + Clone) {
+    let low = others.clone().fold(f64::INFINITY, f64::min);
+    let high = others.fold(0.0, f64::max);
+    let expected = (1.0 - APART) * low..=(1.0 + APART) * high;
+    assert!(
+        expected.contains(&figure),
+        "{what}: {figure}, and expected {expected:?}"
+    );
 }
 
 /// Every answer had this status.
