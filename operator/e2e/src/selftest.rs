@@ -1,5 +1,7 @@
 //! The lines that `make selftest` and `make bench` print.
 
+use std::ops::RangeInclusive;
+
 /// Prints what was found next to what was expected.
 #[expect(clippy::print_stdout, reason = "figures are what a self test is for")]
 pub fn found(name: &str, figure: &str, expected: &str) {
@@ -17,6 +19,13 @@ pub fn at_least(name: &str, value: f64, unit: &str, bound: f64) -> bool {
 pub fn at_most(name: &str, value: f64, unit: &str, bound: f64) -> bool {
     printed(name, value, unit);
     kept(value <= bound, "above", bound)
+}
+
+/// Prints a figure that should be near one value, and returns whether it keeps both bounds.
+pub fn within(name: &str, value: f64, unit: &str, bounds: &RangeInclusive<f64>) -> bool {
+    printed(name, value, unit);
+    kept(value >= *bounds.start(), "below", *bounds.start())
+        && kept(value <= *bounds.end(), "above", *bounds.end())
 }
 
 /// Prints that a figure is missing; returns that it does not keep its bound.

@@ -1,5 +1,6 @@
 //! Benchmarks: figures and the bounds that they must keep.
 
+mod estimate;
 mod gateways;
 mod idle;
 mod image;
