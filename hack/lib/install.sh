@@ -38,7 +38,8 @@ install_chart() {
   "$KUBECTL" label --overwrite namespace "$WASMBENCH_NAMESPACE" \
     pod-security.kubernetes.io/enforce=privileged >/dev/null
   "$HELM" upgrade --install wasmbench charts/wasmbench --namespace "$WASMBENCH_NAMESPACE" \
-    --set image.tag="${IMAGE_TAG:?}" --set "coldStart.namespaces={$cold_start_namespaces}" "${chart_options[@]}" --wait --timeout 600s >/dev/null
+    --set image.tag="${IMAGE_TAG:?}" ${cold_start_namespaces:+--set "coldStart.namespaces={$cold_start_namespaces}"} "${chart_options[@]}" \
+    --wait --timeout 600s >/dev/null
 }
 
 # The kubectl plugin, first on PATH.
