@@ -303,34 +303,6 @@ pub enum Error {
     Output(#[source] std::io::Error),
 }
 
-impl Error {
-    /// Converts the error of a failed attempt to `what`.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "kube's errors: those that users can do nothing about are alike"
-    )]
-    pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
-        match error {
-            kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,
-            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
-                what,
-                message: status.message.clone(),
-            },
-            kube::Error::Api(status) => Self::Api {
-                what,
-                message: status.message.clone(),
-            },
-            kube::Error::Service(_) | kube::Error::HyperError(_) => {
-                Self::Unreachable(root_cause(&error))
-            }
-            other => Self::Api {
-                what,
-                message: root_cause(&other),
-            },
-        }
-    }
-}
-
 /// The innermost cause: the outer ones only repeat that a request failed.
 pub fn root_cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;

@@ -1,0 +1,31 @@
+//! An error of the API server, as one with a remedy.
+
+use crate::error::{Error, root_cause};
+
+impl Error {
+    /// Converts the error of a failed attempt to `what`.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "kube's errors: those that users can do nothing about are alike"
+    )]
+    pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,
+            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
+                what,
+                message: status.message.clone(),
+            },
+            kube::Error::Api(status) => Self::Api {
+                what,
+                message: status.message.clone(),
+            },
+            kube::Error::Service(_) | kube::Error::HyperError(_) => {
+                Self::Unreachable(root_cause(&error))
+            }
+            other => Self::Api {
+                what,
+                message: root_cause(&other),
+            },
+        }
+    }
+}
