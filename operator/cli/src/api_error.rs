@@ -1,5 +1,7 @@
 //! An error of the API server, as one with a remedy.
 
+use kube::core::Status;
+
 use crate::error::{Error, root_cause};
 
 impl Error {
@@ -10,7 +12,7 @@ impl Error {
     )]
     pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
         match error {
-            kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,
+            kube::Error::Api(status) if status.code == 404 => missing(&status),
             kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
                 what,
                 message: status.message.clone(),
@@ -27,5 +29,15 @@ impl Error {
                 message: root_cause(&other),
             },
         }
+    }
+}
+
+/// What a 404 says is missing. A namespace is named by it, even where something in it was to be created; a kind
+/// that is not served is not.
+fn missing(status: &Status) -> Error {
+    let details = status.details.as_ref();
+    match details.filter(|details| details.kind == "namespaces") {
+        Some(details) => Error::NoNamespace(details.name.clone()),
+        None => Error::NotInstalled,
     }
 }

@@ -73,6 +73,11 @@ pub enum Error {
          cluster with --context"
     )]
     NotInstalled,
+    /// The namespace does not exist.
+    #[error(
+        "there is no namespace '{0}'; choose another one with -n or in metadata.namespace, or create it"
+    )]
+    NoNamespace(String),
     /// The kubeconfig does not work.
     #[error("no cluster is configured ({0}); set KUBECONFIG, or use --kubeconfig and --context")]
     NoCluster(String),

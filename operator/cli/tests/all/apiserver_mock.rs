@@ -56,6 +56,19 @@ async fn a_wrong_name_is_distinguished_from_a_missing_crd() {
 }
 
 #[tokio::test]
+async fn a_run_for_a_missing_namespace_names_the_namespace() {
+    let (code, mut body) = failure(404, "namespaces \"nope\" not found");
+    body["details"] = json!({"name": "nope", "kind": "namespaces"});
+    let run = json!({"metadata": {"name": "fast"}});
+    let created = cluster(vec![(code, body)]).create_run(&run).await;
+    let error = created.unwrap_err().to_string();
+    assert!(
+        error.starts_with("there is no namespace 'nope'; choose another one"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn the_name_of_a_schedule_is_recognised() {
     let missing = failure(404, "benchmarkruns.wasmbench.dev \"nightly\" not found");
     let schedule = json!({
