@@ -12,15 +12,7 @@ impl Error {
     )]
     pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
         match error {
-            kube::Error::Api(status) if status.code == 404 => missing(&status),
-            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
-                what,
-                message: status.message.clone(),
-            },
-            kube::Error::Api(status) => Self::Api {
-                what,
-                message: status.message.clone(),
-            },
+            kube::Error::Api(status) => from_status(what, &status),
             kube::Error::Service(_) | kube::Error::HyperError(_) => {
                 Self::Unreachable(root_cause(&error))
             }
@@ -29,6 +21,18 @@ impl Error {
                 message: root_cause(&other),
             },
         }
+    }
+}
+
+/// Trying again helps only where the API server may answer otherwise to the same request.
+fn from_status(what: &'static str, status: &Status) -> Error {
+    let message = status.message.clone();
+    match status.code {
+        404 => missing(status),
+        401 | 403 => Error::Refused { what, message },
+        409 if status.is_already_exists() => Error::Exists { what, message },
+        400 | 413 | 422 => Error::Rejected { what, message },
+        _ => Error::Api { what, message },
     }
 }
 

@@ -105,6 +105,22 @@ pub enum Error {
         /// The message of the API server.
         message: String,
     },
+    /// There is an object of this name already.
+    #[error("the cluster could not {what} ({message}); choose another name")]
+    Exists {
+        /// What was tried.
+        what: &'static str,
+        /// The message of the API server.
+        message: String,
+    },
+    /// The API server does not take what was sent, however often it is.
+    #[error("the cluster could not {what} ({message}); correct what it names")]
+    Rejected {
+        /// What was tried.
+        what: &'static str,
+        /// The message of the API server.
+        message: String,
+    },
     /// The API server returns another error.
     #[error("the cluster could not {what} ({message}); try again")]
     Api {
@@ -121,9 +137,12 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// A file is of another encoding, such as UTF-16.
+    #[error("{0} is no text in UTF-8; save it as UTF-8")]
+    NotText(PathBuf),
     /// A file does not contain Kubernetes objects.
     #[error(
-        "{path} is neither JSON nor YAML of Kubernetes objects ({message}); write it with: kubectl get ... -o json"
+        "{path} cannot be read as Kubernetes objects in JSON or YAML ({message}); write it with: kubectl get ... -o json"
     )]
     NotObjects {
         /// Which one.

@@ -97,6 +97,25 @@ async fn a_refusal_repeats_what_the_api_server_says() {
 }
 
 #[tokio::test]
+async fn only_what_may_change_by_itself_is_to_be_tried_again() {
+    for (code, reason, remedy) in [
+        (409, "AlreadyExists", "choose another name"),
+        (409, "Conflict", "try again"),
+        (400, "BadRequest", "correct what it names"),
+        (422, "Invalid", "correct what it names"),
+        (429, "TooManyRequests", "try again"),
+        (500, "InternalError", "try again"),
+    ] {
+        let (code, mut body) = failure(code, "message of the API server");
+        body["reason"] = json!(reason);
+        let created = cluster(vec![(code, body)]).create_run(&json!({})).await;
+        let error = created.unwrap_err().to_string();
+        assert!(error.contains("(message of the API server)"), "{error}");
+        assert!(error.ends_with(remedy), "{reason}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn a_report_of_another_run_of_the_name_is_not_taken() {
     let other = json!({
         "apiVersion": "v1", "kind": "ConfigMap",

@@ -491,7 +491,7 @@ fn every_missing_part_has_its_own_message() {
     assert!(error(report(&without_report, &["--check"])).contains("has no stored report"));
     let broken = TempDir::new().unwrap();
     write(broken.path(), "run.json", "{\"kind\": ");
-    assert!(error(report(&broken, &[])).contains("run.json is neither JSON nor YAML"));
+    assert!(error(report(&broken, &[])).contains("run.json cannot be read as Kubernetes objects"));
     let nowhere = kubectl_wasmbench(&["report", "a", "--records-from", "/nonexistent"]);
     assert!(error(nowhere).contains("could not read /nonexistent"));
 }
