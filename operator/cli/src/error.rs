@@ -233,6 +233,12 @@ pub enum Error {
         /// Name of the later run.
         after: String,
     },
+    /// A run that is not finished has too few numbers yet.
+    #[error(
+        "nothing is compared yet: no number is valid in both runs so far; wait for more of them with: \
+         kubectl wasmbench get {0} -w"
+    )]
+    NothingYet(String),
     /// No number of the run can be priced.
     #[error(
         "nothing of BenchmarkRun '{0}' has a cost: no point has valid CPU per request or memory (the chart's meter.level \

@@ -249,7 +249,11 @@ fn save_later(kernel: &str) -> TempDir {
 }
 
 /// Saves the records as those of a later run.
-fn save_as_later(mut records: Vec<Record>) -> TempDir {
+fn save_as_later(records: Vec<Record>) -> TempDir {
+    save_later_of(records, true)
+}
+
+fn save_later_of(mut records: Vec<Record>, finished: bool) -> TempDir {
     const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
     for record in &mut records {
         LATER.clone_into(&mut record.run_uid);
@@ -259,16 +263,19 @@ fn save_as_later(mut records: Vec<Record>) -> TempDir {
         let labels = map.metadata.labels.as_mut().unwrap();
         labels.insert(labels::RUN_UID.to_owned(), LATER.to_owned());
     }
-    let mut later = saved_run(true);
+    let mut later = saved_run(finished);
     later["metadata"]["name"] = json!("later");
     later["metadata"]["uid"] = json!(LATER);
     save(later, maps)
 }
 
 fn compare(later: &TempDir, more: &[&str]) -> Output {
-    let earlier = save(saved_run(true), everything());
+    compare_with(&save(saved_run(true), everything()), later, more)
+}
+
+fn compare_with(earlier: &TempDir, later: &TempDir, more: &[&str]) -> Output {
     let path = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
-    let (one, other) = (path(&earlier), path(later));
+    let (one, other) = (path(earlier), path(later));
     let mut arguments = vec!["compare", "gateway-overhead", "later"];
     arguments.extend(["--records-from", &one, "--records-from", &other]);
     arguments.extend(more);
@@ -365,6 +372,43 @@ fn a_variant_that_crashes_in_the_later_run_closes_the_gate_and_is_named() {
             &json!({"variant": "embedded", "workload": "hello", "point": "warm"}),
             6
         )
+    );
+}
+
+#[test]
+fn unfinished_runs_are_compared_on_request_by_what_they_have() {
+    let first = |variant: &str| {
+        let mut records = all_measured(&run());
+        records.retain(|record| record.trial.block == 1 && record.trial.cell.variant == variant);
+        save_later_of(records, false)
+    };
+    let later = first("native");
+    let refused = compare(&later, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let error = stderr(&refused);
+    assert!(error.contains("'later' is not finished yet"), "{error}");
+    let printed = compare(&later, &["--partial"]);
+    let (text, warning) = (stdout(&printed), stderr(&printed));
+    // What is only not measured yet closes no gate.
+    assert!(matches!(printed.status.code(), Some(0 | 3)), "{warning}");
+    assert!(warning.contains("later is not finished"), "{warning}");
+    assert!(
+        !text.contains("no valid number any more") && !warning.contains("remove their cause"),
+        "{text}{warning}"
+    );
+    let open = save(saved_run(false), everything());
+    let finished = save_later("6.12.41");
+    let refused = stderr(&compare_with(&open, &finished, &[]));
+    assert!(
+        refused.contains("take what there is with --partial"),
+        "{refused}"
+    );
+    let printed = compare_with(&open, &finished, &["--partial"]);
+    assert_eq!(printed.status.code(), Some(0), "{}", stderr(&printed));
+    let warning = stderr(&printed);
+    assert!(
+        warning.contains("gateway-overhead is not finished"),
+        "{warning}"
     );
 }
 
