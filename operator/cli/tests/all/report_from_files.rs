@@ -220,6 +220,37 @@ fn a_report_compares_with_another_variant_where_the_baseline_failed_and_says_so(
 }
 
 #[test]
+fn another_baseline_opens_no_gate_in_the_formats_of_other_programs() {
+    let mut saved = saved_run(true);
+    saved["spec"]["expectations"] = json!([{
+        "name": "gate", "metric": "memory", "variant": "embedded", "workload": "hello", "atMost": "1.2",
+    }]);
+    let directory = save(saved, everything());
+    let shown = |output| {
+        stdout(&report(
+            &directory,
+            &["--baseline", "embedded", "-o", output],
+        ))
+    };
+    let text = shown("github");
+    let heading = "### default/gateway-overhead: undecided\n";
+    assert!(text.starts_with(heading), "{text}");
+    for part in [
+        "instead of with the run's baseline native",
+        "**undecided**: gate: it is about the baseline native",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let xml = shown("junit");
+    for part in [
+        "name=\"plannedBaseline\" value=\"native\"",
+        "<skipped message=\"undecided: it is about the baseline native, and this compares with embedded\"",
+    ] {
+        assert!(xml.contains(part), "{xml}");
+    }
+}
+
+#[test]
 fn yaml_and_json_files_can_be_mixed() {
     let directory = TempDir::new().unwrap();
     let yaml = serde_yaml::to_string(&saved_run(true)).unwrap();
