@@ -23,10 +23,10 @@ const WORSE: u8 = 4;
 pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error> {
     check_number(args.before.len())?;
     let (mut before, after, followed) = all(cluster, args).await?;
-    if !after.0.is_finished() {
+    let open = open(&before, &after);
+    for name in &open {
         warn(&format!(
-            "{} is not finished: with more blocks, what is undecided may be decided",
-            args.after
+            "{name} is not finished: with more blocks, what is undecided may be decided"
         ));
     }
     before.reverse();
@@ -41,10 +41,7 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     }
     let lost = found.lost_words();
     if found.ratios.is_empty() {
-        return Err(Error::NothingToCompare {
-            lost: lost.map_or_else(String::new, |lost| format!(" ({lost})")),
-            after: found.after.name,
-        });
+        return Err(nothing(found, lost, open.first()));
     }
     if let Some(lost) = lost {
         let after = &found.after.name;
@@ -56,6 +53,24 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     let mut runs = before.iter().chain([&after]);
     let are_trusted = runs.all(|run| run.1.trustworthy == Some(true));
     Ok(exit_code(&found, are_trusted))
+}
+
+/// The names of the runs that are not finished.
+fn open(before: &[Read], after: &Read) -> Vec<String> {
+    let runs = before.iter().chain([after]);
+    let open = runs.filter(|run| !run.0.is_finished());
+    open.map(|run| run.0.name_any()).collect()
+}
+
+/// Why there is no ratio. Of a run that is not finished, there may only be too little yet.
+fn nothing(found: Across, lost: Option<String>, open: Option<&String>) -> Error {
+    match (lost, open) {
+        (None, Some(open)) => Error::NothingYet(open.clone()),
+        (lost, _) => Error::NothingToCompare {
+            lost: lost.map_or_else(String::new, |lost| format!(" ({lost})")),
+            after: found.after.name,
+        },
+    }
 }
 
 /// Returns an error if there are too many earlier runs to compare two by two, but too few to estimate
@@ -77,7 +92,12 @@ pub fn compared(
 ) -> Across {
     let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
     let schedule = followed.map(|(name, history)| Schedule { name, history });
-    across(&earlier, side(after), schedule, scatter, force)
+    let found = across(&earlier, side(after), schedule, scatter, force);
+    if after.0.is_finished() {
+        found
+    } else {
+        found.without_open_points(&after.1)
+    }
 }
 
 /// How far runs scatter according to the spec of the later run.
@@ -115,13 +135,9 @@ async fn all(
             let cluster = Cluster::connect(cluster).await?;
             let mut before = vec![];
             for name in &args.before {
-                before.push(from_cluster(&cluster, name).await?);
+                before.push(of_cluster(&cluster, name, args.partial).await?);
             }
-            let after = if args.partial {
-                partial_from_cluster(&cluster, &args.after).await?
-            } else {
-                from_cluster(&cluster, &args.after).await?
-            };
+            let after = of_cluster(&cluster, &args.after, args.partial).await?;
             let followed = followed(&cluster, &after.0).await?;
             return Ok((before, after, followed));
         }
@@ -130,17 +146,22 @@ async fn all(
         more => return Err(Error::TooManyDirectories(more.len())),
     };
     let namespace = cluster.namespace.as_deref();
-    let before: Result<Vec<Read>, Error> = args
-        .before
-        .iter()
-        .map(|name| from_files(one, name, namespace))
-        .collect();
-    let after = if args.partial {
-        partial_from_files(other, &args.after, namespace)?
+    let read = if args.partial {
+        partial_from_files
     } else {
-        from_files(other, &args.after, namespace)?
+        from_files
     };
-    Ok((before?, after, None))
+    let before = args.before.iter().map(|name| read(one, name, namespace));
+    let before = before.collect::<Result<Vec<Read>, Error>>()?;
+    Ok((before, read(other, &args.after, namespace)?, None))
+}
+
+async fn of_cluster(cluster: &Cluster, name: &str, partial: bool) -> Result<Read, Error> {
+    if partial {
+        partial_from_cluster(cluster, name).await
+    } else {
+        from_cluster(cluster, name).await
+    }
 }
 
 /// The schedule that created `run`, with its history; `None` if there is no such schedule or it is

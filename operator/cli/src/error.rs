@@ -73,6 +73,11 @@ pub enum Error {
          cluster with --context"
     )]
     NotInstalled,
+    /// The namespace does not exist.
+    #[error(
+        "there is no namespace '{0}'; choose another one with -n or in metadata.namespace, or create it"
+    )]
+    NoNamespace(String),
     /// The kubeconfig does not work.
     #[error("no cluster is configured ({0}); set KUBECONFIG, or use --kubeconfig and --context")]
     NoCluster(String),
@@ -100,6 +105,22 @@ pub enum Error {
         /// The message of the API server.
         message: String,
     },
+    /// There is an object of this name already.
+    #[error("the cluster could not {what} ({message}); choose another name")]
+    Exists {
+        /// What was tried.
+        what: &'static str,
+        /// The message of the API server.
+        message: String,
+    },
+    /// The API server does not take what was sent, however often it is.
+    #[error("the cluster could not {what} ({message}); correct what it names")]
+    Rejected {
+        /// What was tried.
+        what: &'static str,
+        /// The message of the API server.
+        message: String,
+    },
     /// The API server returns another error.
     #[error("the cluster could not {what} ({message}); try again")]
     Api {
@@ -116,9 +137,12 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// A file is of another encoding, such as UTF-16.
+    #[error("{0} is no text in UTF-8; save it as UTF-8")]
+    NotText(PathBuf),
     /// A file does not contain Kubernetes objects.
     #[error(
-        "{path} is neither JSON nor YAML of Kubernetes objects ({message}); write it with: kubectl get ... -o json"
+        "{path} cannot be read as Kubernetes objects in JSON or YAML ({message}); write it with: kubectl get ... -o json"
     )]
     NotObjects {
         /// Which one.
@@ -209,6 +233,12 @@ pub enum Error {
         /// Name of the later run.
         after: String,
     },
+    /// A run that is not finished has too few numbers yet.
+    #[error(
+        "nothing is compared yet: no number is valid in both runs so far; wait for more of them with: \
+         kubectl wasmbench get {0} -w"
+    )]
+    NothingYet(String),
     /// No number of the run can be priced.
     #[error(
         "nothing of BenchmarkRun '{0}' has a cost: no point has valid CPU per request or memory (the chart's meter.level \
@@ -301,34 +331,6 @@ pub enum Error {
     /// Output cannot be written.
     #[error("could not write the output: {0}")]
     Output(#[source] std::io::Error),
-}
-
-impl Error {
-    /// Converts the error of a failed attempt to `what`.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "kube's errors: those that users can do nothing about are alike"
-    )]
-    pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
-        match error {
-            kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,
-            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
-                what,
-                message: status.message.clone(),
-            },
-            kube::Error::Api(status) => Self::Api {
-                what,
-                message: status.message.clone(),
-            },
-            kube::Error::Service(_) | kube::Error::HyperError(_) => {
-                Self::Unreachable(root_cause(&error))
-            }
-            other => Self::Api {
-                what,
-                message: root_cause(&other),
-            },
-        }
-    }
 }
 
 /// The innermost cause: the outer ones only repeat that a request failed.

@@ -1,6 +1,7 @@
 //! Runs, records and reports from files that `kubectl get ... -o json` or `-o yaml` wrote.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -69,9 +70,13 @@ pub fn read(path: &Path) -> Result<String, Error> {
     } else {
         fs::read_to_string(path)
     };
-    text.map_err(|source| Error::File {
-        path: path.to_owned(),
-        source,
+    text.map_err(|source| {
+        let path = path.to_owned();
+        if source.kind() == ErrorKind::InvalidData {
+            Error::NotText(path)
+        } else {
+            Error::File { path, source }
+        }
     })
 }
 
@@ -136,4 +141,42 @@ fn choose(
         return Err(Error::Ambiguous { directory, name });
     }
     runs.pop().ok_or(Error::NotSaved { directory, name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_encoding_is_to_be_saved_anew_and_a_missing_one_to_be_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.yaml");
+        let message = |path: &Path| read(path).unwrap_err().to_string();
+        assert!(
+            message(&path).contains("check the path"),
+            "{}",
+            message(&path)
+        );
+        let utf16: Vec<u8> = "\u{feff}kind: BenchmarkRun"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        fs::write(&path, utf16).unwrap();
+        assert!(
+            message(&path).ends_with("save it as UTF-8"),
+            "{}",
+            message(&path)
+        );
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_not_said_to_be_no_yaml() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "kind: BenchmarkRun\nspec: {blocks: 99999999999999999999}\n";
+        fs::write(directory.path().join("run.yaml"), text).unwrap();
+        let error = saved(directory.path(), "fast", None).unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, Error::NotObjects { .. }), "{message}");
+        assert!(!message.contains("neither"), "{message}");
+    }
 }

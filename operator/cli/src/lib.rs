@@ -6,6 +6,7 @@
 //! [`check`], [`init`], [`dashboard`], [`completion`]. `wasmbench-results` and `wasmbench-report` decide what is
 //! shown; this crate reads, prints and exits.
 
+mod api_error;
 pub mod args;
 pub mod assumed;
 pub mod check;

@@ -14,6 +14,7 @@ use wasmbench_report::files::{
     COMPARISONS_CSV, ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
     report_files_of,
 };
+use wasmbench_results::judge::expectations::not_decided;
 use wasmbench_results::summary::Summary;
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
@@ -121,7 +122,7 @@ async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Err
     Ok((run, summary, stored))
 }
 
-/// The run as if `baseline` had been its baseline. What is of its own baseline alone is left out: the
+/// The run as if `baseline` had been its baseline. What is of its own baseline alone is not computed: the
 /// twin, and expectations.
 fn with_baseline(run: &BenchmarkRun, baseline: Option<&str>) -> Result<BenchmarkRun, Error> {
     let mut run = run.clone();
@@ -146,10 +147,11 @@ fn with_baseline(run: &BenchmarkRun, baseline: Option<&str>) -> Result<Benchmark
     Ok(run)
 }
 
-/// Notes in the summary that its baseline is not that of `run`.
+/// Notes in the summary that its baseline is not that of `run`, whose expectations are therefore not decided.
 fn compared_instead(mut summary: Summary, run: &BenchmarkRun) -> Summary {
     let planned = run.spec.baseline_name();
     if summary.baseline != planned {
+        summary.expectations = not_decided(&run.spec, &summary.baseline);
         summary.planned_baseline = Some(planned.to_owned());
     }
     summary

@@ -3,7 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use wasmbench_model::quote::quotation;
-use wasmbench_model::waiting::not_executable;
+use wasmbench_model::waiting::{crash_remedy, not_executable};
 use wasmbench_model::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use wasmbench_model::wire::document::LoadDocument;
@@ -151,10 +151,7 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
     };
     let (kind, remedy) = match not_executable(message) {
         Some(remedy) => (FailureReason::SubjectNotStarted, remedy),
-        None => (
-            FailureReason::SubjectCrashed,
-            "see why it does not keep serving",
-        ),
+        None => (FailureReason::SubjectCrashed, crash_remedy(reason)),
     };
     let text = format!("the container ended{code} ({reason}){detail}: {remedy}");
     Some(Failure::new(kind, text))
@@ -343,6 +340,24 @@ mod tests {
         let Failure { reason, message } = crash_of(&ended).unwrap();
         assert_eq!(reason, FailureReason::SubjectNotStarted);
         assert!(message.contains("kubernetes.io/arch"), "{message}");
+    }
+
+    #[test]
+    fn a_subject_that_needs_more_memory_is_given_more_and_any_other_is_looked_at() {
+        let remedied = |reason: &str| {
+            let ended = PodState::Ended {
+                exit_code: Some(137),
+                reason: reason.into(),
+                message: "loading".into(),
+            };
+            crash_of(&ended).unwrap().message
+        };
+        let killed = remedied("OOMKilled");
+        assert!(
+            killed.ends_with("(OOMKilled): \"loading\": raise the memory limit"),
+            "{killed}"
+        );
+        assert!(remedied("Error").ends_with("see why it does not keep serving"));
     }
 
     #[test]

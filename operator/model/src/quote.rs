@@ -2,7 +2,8 @@
 //! that says most first. Where a message is too long, what it quotes gives way, and what we say about it and
 //! what to do stay whole. Pure.
 
-/// The longest text that is quoted of a log, in characters: what the kubelet keeps is less.
+/// The longest text that is quoted of a log, in characters: what the kubelet keeps of a termination message at most. Of
+/// a log it keeps less.
 const LOG_CHARS: usize = 4096;
 /// The longest text of a status or an event that is quoted, in characters: the kubelet repeats the image's name
 /// twice before it says why it cannot be pulled.
@@ -11,6 +12,8 @@ const TEXT_CHARS: usize = 1024;
 const LINE_CHARS: usize = 300;
 /// What is left of a quotation at least, in characters.
 const LEAST_CHARS: usize = 20;
+/// What stands between the line that says most and the rest of a log.
+const END_OF_LOG: &str = " (the end of its log: ";
 /// What begins or names an error in the languages of services. The case counts: `error=0` is none.
 const CAUSES: [&str; 6] = ["Error", "Exception", "panic", "FATAL", "Fatal", "fatal"];
 /// What only announces the lines that follow.
@@ -40,7 +43,7 @@ pub fn log(log: &str) -> String {
     match cause.filter(|cause| lines.last() != Some(cause)) {
         Some(cause) => {
             let cause: String = one_line(cause).chars().take(LINE_CHARS).collect();
-            format!("{cause} (the end of its log: {end})")
+            format!("{cause}{END_OF_LOG}{end})")
         }
         None => end,
     }
@@ -89,12 +92,26 @@ pub fn shorten(message: &str, limit: usize) -> String {
     let share = room / quotations;
     let shortened = parts.iter().enumerate().map(|(index, part)| {
         if index % 2 == 1 {
-            quotation(&without_middle(part, share))
+            quotation(&less_of(part, share))
         } else {
             (*part).to_owned()
         }
     });
     shortened.collect()
+}
+
+/// At most `limit` characters of a quotation. Of a log, the line that says most is kept before its end is.
+fn less_of(quoted: &str, limit: usize) -> String {
+    let Some((cause, end)) = quoted.split_once(END_OF_LOG) else {
+        return without_middle(quoted, limit);
+    };
+    let own = cause.chars().count() + END_OF_LOG.len();
+    match limit.checked_sub(own) {
+        Some(room) if room >= LEAST_CHARS => {
+            format!("{cause}{END_OF_LOG}{}", without_middle(end, room))
+        }
+        Some(_) | None => without_middle(cause, limit),
+    }
 }
 
 /// At most `limit` characters of a text: its middle is left out, and the last two thirds of the limit are kept.
@@ -191,6 +208,30 @@ mod tests {
             "{short}"
         );
         assert!(short.ends_with("xx\")"), "{short}");
+    }
+
+    #[test]
+    fn the_line_with_the_error_is_kept_before_the_end_of_the_log() {
+        let cause = format!("KeyError: '{}'", "DATABASE_URL_".repeat(12));
+        let text = format!(
+            "{cause}\n{}\n[ERROR] Reason: Worker failed to boot.\n",
+            "[INFO] x\n".repeat(200)
+        );
+        let message = format!("the container ended: {}: see why", quotation(&log(&text)));
+        let short = shorten(&message, 300);
+        assert!(
+            short.starts_with(&format!(
+                "the container ended: \"{cause} (the end of its log: "
+            )),
+            "{short}"
+        );
+        assert!(short.ends_with("failed to boot.)\": see why"), "{short}");
+        let shorter = shorten(&message, 120);
+        assert!(
+            shorter.starts_with("the container ended: \"KeyError: '"),
+            "{shorter}"
+        );
+        assert!(!shorter.contains("failed to boot"), "{shorter}");
     }
 
     proptest! {

@@ -99,6 +99,14 @@ pub fn not_executable(output: &str) -> Option<&'static str> {
     output.contains(text).then_some(remedy)
 }
 
+/// What to do about a container that ended for this `reason` of the kubelet while it should serve.
+pub fn crash_remedy(reason: &str) -> &'static str {
+    match reason {
+        "OOMKilled" => "raise the memory limit",
+        _ => "see why it does not keep serving",
+    }
+}
+
 /// The message for an image that cannot be obtained.
 pub fn no_image(reason: &str, message: &str) -> String {
     let platform = platform(message);

@@ -31,21 +31,24 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     let period = summary.period.as_ref();
     let substrate = substrate::sentence(&summary.environment);
     let precision = summary.precision.as_ref();
-    let instead = summary.planned_baseline.as_ref();
     let facts = [
-        instead.map(|planned| {
-            let baseline = &summary.baseline;
-            format!(
-                "Compared with {baseline}, as requested, instead of with the run's baseline {planned}: without a noise \
-                 floor, and without the run's expectations."
-            )
-        }),
+        instead(summary),
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::found_message(summary).map(|power| format!("Power: {power}.")),
         precision.map(|precision| format!("Precision: {}.", precision.message)),
     ];
     facts.into_iter().flatten().collect()
+}
+
+/// That the variants are compared with another baseline than the run's own.
+pub fn instead(summary: &Summary) -> Option<String> {
+    let planned = summary.planned_baseline.as_ref()?;
+    let baseline = &summary.baseline;
+    Some(format!(
+        "Compared with {baseline}, as requested, instead of with the run's baseline {planned}: without a noise floor, and \
+         without deciding the run's expectations."
+    ))
 }
 
 /// How often and in what order the cells were measured.

@@ -33,7 +33,7 @@ pub struct CompareArgs {
     /// Default: spec.runScatter of LATER, or 3.5%
     #[arg(long, value_name = "PERCENT", value_parser = run_scatter)]
     pub run_scatter: Option<RunScatter>,
-    /// Compare a LATER run that is not finished, by the records that it has
+    /// Compare runs that are not finished, too, by the records that they have
     #[arg(long)]
     pub partial: bool,
     /// Compare runs that are not comparable, and warn

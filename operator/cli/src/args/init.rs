@@ -8,6 +8,9 @@ use wasmbench_api::run::{Header, Method};
 use crate::manifest::image::{names_an_object, wrong};
 pub use crate::manifest::name::object_name;
 
+/// The port of a service of which none is known.
+pub const USUAL_PORT: u16 = 8080;
+
 /// Arguments of `init`.
 #[derive(Args, Debug, Default)]
 #[command(after_help = "\
@@ -46,9 +49,10 @@ pub struct InitArgs {
     /// RuntimeClass of the Wasm image. Default: the first of the cluster that looks like one for Wasm
     #[arg(long, value_name = "NAME", value_parser = object_name, requires = "wasm")]
     pub runtime_class: Option<String>,
-    /// Port on which the service listens for HTTP
-    #[arg(long, default_value_t = 8080, value_parser = value_parser!(u16).range(1..))]
-    pub port: u16,
+    /// Port on which the service listens for HTTP. Default: 8080, and with --from the port of its containers that is called
+    /// http, or else the first
+    #[arg(long, value_parser = value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
     /// Path and query of the request
     #[arg(long, default_value = "/", value_parser = path)]
     pub path: String,

@@ -80,7 +80,7 @@ impl Form {
             from: None,
             and: vec![],
             runtime_class: checked(&self.class, object_name)?,
-            port: port(&self.port)?,
+            port: Some(port(&self.port)?),
             path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),
             name: checked(&self.name, object_name)?,
             ..InitArgs::default()

@@ -13,6 +13,7 @@ use crate::args::init::Source;
 use crate::error::Error;
 use crate::init::draft::Request;
 use crate::init::manifest::{quoted, sent};
+use crate::init::served::Served;
 
 /// The label by which a copy finds its pods; nothing else selects it.
 const COPY: &str = "wasmbench.dev/copy-of";
@@ -32,17 +33,17 @@ pub struct Copied {
     pub name: String,
     /// The object.
     pub object: Value,
-    /// The port of the service, if a container names one.
-    pub port: Option<u16>,
-    /// The path of its readiness probe, if it is one by HTTP.
-    pub ready: Option<String>,
+    /// Where it listens, and what shows that it is ready.
+    pub served: Served,
     /// What was left out or is to be done, for people.
     pub notes: Vec<String>,
 }
 
-/// The copy of `found`, which is the `source`, pinned to `node`.
-pub fn copy_of(source: &Source, found: &Value, node: Option<&str>) -> Copied {
+/// The copy of `found`, which is the `source`, pinned to `node`. It is measured at `port`, or at one that its containers
+/// name.
+pub fn copy_of(source: &Source, found: &Value, node: Option<&str>, port: Option<u16>) -> Copied {
     let mut notes = vec![];
+    let served = Served::new(&found["spec"]["template"]["spec"], port, &mut notes);
     let name = name_of(&source.name);
     let mut pod = found["spec"]["template"]["spec"].clone();
     pin(&mut pod, node, &mut notes);
@@ -84,8 +85,7 @@ pub fn copy_of(source: &Source, found: &Value, node: Option<&str>) -> Copied {
         source: source.clone(),
         name,
         object: without_nulls(object),
-        port: port_of(&found["spec"]["template"]["spec"]),
-        ready: ready_of(&found["spec"]["template"]["spec"]),
+        served,
         notes,
     }
 }
@@ -128,25 +128,6 @@ fn without_claims(pod: &mut Value, notes: &mut Vec<String>) {
     }
 }
 
-fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
-    pod["containers"].as_array().into_iter().flatten()
-}
-
-/// The port called `http`, or else the first.
-fn port_of(pod: &Value) -> Option<u16> {
-    let ports: Vec<&Value> = containers(pod)
-        .flat_map(|one| one["ports"].as_array().into_iter().flatten())
-        .collect();
-    let named = ports.iter().find(|port| port["name"] == "http");
-    let port = named.or(ports.first())?["containerPort"].as_u64()?;
-    u16::try_from(port).ok()
-}
-
-fn ready_of(pod: &Value) -> Option<String> {
-    let mut probes = containers(pod).map(|one| &one["readinessProbe"]["httpGet"]["path"]);
-    probes.find_map(Value::as_str).map(str::to_owned)
-}
-
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -176,7 +157,25 @@ pub fn file(copies: &[Copied], args: &InitArgs) -> Result<String, Error> {
     Ok(text + &run(copies, args))
 }
 
-/// The run alone. The port of the arguments is that of services whose containers name none.
+/// What was left out or is to be done, of all copies.
+pub fn open(copies: &[Copied]) -> Vec<String> {
+    let mut open = vec![];
+    for copy in copies {
+        open.extend(
+            copy.notes
+                .iter()
+                .map(|note| format!("{}: {note}", copy.name)),
+        );
+    }
+    if copies.len() == 1 {
+        open.push(
+            "one variant alone is compared with nothing: name a second one with --and".to_owned(),
+        );
+    }
+    open
+}
+
+/// The run alone.
 pub fn run(copies: &[Copied], args: &InitArgs) -> String {
     let mut variants = String::new();
     for copy in copies {
@@ -186,9 +185,12 @@ pub fn run(copies: &[Copied], args: &InitArgs) -> String {
             "    - name: {}\n      scale:\n        resource: {resource}\n        name: {}\n        port: {}\n",
             quoted(&variant(name)),
             quoted(&copy.name),
-            copy.port.unwrap_or(args.port),
+            copy.served.port,
         );
-        if let Some(path) = &copy.ready {
+        if copy.served.tls {
+            variants.push_str("        scheme: HTTPS\n");
+        }
+        if let Some(path) = &copy.served.ready {
             let _ = writeln!(variants, "        ready: {{path: {}}}", quoted(path));
         }
     }
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_offered_makes_no_pods_and_is_found_by_nobody_else() {
-        let copied = copy_of(&source(), &shop(), Some("bench-1"));
+        let copied = copy_of(&source(), &shop(), Some("bench-1"), None);
         let object = &copied.object;
         assert_eq!(object["spec"]["replicas"], 0);
         assert_eq!(object["metadata"]["annotations"][labels::OFFERED], "true");
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_copy_never_has_the_claims_of_the_original_and_says_so() {
-        let copied = copy_of(&source(), &shop(), None);
+        let copied = copy_of(&source(), &shop(), None, None);
         let volumes = &copied.object["spec"]["template"]["spec"]["volumes"];
         assert_eq!(*volumes, json!([{ "name": "data", "emptyDir": {} }]));
         let notes = copied.notes.join("\n");
@@ -283,11 +285,10 @@ mod tests {
     fn the_run_scales_the_copies_on_the_ports_of_their_containers() {
         let next = Source::parse("deployment/shop.v2").unwrap();
         let copies = [
-            copy_of(&source(), &shop(), Some("a")),
-            copy_of(&next, &json!({ "spec": {} }), Some("a")),
+            copy_of(&source(), &shop(), Some("a"), None),
+            copy_of(&next, &json!({ "spec": {} }), Some("a"), None),
         ];
         let args = InitArgs {
-            port: 8080,
             path: "/items".into(),
             ..InitArgs::default()
         };
@@ -312,16 +313,39 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_that_speaks_tls_is_asked_by_tls_and_one_copy_alone_is_noted() {
+        let mut shop = shop();
+        let probe = &mut shop["spec"]["template"]["spec"]["containers"][1]["readinessProbe"];
+        probe["httpGet"]["scheme"] = json!("HTTPS");
+        let copies = [copy_of(&source(), &shop, Some("a"), None)];
+        let args = InitArgs {
+            path: "/".into(),
+            ..InitArgs::default()
+        };
+        let text = run(&copies, &args);
+        let run =
+            crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        let scale = run.spec.variants[0].scale.as_ref().unwrap();
+        assert!(scale.scheme.has_tls(), "{text}");
+        let open = open(&copies).join("\n");
+        assert!(
+            open.contains("shop-bench: ") && open.contains("with --and"),
+            "{open}"
+        );
+        let two = [copies[0].clone(), copies[0].clone()];
+        assert!(!super::open(&two).join("\n").contains("--and"));
+    }
+
+    #[test]
     fn the_run_of_copies_is_named_and_sends_as_the_arguments_say() {
         let args = InitArgs {
-            port: 8080,
             path: "/orders".into(),
             name: Some("shops".into()),
             headers: vec![crate::args::init::header("Host: shop.example.com").unwrap()],
             body: Some("{\"item\": 7}".into()),
             ..InitArgs::default()
         };
-        let copies = [copy_of(&source(), &shop(), Some("a"))];
+        let copies = [copy_of(&source(), &shop(), Some("a"), None)];
         let text = run(&copies, &args);
         let run =
             crate::init::manifest::run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));

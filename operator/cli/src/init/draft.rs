@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wasmbench_api::run::{Header, Method};
 
 use crate::args::InitArgs;
+use crate::args::init::USUAL_PORT;
 use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
 
 /// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
@@ -98,7 +99,7 @@ impl Draft {
             container: args.image.clone(),
             other: other(args),
             wasm,
-            port: args.port,
+            port: args.port.unwrap_or(USUAL_PORT),
             request: Request::from_args(args),
             view,
         }

@@ -4,6 +4,7 @@
 pub mod copy;
 mod draft;
 pub mod manifest;
+mod served;
 
 use crate::args::init::Source;
 use crate::args::{ClusterArgs, InitArgs};
@@ -73,14 +74,12 @@ async fn copies<'a>(
         let found = cluster
             .object(source.kind, source.resource, &source.name)
             .await?;
-        copies.push(copy_of(source, &found, node));
+        copies.push(copy_of(source, &found, node, args.port));
     }
     admit(&run_of(&copy::run(&copies, args))?, &assumed::config())?;
     print(&copy::file(&copies, args)?)?;
-    for copy in &copies {
-        for open in &copy.notes {
-            note(&format!("note: {}: {open}\n", copy.name));
-        }
+    for open in copy::open(&copies) {
+        note(&format!("note: {open}\n"));
     }
     Ok(0)
 }

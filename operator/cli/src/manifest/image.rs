@@ -46,11 +46,25 @@ pub fn names_an_object(text: &str) -> Option<String> {
     let (kind, name) = text.split_once('/')?;
     let is_object = KINDS.contains(&kind) && !name.contains(['/', ':', '@']);
     is_object.then(|| {
-        format!(
-            "'{text}' is an object of the cluster and no image: give the image of its container, which this shows: \
-             kubectl get {text} -o wide"
-        )
+        let remedy = remedy(kind, text);
+        format!("'{text}' is an object of the cluster and no image: {remedy}")
     })
+}
+
+/// How to name an image instead of the object `text` of this kind.
+fn remedy(kind: &str, text: &str) -> String {
+    let pod = match kind {
+        "service" | "services" | "svc" => {
+            return "to measure what is behind it as it is, write --from deployment/NAME"
+                .to_owned();
+        }
+        "pod" | "pods" => "{.spec",
+        "cronjob" | "cronjobs" => "{.spec.jobTemplate.spec.template.spec",
+        _ => "{.spec.template.spec",
+    };
+    format!(
+        "give the image of its container, which this shows: kubectl get {text} -o jsonpath='{pod}.containers[*].image}}'"
+    )
 }
 
 /// The reference without registry, tag and digest.
@@ -90,6 +104,28 @@ mod tests {
         }
         for none in ["", "https://a/b", "a b", "-a", "a\nb"] {
             assert!(wrong(none).unwrap().contains("service:1.0"), "{none}");
+        }
+    }
+
+    #[test]
+    fn an_object_has_a_command_that_shows_its_image_and_a_service_has_none() {
+        for (object, shown_by) in [
+            (
+                "pod/shop-0",
+                "kubectl get pod/shop-0 -o jsonpath='{.spec.containers[*].image}'",
+            ),
+            (
+                "job/shop",
+                "kubectl get job/shop -o jsonpath='{.spec.template.spec.containers[*].image}'",
+            ),
+            (
+                "cronjob/shop",
+                "-o jsonpath='{.spec.jobTemplate.spec.template.spec.containers[*].image}'",
+            ),
+            ("svc/shop", "write --from deployment/NAME"),
+        ] {
+            let message = names_an_object(object).unwrap();
+            assert!(message.ends_with(shown_by), "{message}");
         }
     }
 

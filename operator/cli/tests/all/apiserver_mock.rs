@@ -56,6 +56,19 @@ async fn a_wrong_name_is_distinguished_from_a_missing_crd() {
 }
 
 #[tokio::test]
+async fn a_run_for_a_missing_namespace_names_the_namespace() {
+    let (code, mut body) = failure(404, "namespaces \"nope\" not found");
+    body["details"] = json!({"name": "nope", "kind": "namespaces"});
+    let run = json!({"metadata": {"name": "fast"}});
+    let created = cluster(vec![(code, body)]).create_run(&run).await;
+    let error = created.unwrap_err().to_string();
+    assert!(
+        error.starts_with("there is no namespace 'nope'; choose another one"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn the_name_of_a_schedule_is_recognised() {
     let missing = failure(404, "benchmarkruns.wasmbench.dev \"nightly\" not found");
     let schedule = json!({
@@ -81,6 +94,25 @@ async fn a_refusal_repeats_what_the_api_server_says() {
         .await
         .unwrap_err();
     assert!(matches!(&error, Error::Refused { .. }) && error.to_string().contains(message));
+}
+
+#[tokio::test]
+async fn only_what_may_change_by_itself_is_to_be_tried_again() {
+    for (code, reason, remedy) in [
+        (409, "AlreadyExists", "choose another name"),
+        (409, "Conflict", "try again"),
+        (400, "BadRequest", "correct what it names"),
+        (422, "Invalid", "correct what it names"),
+        (429, "TooManyRequests", "try again"),
+        (500, "InternalError", "try again"),
+    ] {
+        let (code, mut body) = failure(code, "message of the API server");
+        body["reason"] = json!(reason);
+        let created = cluster(vec![(code, body)]).create_run(&json!({})).await;
+        let error = created.unwrap_err().to_string();
+        assert!(error.contains("(message of the API server)"), "{error}");
+        assert!(error.ends_with(remedy), "{reason}: {error}");
+    }
 }
 
 #[tokio::test]

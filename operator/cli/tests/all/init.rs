@@ -15,7 +15,6 @@ fn arguments() -> InitArgs {
     InitArgs {
         image: Some("registry.example.com/team/My_Server:1.0".into()),
         wasm: Some("registry.example.com/team/server-wasm:1.0".into()),
-        port: 8080,
         path: "/".into(),
         ..InitArgs::default()
     }
@@ -181,7 +180,7 @@ fn quoted_values_are_read_back_unchanged() {
     let mut args = arguments();
     args.path = "/a?b=\"c\"&d=#x'{}:%20".into();
     args.name = Some("true".into());
-    args.port = 1;
+    args.port = Some(1);
     let (_, run) = written(&args, cluster_view());
     assert_eq!(run.spec.workloads[0].path, args.path);
     assert_eq!(run.metadata.name.as_deref(), Some("true"));

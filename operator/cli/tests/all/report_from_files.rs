@@ -220,6 +220,37 @@ fn a_report_compares_with_another_variant_where_the_baseline_failed_and_says_so(
 }
 
 #[test]
+fn another_baseline_opens_no_gate_in_the_formats_of_other_programs() {
+    let mut saved = saved_run(true);
+    saved["spec"]["expectations"] = json!([{
+        "name": "gate", "metric": "memory", "variant": "embedded", "workload": "hello", "atMost": "1.2",
+    }]);
+    let directory = save(saved, everything());
+    let shown = |output| {
+        stdout(&report(
+            &directory,
+            &["--baseline", "embedded", "-o", output],
+        ))
+    };
+    let text = shown("github");
+    let heading = "### default/gateway-overhead: undecided\n";
+    assert!(text.starts_with(heading), "{text}");
+    for part in [
+        "instead of with the run's baseline native",
+        "**undecided**: gate: it is about the baseline native",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let xml = shown("junit");
+    for part in [
+        "name=\"plannedBaseline\" value=\"native\"",
+        "<skipped message=\"undecided: it is about the baseline native, and this compares with embedded\"",
+    ] {
+        assert!(xml.contains(part), "{xml}");
+    }
+}
+
+#[test]
 fn yaml_and_json_files_can_be_mixed() {
     let directory = TempDir::new().unwrap();
     let yaml = serde_yaml::to_string(&saved_run(true)).unwrap();
@@ -249,7 +280,11 @@ fn save_later(kernel: &str) -> TempDir {
 }
 
 /// Saves the records as those of a later run.
-fn save_as_later(mut records: Vec<Record>) -> TempDir {
+fn save_as_later(records: Vec<Record>) -> TempDir {
+    save_later_of(records, true)
+}
+
+fn save_later_of(mut records: Vec<Record>, finished: bool) -> TempDir {
     const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
     for record in &mut records {
         LATER.clone_into(&mut record.run_uid);
@@ -259,16 +294,19 @@ fn save_as_later(mut records: Vec<Record>) -> TempDir {
         let labels = map.metadata.labels.as_mut().unwrap();
         labels.insert(labels::RUN_UID.to_owned(), LATER.to_owned());
     }
-    let mut later = saved_run(true);
+    let mut later = saved_run(finished);
     later["metadata"]["name"] = json!("later");
     later["metadata"]["uid"] = json!(LATER);
     save(later, maps)
 }
 
 fn compare(later: &TempDir, more: &[&str]) -> Output {
-    let earlier = save(saved_run(true), everything());
+    compare_with(&save(saved_run(true), everything()), later, more)
+}
+
+fn compare_with(earlier: &TempDir, later: &TempDir, more: &[&str]) -> Output {
     let path = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
-    let (one, other) = (path(&earlier), path(later));
+    let (one, other) = (path(earlier), path(later));
     let mut arguments = vec!["compare", "gateway-overhead", "later"];
     arguments.extend(["--records-from", &one, "--records-from", &other]);
     arguments.extend(more);
@@ -365,6 +403,43 @@ fn a_variant_that_crashes_in_the_later_run_closes_the_gate_and_is_named() {
             &json!({"variant": "embedded", "workload": "hello", "point": "warm"}),
             6
         )
+    );
+}
+
+#[test]
+fn unfinished_runs_are_compared_on_request_by_what_they_have() {
+    let first = |variant: &str| {
+        let mut records = all_measured(&run());
+        records.retain(|record| record.trial.block == 1 && record.trial.cell.variant == variant);
+        save_later_of(records, false)
+    };
+    let later = first("native");
+    let refused = compare(&later, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let error = stderr(&refused);
+    assert!(error.contains("'later' is not finished yet"), "{error}");
+    let printed = compare(&later, &["--partial"]);
+    let (text, warning) = (stdout(&printed), stderr(&printed));
+    // What is only not measured yet closes no gate.
+    assert!(matches!(printed.status.code(), Some(0 | 3)), "{warning}");
+    assert!(warning.contains("later is not finished"), "{warning}");
+    assert!(
+        !text.contains("no valid number any more") && !warning.contains("remove their cause"),
+        "{text}{warning}"
+    );
+    let open = save(saved_run(false), everything());
+    let finished = save_later("6.12.41");
+    let refused = stderr(&compare_with(&open, &finished, &[]));
+    assert!(
+        refused.contains("take what there is with --partial"),
+        "{refused}"
+    );
+    let printed = compare_with(&open, &finished, &["--partial"]);
+    assert_eq!(printed.status.code(), Some(0), "{}", stderr(&printed));
+    let warning = stderr(&printed);
+    assert!(
+        warning.contains("gateway-overhead is not finished"),
+        "{warning}"
     );
 }
 
@@ -491,7 +566,7 @@ fn every_missing_part_has_its_own_message() {
     assert!(error(report(&without_report, &["--check"])).contains("has no stored report"));
     let broken = TempDir::new().unwrap();
     write(broken.path(), "run.json", "{\"kind\": ");
-    assert!(error(report(&broken, &[])).contains("run.json is neither JSON nor YAML"));
+    assert!(error(report(&broken, &[])).contains("run.json cannot be read as Kubernetes objects"));
     let nowhere = kubectl_wasmbench(&["report", "a", "--records-from", "/nonexistent"]);
     assert!(error(nowhere).contains("could not read /nonexistent"));
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
 use wasmbench_model::quote::{log, quotation, start_of};
-use wasmbench_model::waiting::{self, Hopeless, not_executable};
+use wasmbench_model::waiting::{self, Hopeless, crash_remedy, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
 /// Why `pod` will not serve; `None` if it still may.
@@ -63,7 +63,7 @@ fn ended(container: &ContainerStatus) -> Option<Failure> {
     };
     let (kind, remedy) = match not_executable(&message) {
         Some(remedy) => (Reason::SubjectNotStarted, remedy),
-        None => (Reason::SubjectCrashed, "see why it does not keep serving"),
+        None => (Reason::SubjectCrashed, crash_remedy(reason)),
     };
     let message = format!(
         "the container ended with exit code {} ({reason}){message}: {remedy}",
@@ -110,6 +110,9 @@ mod tests {
         let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
         let trapped = trouble(&pod(&trapped)).unwrap().message;
         assert!(trapped.contains("xx wasm trap\": see"), "{trapped}");
+        let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
+        let killed = trouble(&pod(&killed)).unwrap().message;
+        assert!(killed.ends_with("raise the memory limit"), "{killed}");
         let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
         let reason = |word| waiting(word).map(|failure| failure.reason);
         assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));

@@ -17,6 +17,7 @@ use wasmbench_results::vocabulary::measure::Measured as _;
 
 use crate::across::Versus;
 use crate::left_out::{LeftOut, left_out};
+use crate::sentences::instead;
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 
@@ -55,12 +56,14 @@ fn head(summary: &Summary) -> String {
         Some(true) => "yes.",
         Some(false) => "**no**.",
     };
+    let instead = instead(summary).map(|instead| format!("\n{}\n", escape(&instead)));
     format!(
-        "### {}/{}: {}\n\nTrustworthy: {trust}{tally}\n\n**{}**\n",
+        "### {}/{}: {}\n\nTrustworthy: {trust}{tally}\n\n**{}**\n{}",
         escape(&run.namespace),
         escape(&run.name),
         decision(summary),
         escape(&summary.verdict),
+        instead.unwrap_or_default(),
     )
 }
 

@@ -77,6 +77,7 @@ fn properties(summary: &Summary) -> Markup {
         ("uid", Some(run.uid.clone())),
         ("seed", Some(summary.seed.to_string())),
         ("baseline", Some(summary.baseline.clone())),
+        ("plannedBaseline", summary.planned_baseline.clone()),
         ("node", environment.node.clone()),
         ("fingerprint", environment.fingerprint.clone()),
         (

@@ -3,7 +3,7 @@
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::InWords as _;
 use wasmbench_results::runs::across::Across;
-use wasmbench_results::summary::collect::RunInput;
+use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use super::support;
 use crate::results_support::{all_measured, failed, record, replace, run};
@@ -86,4 +86,23 @@ fn a_point_that_only_lacks_cpu_and_memory_is_not_lost() {
     let found = compared(&after, &records);
     assert_eq!((found.ratios.len(), found.only_in_one), (12, 24));
     assert_eq!(lost(&found), []);
+}
+
+#[test]
+fn a_point_that_an_unfinished_run_has_not_come_to_is_not_lost_and_one_that_crashed_is() {
+    let after = run();
+    let is_embedded = |t: &TrialId| t.cell.variant == "embedded";
+    let mut records = crashed(&after, is_embedded);
+    records.retain(|record| {
+        let trial = &record.trial;
+        trial.block == 1 && (!is_embedded(trial) || trial.cell.workload == "hello")
+    });
+    let found = compared(&after, &records);
+    assert_eq!(lost(&found).len(), 6);
+    let found = found.without_open_points(&summarize(&after, &records));
+    let of_hello = |point| ("embedded", "hello", point);
+    assert_eq!(
+        lost(&found),
+        ["warm", "throughput-c10", "throughput-c50"].map(of_hello)
+    );
 }

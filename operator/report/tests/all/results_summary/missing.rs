@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
+use wasmbench_model::quote::{log, quotation};
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::export::github::github;
 use wasmbench_results::summary::Summary;
@@ -112,6 +113,25 @@ fn a_variant_that_fails_under_one_workload_is_listed_for_that_one() {
         text.contains("Not measured: native on hello (NeverListened): no answer"),
         "{text}"
     );
+}
+
+#[test]
+fn a_crash_with_a_long_log_keeps_its_cause_and_its_remedy() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let cause = format!(
+        "sqlalchemy.exc.OperationalError: {}",
+        "no such host ".repeat(15)
+    );
+    let logged = format!("{cause}\n{}", "[INFO] Worker exiting\n".repeat(90));
+    let message = format!("the container ended: {}: see why", quotation(&log(&logged)));
+    replace(&mut records, is_embedded_hello, |t, position| {
+        record(t, position, failed("SubjectCrashed", &message), None)
+    });
+    let summary = summarize(&run, &records);
+    let kept = &summary.failures[0].message;
+    assert!(kept.contains(cause.trim_end()), "{kept}");
+    assert!(kept.ends_with(": see why"), "{kept}");
 }
 
 #[test]

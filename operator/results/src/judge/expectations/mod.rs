@@ -64,6 +64,19 @@ pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Dec
         .collect()
 }
 
+/// The expectations of a run whose variants are compared with `instead` of its baseline: none is decided, since all of
+/// them are about its own.
+pub fn not_decided(spec: &BenchmarkRunSpec, instead: &str) -> Vec<Decision> {
+    let planned = spec.baseline_name();
+    let message = format!("it is about the baseline {planned}, and this compares with {instead}");
+    let undecided = spec.expectations.iter().map(|expectation| Decision {
+        name: expectation.name.clone(),
+        outcome: Fulfilment::Undecided,
+        message: message.clone(),
+    });
+    undecided.collect()
+}
+
 /// The worst outcome; `None` if nothing was expected.
 pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
     decisions.iter().map(|decision| decision.outcome).min()

@@ -4,6 +4,7 @@
 use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::record::Cell;
 
+use crate::cells::any::AnyCell;
 use crate::runs::across::Lost;
 use crate::runs::across::numbers::Sample;
 use crate::summary::Summary;
@@ -22,4 +23,13 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
         workload: cell.workload,
     })
     .collect()
+}
+
+/// Whether `later` has a record of a lost point. Without one, a run that goes on may only not have come to it yet.
+pub fn is_recorded(lost: &Lost, later: &Summary) -> bool {
+    let is_it = |cell: &AnyCell<'_>| {
+        cell.is_of(&lost.variant, &lost.workload) && cell.point.to_string() == lost.point
+    };
+    let found = later.all_cells().find(is_it);
+    found.is_some_and(|cell| cell.counts.missing < cell.counts.planned)
 }

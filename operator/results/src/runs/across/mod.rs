@@ -134,6 +134,14 @@ impl Across {
         all.filter(|difference| difference.weight == Weight::Forbids)
     }
 
+    /// The same without lost points of which the later run, which is not finished, has no record yet.
+    #[must_use]
+    pub fn without_open_points(mut self, later: &Summary) -> Self {
+        self.lost
+            .retain(|lost| lost_points::is_recorded(lost, later));
+        self
+    }
+
     /// The number of ratios that are worse than before.
     pub fn worse(&self) -> usize {
         let is_worse = |ratio: &CellRatio, verdict: Verdict| verdict.is_worse(ratio.metric);
