@@ -32,6 +32,8 @@ pub(super) enum Fate {
     ServesExcept(usize),
     Refused,
     Crashes,
+    /// Like `Serves`, but the pod's own controller had to start its container again.
+    ServesAgain,
     HasNoRoom,
     StaysSilent,
 }
@@ -91,10 +93,18 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
             })
         };
         // Ours is not the first, as behind an injected one.
-        pod["status"]["containerStatuses"] = json!([
-            status("another", "sha256:2", &json!({ "waiting": {} })),
-            status("subject", "sha256:1", container),
-        ]);
+        let statuses = if pod["metadata"]["ownerReferences"].is_null() {
+            [
+                status("another", "sha256:2", &json!({ "waiting": {} })),
+                status("subject", "sha256:1", container),
+            ]
+        } else {
+            [
+                status("proxy", "sha256:2", &json!({ "running": {} })),
+                status("shop", "sha256:1", container),
+            ]
+        };
+        pod["status"]["containerStatuses"] = json!(statuses);
     }
     pod
 }
@@ -111,6 +121,7 @@ fn record_pull(world: &mut World, pod: &Value, fate: Fate) {
         | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
+        | Fate::ServesAgain
         | Fate::HasNoRoom
         | Fate::StaysSilent => false,
     };
@@ -165,6 +176,13 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
             let ended = json!({ "terminated": { "exitCode": 3 } });
             world.send("MODIFIED", with_status(pod, &[], &ended));
         }
+        Fate::ServesAgain => {
+            let mut pod = with_status(pod, &["PodScheduled", "Ready"], &running);
+            let status = &mut pod["status"]["containerStatuses"][1];
+            status["restartCount"] = json!(1);
+            status["lastState"] = json!({ "terminated": { "exitCode": 3 } });
+            world.send("MODIFIED", pod);
+        }
         Fate::HasNoRoom => {
             let mut pod = pod.clone();
             pod["status"] = json!({ "conditions": [{
@@ -214,7 +232,7 @@ fn scale(world: &mut World, wanted: u64, fate: Fate) {
             let owner = json!({ "apiVersion": "apps/v1", "kind": "Other", "name": owner, "uid": owner, "controller": true });
             json!({ "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner] })
         };
-        let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }] });
+        let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }, { "name": "proxy" }] });
         let decoy = json!({ "metadata": metadata("decoy", "stranger"), "spec": spec });
         world.send("ADDED", decoy);
         let pod = json!({ "metadata": metadata(&name, "object"), "spec": spec });

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use k8s_openapi::api::core::v1::{Pod, PodStatus};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
@@ -27,6 +27,8 @@ pub struct Timeline {
     refused: Option<i64>,
     /// Whether it is a function in a shared pod, which has no `Ready` condition of its own.
     is_function: bool,
+    /// Whether somebody else makes the pod: it has started once all its containers have.
+    is_foreign: bool,
     pod: ColdPod,
 }
 
@@ -42,6 +44,7 @@ impl Timeline {
             address: None,
             refused: None,
             is_function: false,
+            is_foreign: false,
             pod,
         }
     }
@@ -50,6 +53,14 @@ impl Timeline {
     pub fn of_function(name: String, start: i64) -> Self {
         Self {
             is_function: true,
+            ..Self::new(name, start)
+        }
+    }
+
+    /// An empty timeline of a pod that somebody else makes.
+    pub fn of_foreign(name: String, start: i64) -> Self {
+        Self {
+            is_foreign: true,
             ..Self::new(name, start)
         }
     }
@@ -161,25 +172,40 @@ impl Timeline {
                 self.reach(step, at, Clock::WatchArrival, None);
             }
         }
-        let container = containers::status(pod);
-        let running = container
-            .and_then(|c| c.state.as_ref())
-            .and_then(|state| state.running.as_ref());
-        if let Some(running) = running {
-            self.reach(ColdStep::ContainerStarted, at, Clock::WatchArrival, None);
-            if let Some(started) = &running.started_at {
-                let stamps = &mut self.pod.api_stamps;
-                stamps.insert("running".into(), started.0.to_string());
-            }
-        }
-        let image = container.map(|c| c.image_id.clone());
-        self.pod.image_id = image
-            .filter(|id| !id.is_empty())
-            .or(self.pod.image_id.take());
+        self.saw_containers(pod, at);
         self.stamps(pod, status);
         let address: IpAddr = status.pod_ip.as_ref()?.parse().ok()?;
         self.reach(ColdStep::AddressPublished, at, Clock::WatchArrival, None);
         self.address.replace(address).is_none().then_some(address)
+    }
+
+    /// Notes whether the containers that are measured run, and their images: ours, or all of somebody else's pod.
+    fn saw_containers(&mut self, pod: &Pod, at: i64) {
+        let (measured, all_run, image): (Vec<&ContainerStatus>, _, _) = if self.is_foreign {
+            let all = containers::serving(pod).collect();
+            (all, containers::all_run(pod), containers::image_ids(pod))
+        } else {
+            let ours = containers::status(pod);
+            let image = ours.map(|one| one.image_id.clone());
+            let runs = ours.is_some_and(containers::is_running);
+            (
+                ours.into_iter().collect(),
+                runs,
+                image.filter(|id| !id.is_empty()),
+            )
+        };
+        if all_run {
+            self.reach(ColdStep::ContainerStarted, at, Clock::WatchArrival, None);
+            let started = |one: &&ContainerStatus| {
+                let running = one.state.as_ref()?.running.as_ref()?;
+                Some(running.started_at.as_ref()?.0)
+            };
+            if let Some(last) = measured.iter().filter_map(started).max() {
+                let stamps = &mut self.pod.api_stamps;
+                stamps.insert("running".into(), last.to_string());
+            }
+        }
+        self.pod.image_id = image.or(self.pod.image_id.take());
     }
 
     /// Notes the API's timestamps, unless the pod is deleted, which changes them.
