@@ -1,8 +1,10 @@
 //! Whose an object is: its owner references, by group, kind and uid. A label alone proves nothing, and neither does a
-//! uid of another kind.
+//! uid of another kind. And whether its owner offers it to runs.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
+
+use crate::labels;
 
 /// The owners of the object that are of this kind, in any version of its API.
 pub fn owners<K: Resource<DynamicType = ()>>(
@@ -31,6 +33,13 @@ pub const MOST_OWNERS: usize = 4;
 pub fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
     let mut owners = meta.owner_references.iter().flatten();
     owners.find(|owner| owner.controller == Some(true)).cloned()
+}
+
+/// Whether its owner offers the object to runs; one that is being deleted is not.
+pub fn is_offered(meta: &ObjectMeta) -> bool {
+    let annotations = meta.annotations.as_ref();
+    let offer = annotations.and_then(|all| all.get(labels::OFFERED));
+    offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none()
 }
 
 /// The API group of an owner; empty for the core group, whose versions stand alone.

@@ -11,7 +11,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams
 use serde_json::json;
 use tokio::time::sleep;
 use wasmbench_api::labels;
-use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of};
+use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of, is_offered};
 use wasmbench_model::wire::cold_start::ScaledObject;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
@@ -61,8 +61,8 @@ impl<'a> Scaler<'a> {
         ]
     }
 
-    /// Sets the replicas, unless somebody else has set them meanwhile. Returns when the request was sent, and
-    /// when it was confirmed.
+    /// Sets the replicas, unless the object's owner has taken it back meanwhile. Returns when the request was sent,
+    /// and when it was confirmed.
     pub(super) async fn set(&mut self, replicas: u32) -> Result<(i64, i64), Failure> {
         let api = self.kind(self.own_kind());
         let name = &self.object.name;
@@ -71,18 +71,26 @@ impl<'a> Scaler<'a> {
             ..PatchParams::default()
         };
         for _ in 0..ATTEMPTS {
+            // A Scale has no annotations. The object is read first: what of it changes after that, be it the offer
+            // or the replicas, makes its version an old one, and the patch a conflict.
+            let found = api.get_metadata_opt(name).await;
+            let found = found.map_err(|error| lost(name, &error))?;
+            let its_own = |meta: &ObjectMeta| meta.uid.as_ref() == Some(&self.object.uid);
+            let meta = found.map(|found| found.metadata).filter(its_own);
+            let Some(meta) = meta.filter(is_offered) else {
+                return Err(taken_back(name));
+            };
             let scale = api
                 .get_scale(name)
                 .await
                 .map_err(|error| lost(name, &error))?;
             let now = scale.spec.and_then(|spec| spec.replicas);
             let now = u32::try_from(now.unwrap_or_default()).unwrap_or_default();
-            let is_it = scale.metadata.uid.as_ref() == Some(&self.object.uid);
-            if !is_it || now != self.replicas {
+            if now != self.replicas {
                 return Err(taken_back(name));
             }
             let patch = json!({
-                "metadata": { "resourceVersion": scale.metadata.resource_version },
+                "metadata": { "resourceVersion": meta.resource_version },
                 "spec": { "replicas": replicas },
             });
             let sent = unix_nanoseconds();
@@ -163,8 +171,9 @@ impl<'a> Scaler<'a> {
 
 fn taken_back(name: &str) -> Failure {
     let message = format!(
-        "somebody else has set the replicas of {name}, or replaced it, while the run was using it: it is its owner's \
-         again and left alone"
+        "somebody else has set the replicas of {name}, has removed the annotation that offers it, or has deleted or \
+         replaced it, while the run was using it: it is its owner's again and left alone; have it offered again, and \
+         create a new run"
     );
     failure(FailureReason::TakenBack, message)
 }

@@ -439,3 +439,17 @@ fn a_pod_of_an_object_that_crashes_is_no_start_even_if_it_serves_after_that() {
         assert_eq!(world.lock().unwrap().replicas, 0);
     }
 }
+
+#[test]
+fn an_object_that_its_owner_withdraws_between_two_starts_is_not_scaled_again() {
+    let (document, world) = trial(Fate::Withdrawn, &scaled("bench-1"));
+    let failure = document.failure.unwrap();
+    assert_eq!(failure.reason, FailureReason::TakenBack);
+    assert!(
+        failure.message.contains("annotation"),
+        "{}",
+        failure.message
+    );
+    let world = world.lock().unwrap();
+    assert_eq!((world.created, world.replicas), (1, 0));
+}

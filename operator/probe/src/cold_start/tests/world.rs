@@ -32,6 +32,8 @@ pub(super) enum Fate {
     ServesExcept(usize),
     Refused,
     Crashes,
+    /// Like `Serves`, but the owner of the object withdraws it once it is back at 0 for the first time.
+    Withdrawn,
     /// Like `Serves`, but the pod's own controller had to start its container again.
     ServesAgain,
     HasNoRoom,
@@ -118,6 +120,7 @@ fn record_pull(world: &mut World, pod: &Value, fate: Fate) {
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::Injected
+        | Fate::Withdrawn
         | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
@@ -160,6 +163,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
         Fate::ServesExcept(number) if number + 1 == world.created => {}
         Fate::Serves
         | Fate::Injected
+        | Fate::Withdrawn
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
@@ -259,6 +263,18 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         assert!(query.contains("timestamps=true"), "{query}");
         assert!(query.contains("container=subject"), "{query}");
         return reply(200, &log_of(&name));
+    }
+    if parts.uri.path().ends_with("/deployments/shop") {
+        let world = world.lock().unwrap();
+        let is_withdrawn = fate == Fate::Withdrawn && world.made > 0 && world.replicas == 0;
+        let offer = if is_withdrawn { "false" } else { "true" };
+        let metadata = json!({
+            "name": "shop", "uid": "object", "resourceVersion": "1",
+            "annotations": { "wasmbench.dev/offered": offer },
+        });
+        let kind = "PartialObjectMetadata";
+        let object = json!({ "kind": kind, "apiVersion": "meta.k8s.io/v1", "metadata": metadata });
+        return reply(200, &object);
     }
     if parts.uri.path().ends_with("/deployments/shop/scale") {
         if parts.method == Method::PATCH {
