@@ -35,6 +35,22 @@ pub fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
     owners.find(|owner| owner.controller == Some(true)).cloned()
 }
 
+/// Labels by which controllers name the version of a pod's template: those of `ReplicaSets`, Argo Rollouts and
+/// StatefulSets.
+const TEMPLATES: [&str; 3] = [
+    "pod-template-hash",
+    "rollouts-pod-template-hash",
+    "controller-revision-hash",
+];
+
+/// The version of the template that a pod was made from, as its controller names it.
+pub fn template_of(meta: &ObjectMeta) -> Option<&str> {
+    let labels = meta.labels.as_ref()?;
+    TEMPLATES
+        .iter()
+        .find_map(|key| Some(labels.get(*key)?.as_str()))
+}
+
 /// Whether its owner offers the object to runs; one that is being deleted is not.
 pub fn is_offered(meta: &ObjectMeta) -> bool {
     let annotations = meta.annotations.as_ref();
@@ -67,6 +83,18 @@ mod tests {
             owner_references: Some(vec![owner]),
             ..ObjectMeta::default()
         }
+    }
+
+    #[test]
+    fn a_pod_carries_the_version_of_its_template_under_its_controllers_label() {
+        let meta = |key: &str| ObjectMeta {
+            labels: Some([(key.to_owned(), "6d8f".to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        for key in ["pod-template-hash", "controller-revision-hash"] {
+            assert_eq!(template_of(&meta(key)), Some("6d8f"), "{key}");
+        }
+        assert_eq!(template_of(&meta("app")), None);
     }
 
     #[test]

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::template_of;
 use wasmbench_core::build::names;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::observed::PodState;
 use wasmbench_core::scale::Target;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::addition::Addition;
+use wasmbench_model::wire::cold_start::templates;
 use wasmbench_model::wire::evidence::Evidence;
 use wasmbench_model::wire::record::{SubjectFacts, TrialId};
 use wasmbench_model::{altered, containers};
 
 use crate::act::on_node::OnNode;
-use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{foreign_subject, pod_seen};
 use crate::remove::failed;
@@ -24,6 +25,7 @@ use crate::remove::failed;
 pub(super) struct LastPod {
     name: String,
     image_id: Option<String>,
+    template: Option<String>,
     added: Vec<Addition>,
 }
 
@@ -43,12 +45,15 @@ pub(super) fn last_pod(
             last.map(|pod| LastPod {
                 name: pod.pod.clone(),
                 image_id: pod.image_id.clone(),
+                // One that changed between two samples counts as well.
+                template: templates(document.samples.iter().flat_map(|sample| &sample.pods)),
                 added: document.added.clone(),
             })
         }
         Evidence::Density(document) => Some(LastPod {
             name: names::cold_subject(run, trial),
             image_id: document.image_id.clone(),
+            template: document.template.clone(),
             added: document.added.clone(),
         }),
     }
@@ -80,6 +85,7 @@ pub(super) async fn subject_of_probe(
         image,
         image_id: last.image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        template: last.template,
         added: last.added,
         node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
     }))
@@ -113,7 +119,8 @@ pub(super) async fn subject(
     let Some(pod) = pod else { return Ok(None) };
     let target = run.variant(trial).and_then(|v| v.subject.target.as_ref());
     if let Some(target) = target {
-        return Ok(of_foreign(context, target, &pod, node.as_ref()));
+        let allows_host = context.config.host_network;
+        return Ok(of_foreign(target, &pod, node.as_ref(), allows_host));
     }
     let Some(seen) = pod_seen(&pod) else {
         return Ok(None);
@@ -133,6 +140,7 @@ pub(super) async fn subject(
         image,
         image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        template: None,
         added: added.unwrap_or_default(),
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
     };
@@ -141,13 +149,12 @@ pub(super) async fn subject(
 
 /// The same of a pod that somebody else's controller has made, with the images of all its containers.
 fn of_foreign(
-    context: &Context,
     target: &Target,
     pod: &Pod,
     node: Option<&Node>,
+    allows_host: bool,
 ) -> Option<(SubjectFacts, PodState)> {
     let node_name = node.map(ResourceExt::name_any).unwrap_or_default();
-    let allows_host = context.config.host_network;
     let seen = foreign_subject(pod, target, &node_name, false, allows_host)?;
     let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
     let images: Vec<String> = containers.filter_map(|one| one.image.clone()).collect();
@@ -164,6 +171,7 @@ fn of_foreign(
         image,
         image_id: Some(image_id).filter(|id| !id.is_empty()),
         runtime_class: spec.and_then(|spec| spec.runtime_class_name.clone()),
+        template: template_of(&pod.metadata).map(str::to_owned),
         added: vec![],
         node_facts: node.map(node_facts).unwrap_or_default(),
     };

@@ -406,6 +406,7 @@ fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
             "{pod:?}"
         );
         assert_eq!(pod.image_id.as_deref(), Some("sha256:2, sha256:1"));
+        assert_eq!(pod.template.as_deref(), Some("6d8f"));
         assert!(
             pod.steps.contains_key(&ColdStep::DeletionFinished),
             "{pod:?}"

@@ -234,7 +234,10 @@ fn scale(world: &mut World, wanted: u64, fate: Fate) {
         world.made += 1;
         let metadata = |name: &str, owner: &str| {
             let owner = json!({ "apiVersion": "apps/v1", "kind": "Other", "name": owner, "uid": owner, "controller": true });
-            json!({ "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner] })
+            json!({
+                "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner],
+                "labels": { "pod-template-hash": "6d8f" },
+            })
         };
         let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }, { "name": "proxy" }] });
         let decoy = json!({ "metadata": metadata("decoy", "stranger"), "spec": spec });

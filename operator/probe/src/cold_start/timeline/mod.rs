@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_api::owner::template_of;
 use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
 use wasmbench_model::wire::failure::Failure;
@@ -173,6 +174,7 @@ impl Timeline {
             }
         }
         self.saw_containers(pod, at);
+        self.pod.template = template_of(&pod.metadata).map(str::to_owned);
         self.stamps(pod, status);
         let address: IpAddr = status.pod_ip.as_ref()?.parse().ok()?;
         self.reach(ColdStep::AddressPublished, at, Clock::WatchArrival, None);
@@ -292,6 +294,11 @@ impl Timeline {
         let uncertainty = u64::try_from(latest.saturating_sub(earliest)).ok();
         let (step, clock) = (ColdStep::ImagePullStarted, Clock::KubeletDuration);
         self.reach(step, latest, clock, uncertainty);
+    }
+
+    /// The timeline as it is now.
+    pub const fn pod(&self) -> &ColdPod {
+        &self.pod
     }
 
     /// The timeline as it is stored.
