@@ -147,7 +147,7 @@ pub(super) async fn subject(
     Ok(Some((facts, seen.state)))
 }
 
-/// The same of a pod that somebody else's controller has made, with the images of all its containers.
+/// The same of a pod that somebody else's controller has made, with the images of all containers that serve.
 fn of_foreign(
     target: &Target,
     pod: &Pod,
@@ -156,20 +156,17 @@ fn of_foreign(
 ) -> Option<(SubjectFacts, PodState)> {
     let node_name = node.map(ResourceExt::name_any).unwrap_or_default();
     let seen = foreign_subject(pod, target, &node_name, false, allows_host)?;
-    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
-    let images: Vec<String> = containers.filter_map(|one| one.image.clone()).collect();
-    let statuses = pod.status.iter();
-    let statuses = statuses.flat_map(|status| status.container_statuses.iter().flatten());
-    let ids: Vec<String> = statuses.map(|one| one.image_id.clone()).collect();
     let spec = pod.spec.as_ref();
-    let (image, image_id) = (images.join(", "), ids.join(", "));
+    let all = spec.into_iter().flat_map(containers::that_serve);
+    let images: Vec<&str> = all.filter_map(|one| one.image.as_deref()).collect();
+    let (image, image_id) = (images.join(", "), containers::image_ids(pod));
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,
         node: node_name,
-        image_bytes: image_bytes(node, &image, Some(&image_id)),
+        image_bytes: image_bytes(node, &image, image_id.as_deref()),
         image,
-        image_id: Some(image_id).filter(|id| !id.is_empty()),
+        image_id,
         runtime_class: spec.and_then(|spec| spec.runtime_class_name.clone()),
         template: template_of(&pod.metadata).map(str::to_owned),
         added: vec![],
@@ -231,5 +228,44 @@ mod tests {
         assert_eq!(bytes("localhost/b:1", Some("sha256:34")), Some(5));
         assert_eq!(bytes("example.com/c:1", None), None);
         assert_eq!(image_bytes(None, "localhost/b:1", None), None);
+    }
+
+    #[test]
+    fn a_pod_of_somebody_else_has_the_images_of_all_that_serves_and_the_version_of_its_template() {
+        let status = |name: &str| {
+            json!({
+                "name": name, "image": name, "imageID": format!("sha256:{name}"), "ready": true,
+                "restartCount": 0, "state": { "running": {} },
+            })
+        };
+        let pod = json!({
+            "metadata": {
+                "name": "shop-1", "uid": "1", "labels": { "pod-template-hash": "6d8f" },
+            },
+            "spec": {
+                "initContainers": [
+                    { "name": "wait", "image": "wait" },
+                    { "name": "mesh", "image": "mesh", "restartPolicy": "Always" },
+                ],
+                "containers": [{ "name": "shop", "image": "shop" }],
+            },
+            "status": {
+                "phase": "Running",
+                "initContainerStatuses": [status("wait"), status("mesh")],
+                "containerStatuses": [status("shop")],
+            },
+        });
+        let target = Target {
+            group: "apps".into(),
+            version: "v1".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            name: "shop".into(),
+        };
+        let pod: Pod = serde_json::from_value(pod).unwrap();
+        let (facts, _) = of_foreign(&target, &pod, None, false).unwrap();
+        assert_eq!(facts.image, "mesh, shop");
+        assert_eq!(facts.image_id.as_deref(), Some("sha256:mesh, sha256:shop"));
+        assert_eq!(facts.template.as_deref(), Some("6d8f"));
     }
 }
