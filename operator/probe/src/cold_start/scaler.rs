@@ -129,12 +129,7 @@ impl<'a> Scaler<'a> {
             if reference.uid == self.object.uid {
                 return Ok(true);
             }
-            let mut between = BETWEEN.into_iter();
-            let is_it = |kind: &[&str; 4]| {
-                reference.kind == kind[2]
-                    && reference.api_version == format!("{}/{}", kind[0], kind[1])
-            };
-            let Some(kind) = between.find(is_it) else {
+            let Some(kind) = self.between(&reference) else {
                 break;
             };
             let found = self.kind(kind).get_metadata_opt(&reference.name).await;
@@ -144,6 +139,16 @@ impl<'a> Scaler<'a> {
             owner = meta.as_ref().and_then(controller_of);
         }
         Ok(false)
+    }
+
+    /// The kind of an owner that may stand between the object and its pods.
+    fn between<'b>(&'b self, owner: &'b OwnerReference) -> Option<[&'b str; 4]> {
+        let (group, version) = owner.api_version.split_once('/')?;
+        let listed = self.object.between.iter();
+        let listed = listed
+            .map(|[group, kind, plural]| [group.as_str(), version, kind.as_str(), plural.as_str()]);
+        let mut known = BETWEEN.into_iter().chain(listed);
+        known.find(|[its, _, kind, _]| *its == group && *kind == owner.kind)
     }
 
     /// Why the pod is no subject, once that is known.

@@ -454,3 +454,13 @@ fn an_object_that_its_owner_withdraws_between_two_starts_is_not_scaled_again() {
     let world = world.lock().unwrap();
     assert_eq!((world.created, world.replicas), (1, 0));
 }
+
+#[test]
+fn a_pod_may_be_the_objects_by_way_of_any_kind_that_the_administrator_lists() {
+    let mut listed = scaled("bench-1");
+    let object = listed.scaled.as_mut().unwrap();
+    object.between = vec![["apps", "StatefulSet", "statefulsets"].map(str::to_owned)];
+    let (document, _) = trial(Fate::ServesBySet, &listed);
+    assert_eq!(document.failure, None);
+    assert_eq!(pods(&document).len(), 3);
+}

@@ -34,6 +34,8 @@ pub(super) enum Fate {
     Crashes,
     /// Like `Serves`, but the owner of the object withdraws it once it is back at 0 for the first time.
     Withdrawn,
+    /// Like `Serves`, but the object makes its pods by way of a `StatefulSet`.
+    ServesBySet,
     /// Like `Serves`, but the pod's own controller had to start its container again.
     ServesAgain,
     HasNoRoom,
@@ -121,6 +123,7 @@ fn record_pull(world: &mut World, pod: &Value, fate: Fate) {
         | Fate::ServesOverQuota(_)
         | Fate::Injected
         | Fate::Withdrawn
+        | Fate::ServesBySet
         | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
@@ -164,6 +167,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
         Fate::Serves
         | Fate::Injected
         | Fate::Withdrawn
+        | Fate::ServesBySet
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
@@ -226,23 +230,31 @@ async fn news(world: &Shared, since: usize) -> String {
     String::new()
 }
 
+fn owners(kind: &str, name: &str) -> Value {
+    json!([{ "apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true }])
+}
+
 /// An object makes so many pods, beside one with the same labels that somebody else has made.
 fn scale(world: &mut World, wanted: u64, fate: Fate) {
     world.replicas = usize::try_from(wanted).unwrap();
     while world.replicas > 0 && world.pods.len() < world.replicas {
         let name = format!("shop-{}", world.made);
         world.made += 1;
-        let metadata = |name: &str, owner: &str| {
-            let owner = json!({ "apiVersion": "apps/v1", "kind": "Other", "name": owner, "uid": owner, "controller": true });
+        let metadata = |name: &str, kind: &str, owner: &str| {
             json!({
-                "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner],
+                "name": name, "namespace": "team-a", "uid": name, "ownerReferences": owners(kind, owner),
                 "labels": { "pod-template-hash": "6d8f" },
             })
         };
         let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }, { "name": "proxy" }] });
-        let decoy = json!({ "metadata": metadata("decoy", "stranger"), "spec": spec });
+        let decoy = json!({ "metadata": metadata("decoy", "Other", "stranger"), "spec": spec });
         world.send("ADDED", decoy);
-        let pod = json!({ "metadata": metadata(&name, "object"), "spec": spec });
+        let (kind, owner) = if fate == Fate::ServesBySet {
+            ("StatefulSet", "set")
+        } else {
+            ("Other", "object")
+        };
+        let pod = json!({ "metadata": metadata(&name, kind, owner), "spec": spec });
         create(world, &pod, fate);
     }
     if world.replicas == 0 {
@@ -250,6 +262,11 @@ fn scale(world: &mut World, wanted: u64, fate: Fate) {
             world.send("DELETED", pod);
         }
     }
+}
+
+fn partial(metadata: &Value) -> Value {
+    let kind = "PartialObjectMetadata";
+    json!({ "kind": kind, "apiVersion": "meta.k8s.io/v1", "metadata": metadata })
 }
 
 async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<Body> {
@@ -275,9 +292,12 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
             "name": "shop", "uid": "object", "resourceVersion": "1",
             "annotations": { "wasmbench.dev/offered": offer },
         });
-        let kind = "PartialObjectMetadata";
-        let object = json!({ "kind": kind, "apiVersion": "meta.k8s.io/v1", "metadata": metadata });
-        return reply(200, &object);
+        return reply(200, &partial(&metadata));
+    }
+    if parts.uri.path().ends_with("/statefulsets/set") {
+        let owners = owners("Other", "object");
+        let metadata = json!({ "name": "set", "uid": "set", "ownerReferences": owners });
+        return reply(200, &partial(&metadata));
     }
     if parts.uri.path().ends_with("/deployments/shop/scale") {
         if parts.method == Method::PATCH {
