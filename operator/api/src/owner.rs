@@ -1,8 +1,10 @@
 //! Whose an object is: its owner references, by group, kind and uid. A label alone proves nothing, and neither does a
-//! uid of another kind.
+//! uid of another kind. And whether its owner offers it to runs.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
+
+use crate::labels;
 
 /// The owners of the object that are of this kind, in any version of its API.
 pub fn owners<K: Resource<DynamicType = ()>>(
@@ -33,6 +35,29 @@ pub fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
     owners.find(|owner| owner.controller == Some(true)).cloned()
 }
 
+/// Labels by which controllers name the version of a pod's template: those of `ReplicaSets`, Argo Rollouts and
+/// StatefulSets.
+const TEMPLATES: [&str; 3] = [
+    "pod-template-hash",
+    "rollouts-pod-template-hash",
+    "controller-revision-hash",
+];
+
+/// The version of the template that a pod was made from, as its controller names it.
+pub fn template_of(meta: &ObjectMeta) -> Option<&str> {
+    let labels = meta.labels.as_ref()?;
+    TEMPLATES
+        .iter()
+        .find_map(|key| Some(labels.get(*key)?.as_str()))
+}
+
+/// Whether its owner offers the object to runs; one that is being deleted is not.
+pub fn is_offered(meta: &ObjectMeta) -> bool {
+    let annotations = meta.annotations.as_ref();
+    let offer = annotations.and_then(|all| all.get(labels::OFFERED));
+    offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none()
+}
+
 /// The API group of an owner; empty for the core group, whose versions stand alone.
 fn group(owner: &OwnerReference) -> &str {
     owner
@@ -58,6 +83,18 @@ mod tests {
             owner_references: Some(vec![owner]),
             ..ObjectMeta::default()
         }
+    }
+
+    #[test]
+    fn a_pod_carries_the_version_of_its_template_under_its_controllers_label() {
+        let meta = |key: &str| ObjectMeta {
+            labels: Some([(key.to_owned(), "6d8f".to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        for key in ["pod-template-hash", "controller-revision-hash"] {
+            assert_eq!(template_of(&meta(key)), Some("6d8f"), "{key}");
+        }
+        assert_eq!(template_of(&meta("app")), None);
     }
 
     #[test]

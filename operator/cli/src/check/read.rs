@@ -13,6 +13,7 @@ use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
+use wasmbench_api::owner::is_offered;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
@@ -211,11 +212,10 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
     Ok(scale.map(|scale| {
         let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
         let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
-        let offer = object.annotations().get(labels::OFFERED);
         TargetSeen {
             uid: object.uid(),
             replicas: u32::try_from(replicas).unwrap_or_default(),
-            is_offered: offer.is_some_and(|offer| offer == "true"),
+            is_offered: is_offered(&object.metadata),
             without_pods: without_pods(target, scale.as_ref()),
             obstacle: obstacle(target, &object.data, &[]),
             ..TargetSeen::default()

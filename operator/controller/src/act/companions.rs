@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_model::containers::serving;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -63,12 +64,17 @@ pub async fn containers(
         what: "the containers of the subject",
         source,
     })?;
-    let status = found.and_then(|pod| pod.status).unwrap_or_default();
-    let all = status.container_statuses.into_iter().flatten();
+    Ok(Some(found.as_ref().map(ids).unwrap_or_default()))
+}
+
+/// Ids of the containers that run while a pod serves, by their names.
+fn ids(pod: &Pod) -> BTreeMap<String, String> {
     // `containerd://...`
-    let id = |text: Option<String>| Some(text?.split_once("://")?.1.to_owned());
-    let ids = all.filter_map(|one| Some((one.name, id(one.container_id)?)));
-    Ok(Some(ids.collect()))
+    let id = |one: &ContainerStatus| {
+        let (_, id) = one.container_id.as_ref()?.split_once("://")?;
+        Some((one.name.clone(), id.to_owned()))
+    };
+    serving(pod).filter_map(id).collect()
 }
 
 /// The uid of a pod that runs on `node` and is of no run.
@@ -98,5 +104,29 @@ mod tests {
         assert!(!found("bench-2", "Running", "app"));
         assert!(!found("bench-1", "Pending", "app"));
         assert!(!found("bench-1", "Running", labels::RUN_UID));
+    }
+
+    #[test]
+    fn a_sidecar_is_read_by_its_name_although_it_is_an_init_container() {
+        let status = |name: &str| {
+            json!({
+                "name": name, "image": "a", "imageID": "a", "ready": true, "restartCount": 0,
+                "containerID": format!("containerd://id-of-{name}"),
+            })
+        };
+        let pod = json!({
+            "spec": {
+                "initContainers": [{ "name": "wait" }, { "name": "mesh", "restartPolicy": "Always" }],
+                "containers": [{ "name": "shop" }],
+            },
+            "status": {
+                "initContainerStatuses": [status("wait"), status("mesh")],
+                "containerStatuses": [status("shop")],
+            },
+        });
+        let found = ids(&serde_json::from_value(pod).unwrap());
+        let expected = [("mesh", "id-of-mesh"), ("shop", "id-of-shop")];
+        let expected = expected.map(|(name, id)| (name.to_owned(), id.to_owned()));
+        assert_eq!(found, BTreeMap::from(expected));
     }
 }

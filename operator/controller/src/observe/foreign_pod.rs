@@ -1,10 +1,11 @@
 //! A pod that somebody else's controller has made, as the subject of a trial: with all its containers, and
 //! whether load may go to it. Pure.
 
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use wasmbench_core::observed::{PodSeen, PodState};
 use wasmbench_core::scale::Target;
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::containers;
 use wasmbench_model::quote::end_of;
 
 use super::convert::{pod_seen, waiting};
@@ -67,36 +68,20 @@ fn state(pod: &Pod, ours: PodState) -> PodState {
     if matches!(status.phase.as_deref(), Some("Succeeded" | "Failed")) {
         return ours;
     }
-    if let Some(crash) = all(status).find_map(crash) {
+    // An init container that waits for a database fails and is started again until it is there.
+    if let Some(crash) = containers::serving(pod).find_map(crash) {
         return crash;
     }
-    let wanted = pod.spec.as_ref().map_or(0, |spec| spec.containers.len());
-    let containers = status.container_statuses.iter().flatten();
-    let running = containers.filter(|one| is_running(one)).count();
-    if wanted > 0 && running == wanted {
+    if containers::all_run(pod) {
         return PodState::Running;
     }
-    let reason = all(status).find_map(|one| waiting(pod, Some(one)));
+    let reason = containers::statuses(pod).find_map(|one| waiting(pod, Some(one)));
     PodState::Pending(reason.or_else(|| waiting(pod, None)))
-}
-
-fn all(status: &PodStatus) -> impl Iterator<Item = &ContainerStatus> {
-    let first = status.init_container_statuses.iter().flatten();
-    first.chain(status.container_statuses.iter().flatten())
-}
-
-fn is_running(container: &ContainerStatus) -> bool {
-    let state = container.state.as_ref();
-    state.is_some_and(|state| state.running.is_some())
 }
 
 /// A container of a fresh pod that was started again: what is measured is not fresh any more.
 fn crash(container: &ContainerStatus) -> Option<PodState> {
-    if container.restart_count == 0 {
-        return None;
-    }
-    let last = container.last_state.as_ref();
-    let ended = last.and_then(|state| state.terminated.as_ref())?;
+    let ended = containers::restarted(container)?;
     let name = &container.name;
     let message = end_of(ended.message.as_deref());
     Some(PodState::Ended {
@@ -184,6 +169,28 @@ mod tests {
             PodState::Ended { exit_code: Some(7), message, .. } if message.contains("proxy")
         );
         assert!(is_named, "{state:?}");
+    }
+
+    #[test]
+    fn an_init_container_that_was_started_again_is_no_crash_unless_it_is_a_sidecar() {
+        let statuses = [
+            container("shop", &running(), 0),
+            container("proxy", &running(), 0),
+        ];
+        let state = |policy: Option<&str>, state: &Value| {
+            let init = json!([{ "name": "first", "restartPolicy": policy }]);
+            let mut pod = pod(&statuses, false);
+            pod.spec.as_mut().unwrap().init_containers = serde_json::from_value(init).unwrap();
+            let init = json!([container("first", state, 1)]);
+            pod.status.as_mut().unwrap().init_container_statuses =
+                serde_json::from_value(init).unwrap();
+            let seen = subject(&pod, &target(), "bench-1", false, false);
+            seen.unwrap().state
+        };
+        let done = json!({ "terminated": { "exitCode": 0 } });
+        assert_eq!(state(None, &done), PodState::Running);
+        let crashed = state(Some("Always"), &running());
+        assert!(matches!(crashed, PodState::Ended { .. }), "{crashed:?}");
     }
 
     #[test]

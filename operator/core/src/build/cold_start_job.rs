@@ -86,7 +86,7 @@ pub fn cold_start_job(
     let node = place.node;
     let mut request = request(run, variant, workload, trial, place);
     if let Some(scaled) = &mut request.scaled {
-        scaled.host_network = config.host_network;
+        allow(scaled, config);
     }
     // What containerd knows of pods that somebody else makes is not looked at.
     let socket = containerd(config).filter(|_| place.scaled.is_none());
@@ -209,7 +209,17 @@ fn object(scaled: &Scaled, node: &str) -> ScaledObject {
         uid: scaled.uid.clone(),
         node: node.to_owned(),
         host_network: false,
+        between: vec![],
     }
+}
+
+/// Adds what the administrator allows: the kinds are those by which the operator finds pods, too.
+pub(super) fn allow(scaled: &mut ScaledObject, config: &OperatorConfig) {
+    scaled.host_network = config.host_network;
+    let kinds = config.scale.resources.iter().cloned();
+    scaled.between = kinds
+        .map(|one| [one.group, one.kind, one.resource])
+        .collect();
 }
 
 /// The request for the floor alongside `measured`: the same concurrency, but few samples.

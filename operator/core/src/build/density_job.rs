@@ -30,7 +30,7 @@ pub fn density_job(
     let node = place.node;
     let mut start = cold_start_job::request(run, variant, workload, trial, place);
     if let Some(scaled) = &mut start.scaled {
-        scaled.host_network = config.host_network;
+        cold_start_job::allow(scaled, config);
     }
     let request = request(run, start, config);
     let deadline = deadline(&request);

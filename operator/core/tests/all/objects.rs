@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -14,6 +15,7 @@ use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{bodies, config_map, lease, names};
+use wasmbench_core::scale::{self, ScaleConfig, Scaled};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::images::PROBE;
 use wasmbench_model::wire::cold_start::ColdStartRequest;
@@ -359,6 +361,41 @@ fn a_cold_start_probe_gets_containerds_socket_where_allowed() {
     assert!(request.containerd);
     // The subject itself gets no access to it.
     assert_eq!(request.pod.spec.unwrap().volumes, None);
+}
+
+#[test]
+fn a_probe_that_scales_an_object_finds_pods_by_the_kinds_that_the_operator_knows() {
+    let (run, mut config) = (common::validated_cold(), common::config());
+    config.scale = ScaleConfig::assumed();
+    let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let scaled = Scaled {
+        target: scale::Target {
+            group: "apps".into(),
+            version: "v1".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            name: "shop".into(),
+        },
+        uid: "1".into(),
+        selector: "app=shop".into(),
+        trial: trial.clone(),
+        most: 4,
+        generation: Some(4),
+        since: Timestamp::UNIX_EPOCH,
+    };
+    let place = Place {
+        scaled: Some(&scaled),
+        ..Place::on("bench-1")
+    };
+    let job = cold_start_job(&run, variant, workload, &trial, place, &config);
+    let spec = job.spec.unwrap().template.spec.unwrap();
+    let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
+    let request: ColdStartRequest = serde_json::from_str(&text.unwrap()).unwrap();
+    let between = request.scaled.unwrap().between;
+    assert_eq!(between.len(), config.scale.resources.len());
+    let set = ["apps", "StatefulSet", "statefulsets"].map(str::to_owned);
+    assert!(between.contains(&set), "{between:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the operator requests of `wasmbench-probe cold-start`, and what the probe prints: one timeline
 //! per pod, in which every moment names the clock that it comes from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::Pod;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,10 @@ pub struct ScaledObject {
     /// Whether its pods may be on the node's network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_network: bool,
+    /// Kinds that may stand between it and its pods, in addition to [`BETWEEN`](wasmbench_api::owner::BETWEEN):
+    /// group, name and plural of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<[String; 3]>,
 }
 
 /// The outcome of one trial of cold starts.
@@ -251,6 +255,8 @@ pub struct ColdPod {
     pub pod: String,
     /// The resolved image, with its digest.
     pub image_id: Option<String>,
+    /// Version of the template from which somebody else's controller made it, as it names it.
+    pub template: Option<String>,
     /// What the node already had when the pod was created, according to the available evidence.
     /// Absent: there is none.
     pub class: Option<ColdStartClass>,
@@ -399,6 +405,13 @@ impl ColdSample {
     pub fn is_verified(&self) -> bool {
         self.pods.iter().all(|pod| pod.class.is_some())
     }
+}
+
+/// The versions of the templates that pods were made from, if somebody else made them.
+pub fn templates<'a>(pods: impl IntoIterator<Item = &'a ColdPod>) -> Option<String> {
+    let templates = pods.into_iter().filter_map(|pod| pod.template.as_deref());
+    let all: BTreeSet<&str> = templates.collect();
+    (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 impl ColdPod {

@@ -55,6 +55,8 @@ pub struct DensityDocument {
     pub answer: Option<Answer>,
     /// Image of the instances as it was resolved, with its digest.
     pub image_id: Option<String>,
+    /// Version of the template from which somebody else's controller made them, as it names it.
+    pub template: Option<String>,
     /// What the cluster added to the pods by its own rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Addition>,

@@ -456,6 +456,8 @@ pub struct SubjectFacts {
     pub image_bytes: Option<u64>,
     /// `RuntimeClass`, if one was requested.
     pub runtime_class: Option<String>,
+    /// Version of the template from which somebody else's controller made the pod, as it names it.
+    pub template: Option<String>,
     /// What the cluster added to the pod by its own rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Addition>,

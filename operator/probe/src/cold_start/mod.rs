@@ -45,6 +45,7 @@ use crate::request;
 use crate::settings::Settings;
 use crate::target::{Origin, Target};
 pub use sample::{Course, Pods};
+pub use timeline::Timeline;
 
 /// Timeout for connecting to the API server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

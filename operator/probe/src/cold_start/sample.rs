@@ -214,6 +214,8 @@ impl<'a> Course<'a> {
             let place = format!("{number}-{}", pods.timelines.len());
             pods.timelines.push(if self.request.shares_pod() {
                 Timeline::of_function(format!("f{place}"), start)
+            } else if self.request.scaled.is_some() {
+                Timeline::of_foreign(format!("{base}-{place}"), start)
             } else {
                 Timeline::new(format!("{base}-{place}"), start)
             });
@@ -344,7 +346,7 @@ impl<'a> Course<'a> {
                         self.ask(pods, index, address);
                     }
                 }
-                let trouble = trouble(&pod);
+                let trouble = trouble(&pod, self.request.scaled.is_some());
                 pods.latest[index] = Some(pod);
                 trouble.map_or(Ok(()), Err)
             }

@@ -11,7 +11,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams
 use serde_json::json;
 use tokio::time::sleep;
 use wasmbench_api::labels;
-use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of};
+use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of, is_offered};
 use wasmbench_model::wire::cold_start::ScaledObject;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
@@ -61,8 +61,8 @@ impl<'a> Scaler<'a> {
         ]
     }
 
-    /// Sets the replicas, unless somebody else has set them meanwhile. Returns when the request was sent, and
-    /// when it was confirmed.
+    /// Sets the replicas, unless the object's owner has taken it back meanwhile. Returns when the request was sent,
+    /// and when it was confirmed.
     pub(super) async fn set(&mut self, replicas: u32) -> Result<(i64, i64), Failure> {
         let api = self.kind(self.own_kind());
         let name = &self.object.name;
@@ -71,18 +71,26 @@ impl<'a> Scaler<'a> {
             ..PatchParams::default()
         };
         for _ in 0..ATTEMPTS {
+            // A Scale has no annotations. The object is read first: what of it changes after that, be it the offer
+            // or the replicas, makes its version an old one, and the patch a conflict.
+            let found = api.get_metadata_opt(name).await;
+            let found = found.map_err(|error| lost(name, &error))?;
+            let its_own = |meta: &ObjectMeta| meta.uid.as_ref() == Some(&self.object.uid);
+            let meta = found.map(|found| found.metadata).filter(its_own);
+            let Some(meta) = meta.filter(is_offered) else {
+                return Err(taken_back(name));
+            };
             let scale = api
                 .get_scale(name)
                 .await
                 .map_err(|error| lost(name, &error))?;
             let now = scale.spec.and_then(|spec| spec.replicas);
             let now = u32::try_from(now.unwrap_or_default()).unwrap_or_default();
-            let is_it = scale.metadata.uid.as_ref() == Some(&self.object.uid);
-            if !is_it || now != self.replicas {
+            if now != self.replicas {
                 return Err(taken_back(name));
             }
             let patch = json!({
-                "metadata": { "resourceVersion": scale.metadata.resource_version },
+                "metadata": { "resourceVersion": meta.resource_version },
                 "spec": { "replicas": replicas },
             });
             let sent = unix_nanoseconds();
@@ -121,12 +129,7 @@ impl<'a> Scaler<'a> {
             if reference.uid == self.object.uid {
                 return Ok(true);
             }
-            let mut between = BETWEEN.into_iter();
-            let is_it = |kind: &[&str; 4]| {
-                reference.kind == kind[2]
-                    && reference.api_version == format!("{}/{}", kind[0], kind[1])
-            };
-            let Some(kind) = between.find(is_it) else {
+            let Some(kind) = self.between(&reference) else {
                 break;
             };
             let found = self.kind(kind).get_metadata_opt(&reference.name).await;
@@ -136,6 +139,16 @@ impl<'a> Scaler<'a> {
             owner = meta.as_ref().and_then(controller_of);
         }
         Ok(false)
+    }
+
+    /// The kind of an owner that may stand between the object and its pods.
+    fn between<'b>(&'b self, owner: &'b OwnerReference) -> Option<[&'b str; 4]> {
+        let (group, version) = owner.api_version.split_once('/')?;
+        let listed = self.object.between.iter();
+        let listed = listed
+            .map(|[group, kind, plural]| [group.as_str(), version, kind.as_str(), plural.as_str()]);
+        let mut known = BETWEEN.into_iter().chain(listed);
+        known.find(|[its, _, kind, _]| *its == group && *kind == owner.kind)
     }
 
     /// Why the pod is no subject, once that is known.
@@ -163,8 +176,9 @@ impl<'a> Scaler<'a> {
 
 fn taken_back(name: &str) -> Failure {
     let message = format!(
-        "somebody else has set the replicas of {name}, or replaced it, while the run was using it: it is its owner's \
-         again and left alone"
+        "somebody else has set the replicas of {name}, has removed the annotation that offers it, or has deleted or \
+         replaced it, while the run was using it: it is its owner's again and left alone; have it offered again, and \
+         create a new run"
     );
     failure(FailureReason::TakenBack, message)
 }

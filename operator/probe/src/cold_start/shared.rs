@@ -93,7 +93,7 @@ impl Course<'_> {
     pub(super) fn trouble_of_host(&self, pod: &Pod) -> Result<(), Failure> {
         let host = self.host.as_ref();
         let is_host = host.is_some_and(|host| host.index(pod.metadata.name.as_deref()).is_some());
-        let found = is_host.then(|| trouble(pod)).flatten();
+        let found = is_host.then(|| trouble(pod, false)).flatten();
         found.map_or(Ok(()), Err)
     }
 

@@ -1,19 +1,23 @@
-//! Pods not worth waiting for. A pod in, the reason out. Pure.
+//! Pods not worth waiting for. A pod in, the reason out. Pure. Of a pod that somebody else has made, each container
+//! counts, and one that was started again has crashed.
 
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod, PodCondition};
 use wasmbench_model::containers;
 use wasmbench_model::quote::{log, quotation, start_of};
 use wasmbench_model::waiting::{self, Hopeless, crash_remedy, not_executable};
 use wasmbench_model::wire::failure::{Failure, FailureReason as Reason};
 
-/// Why `pod` will not serve; `None` if it still may.
-pub fn trouble(pod: &Pod) -> Option<Failure> {
+/// Why `pod` will not serve; `None` if it still may. `is_foreign` if somebody else has made it.
+pub fn trouble(pod: &Pod, is_foreign: bool) -> Option<Failure> {
     let status = pod.status.as_ref()?;
-    let container = containers::status(pod);
     let phase = status.phase.as_deref().unwrap_or_default();
-    container
-        .and_then(ended)
-        .or_else(|| container.and_then(hopeless))
+    let ended = if is_foreign {
+        containers::serving(pod).find_map(foreign_ended)
+    } else {
+        containers::status(pod).and_then(ended)
+    };
+    ended
+        .or_else(|| watched(pod, is_foreign).into_iter().find_map(hopeless))
         .or_else(|| {
             // Evicted or rejected by the kubelet: no container has a state.
             matches!(phase, "Failed" | "Succeeded").then(|| {
@@ -27,11 +31,25 @@ pub fn trouble(pod: &Pod) -> Option<Failure> {
         })
 }
 
+/// The containers that may keep the pod from serving.
+fn watched(pod: &Pod, is_foreign: bool) -> Vec<&ContainerStatus> {
+    if is_foreign {
+        containers::statuses(pod).collect()
+    } else {
+        containers::status(pod).into_iter().collect()
+    }
+}
+
 /// What a pod that did not come up in time waits for, as a message; empty if unknown.
-pub fn waits_for(pod: &Pod) -> String {
-    let waiting = containers::status(pod).and_then(|c| c.state.as_ref()?.waiting.as_ref());
-    let from_container =
-        waiting.and_then(|w| Some((w.reason.clone()?, start_of(w.message.as_deref()))));
+pub fn waits_for(pod: &Pod, is_foreign: bool) -> String {
+    let waits = |container: &ContainerStatus| {
+        let waiting = container.state.as_ref()?.waiting.as_ref()?;
+        Some((
+            waiting.reason.clone()?,
+            start_of(waiting.message.as_deref()),
+        ))
+    };
+    let from_container = watched(pod, is_foreign).into_iter().find_map(waits);
     let unscheduled = || {
         let found = unscheduled(pod)?;
         Some((found.reason.clone()?, start_of(found.message.as_deref())))
@@ -54,6 +72,18 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
 
 fn ended(container: &ContainerStatus) -> Option<Failure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
+    Some(crash("the container", ended))
+}
+
+/// The same of one that its pod starts again.
+fn foreign_ended(container: &ContainerStatus) -> Option<Failure> {
+    let now = container.state.as_ref();
+    let ended = now.and_then(|state| state.terminated.as_ref());
+    let ended = ended.or_else(|| containers::restarted(container))?;
+    Some(crash(&format!("container {}", container.name), ended))
+}
+
+fn crash(container: &str, ended: &ContainerStateTerminated) -> Failure {
     let reason = ended.reason.as_deref().unwrap_or("Error");
     let message = log(ended.message.as_deref().unwrap_or_default());
     let message = if message.is_empty() {
@@ -66,10 +96,10 @@ fn ended(container: &ContainerStatus) -> Option<Failure> {
         None => (Reason::SubjectCrashed, crash_remedy(reason)),
     };
     let message = format!(
-        "the container ended with exit code {} ({reason}){message}: {remedy}",
+        "{container} ended with exit code {} ({reason}){message}: {remedy}",
         ended.exit_code
     );
-    Some(failure(kind, message))
+    failure(kind, message)
 }
 
 fn hopeless(container: &ContainerStatus) -> Option<Failure> {
@@ -104,16 +134,17 @@ mod tests {
 
     #[test]
     fn a_container_that_ended_or_cannot_start_is_trouble() {
-        let crashed = trouble(&pod(&json!({ "terminated": { "exitCode": 3 } }))).unwrap();
+        let trouble = |state| trouble(&pod(&state), false);
+        let crashed = trouble(json!({ "terminated": { "exitCode": 3 } })).unwrap();
         assert_eq!(crashed.reason, Reason::SubjectCrashed);
         let log = format!("{}\nwasm trap", "x".repeat(1024));
         let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
-        let trapped = trouble(&pod(&trapped)).unwrap().message;
+        let trapped = trouble(trapped).unwrap().message;
         assert!(trapped.contains("xx wasm trap\": see"), "{trapped}");
         let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
-        let killed = trouble(&pod(&killed)).unwrap().message;
+        let killed = trouble(killed).unwrap().message;
         assert!(killed.ends_with("raise the memory limit"), "{killed}");
-        let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
+        let waiting = |reason: &str| trouble(json!({ "waiting": { "reason": reason } }));
         let reason = |word| waiting(word).map(|failure| failure.reason);
         assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));
         assert_eq!(reason("RunContainerError"), Some(Reason::SubjectNotStarted));
@@ -123,7 +154,56 @@ mod tests {
     #[test]
     fn a_late_pod_reports_what_it_waits_for() {
         let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
-        assert_eq!(waits_for(&late), " (ErrImagePull: \"no route\")");
-        assert_eq!(waits_for(&Pod::default()), "");
+        assert_eq!(waits_for(&late, false), " (ErrImagePull: \"no route\")");
+        assert_eq!(waits_for(&Pod::default(), false), "");
+    }
+
+    /// A pod that somebody else has made, with an init container and one that serves.
+    fn foreign(init: &serde_json::Value, shop: &serde_json::Value, restarts: i32) -> Pod {
+        let status = |name: &str, state: &serde_json::Value| {
+            json!({
+                "name": name, "image": "a", "imageID": "", "ready": false, "restartCount": restarts,
+                "state": state, "lastState": { "terminated": { "exitCode": 7 } },
+            })
+        };
+        serde_json::from_value(json!({
+            "spec": { "initContainers": [{ "name": "wait-for-db" }], "containers": [{ "name": "shop" }] },
+            "status": {
+                "initContainerStatuses": [status("wait-for-db", init)],
+                "containerStatuses": [status("shop", shop)],
+            },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn any_container_of_a_foreign_pod_may_be_its_trouble() {
+        let (done, waits) = (
+            json!({ "terminated": { "exitCode": 0 } }),
+            json!({ "waiting": { "reason": "PodInitializing" } }),
+        );
+        let running = json!({ "running": {} });
+        let found = |init: &serde_json::Value, shop: &serde_json::Value, restarts: i32| {
+            trouble(&foreign(init, shop, restarts), true)
+        };
+        assert_eq!(
+            found(&done, &running, 0),
+            None,
+            "the init container is done"
+        );
+        let stuck = json!({ "waiting": { "reason": "ImagePullBackOff" } });
+        for (init, shop) in [(&stuck, &waits), (&done, &stuck)] {
+            let reason = found(init, shop, 0).map(|failure| failure.reason);
+            assert_eq!(reason, Some(Reason::ImageUnavailable));
+        }
+        let crashed = found(&done, &json!({ "terminated": { "exitCode": 3 } }), 0).unwrap();
+        assert_eq!(crashed.reason, Reason::SubjectCrashed);
+        let again = found(&done, &running, 1).unwrap();
+        assert_eq!(again.reason, Reason::SubjectCrashed);
+        let named = "container shop ended with exit code 7";
+        assert!(again.message.contains(named), "{}", again.message);
+        let retries = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
+        let late = waits_for(&foreign(&retries, &waits, 0), true);
+        assert!(late.contains("CrashLoopBackOff"), "{late}");
     }
 }

@@ -28,7 +28,8 @@ impl Course<'_> {
     fn too_late(&self, pods: &Pods, index: usize) -> Failure {
         let latest = pods.latest[index].as_deref();
         let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
-        let waits = latest.map_or(unheard, waits_for);
+        let is_foreign = self.request.scaled.is_some();
+        let waits = latest.map_or(unheard, |pod| waits_for(pod, is_foreign));
         let reason = if pods.timelines[index].address().is_some() {
             FailureReason::NeverListened
         } else if latest.is_some_and(is_unschedulable) {

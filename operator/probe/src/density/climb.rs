@@ -1,11 +1,12 @@
 //! The ladder: instances are added and never removed until the end.
 
 use kube::{Api, Client};
+use wasmbench_model::wire::cold_start::templates;
 use wasmbench_model::wire::density::{DensityDocument, DensityRequest, DensityStopped};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use super::{step, stop};
-use crate::cold_start::{Course, Pods, failure};
+use crate::cold_start::{Course, Pods, Timeline, failure};
 use crate::output::progress;
 use crate::settings::Settings;
 use crate::target::Target;
@@ -32,6 +33,7 @@ pub async fn climb(
         .iter()
         .rev()
         .find_map(|pod| pod.image_id().map(ToOwned::to_owned));
+    document.template = templates(pods.timelines.iter().map(Timeline::pod));
     document.added.clone_from(&course.added);
     let removed = course.remove(&mut pods).await;
     outcome.and(removed).and(course.end_hosting().await)

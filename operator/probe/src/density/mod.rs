@@ -29,6 +29,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
         stopped: None,
         answer: None,
         image_id: None,
+        template: None,
         added: vec![],
         environment: Environment::default(),
     };

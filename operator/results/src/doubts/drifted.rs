@@ -1,4 +1,4 @@
-//! Facts about the node or an image that changed while the run measured.
+//! Facts about the node, an image or a template that changed while the run measured.
 
 use crate::doubts::{Doubt, Evidence, MAX_ITEMS, Reason, listed};
 use crate::read::environment::Drift;
@@ -11,7 +11,7 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(super::doubt(
         Reason::EnvironmentDrifted,
         listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
-        "these points are not compared, because trials before and after the change differ: keep the node as it is and name \
-         images by digest, then run again",
+        "these points are not compared, because trials before and after the change differ: keep the node and the \
+         templates of scaled objects as they are and name images by digest, then run again",
     ))
 }

@@ -25,6 +25,8 @@ pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
 const FINGERPRINT_DIGITS: usize = 12;
 /// The prefix of facts about the image of a variant, followed by its name.
 const IMAGE_OF: &str = "image of ";
+/// The prefix of facts about the template of the pods of a variant, followed by its name.
+const TEMPLATE_OF: &str = "template of ";
 /// The prefix of facts about the engine of a variant, followed by its name.
 const ENGINE_OF: &str = "engine of ";
 /// Longest value of a fact in a report, in characters.
@@ -47,6 +49,7 @@ pub struct Facts {
     layers: Option<u32>,
     wasm_bytes: Option<u64>,
     runtime_class: Option<String>,
+    template: Option<String>,
     operator_version: String,
     probe_version: Option<String>,
     fortio_version: Option<String>,
@@ -77,6 +80,7 @@ impl Facts {
             layers: evidence.and_then(layers),
             wasm_bytes: evidence.and_then(wasm_bytes),
             runtime_class: subject.and_then(|s| s.runtime_class.clone()),
+            template: subject.and_then(|s| s.template.clone()),
             operator_version: record.operator_version.clone(),
             probe_version: evidence.map(|found| found.probe_version().to_owned()),
             fortio_version: evidence.and_then(|found| found.fortio_version().map(str::to_owned)),
@@ -138,11 +142,11 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Whether trials of `variant` before and after the change cannot be compared: image and engine
-    /// concern one variant, everything else concerns the node or the instrument, and thus all
+    /// Whether trials of `variant` before and after the change cannot be compared: image, template and
+    /// engine concern one variant, everything else concerns the node or the instrument, and thus all
     /// variants.
     pub fn concerns(&self, variant: &str) -> bool {
-        let of_one = [IMAGE_OF, ENGINE_OF];
+        let of_one = [IMAGE_OF, TEMPLATE_OF, ENGINE_OF];
         let concerned = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));
         concerned.is_none_or(|only| only == variant)
     }
@@ -169,6 +173,9 @@ pub struct VariantImages {
     pub wasm_bytes: BTreeSet<u64>,
     /// `RuntimeClasses`; empty for the node's default runtime.
     pub runtime_classes: BTreeSet<String>,
+    /// Versions of the templates from which somebody else's controller made the pods.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub templates: BTreeSet<String>,
     /// What the running processes reported about their engine.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub engines: BTreeSet<String>,
@@ -288,6 +295,7 @@ fn images(variant: &str, observed: &[(&str, &Facts)]) -> VariantImages {
         images.layers.extend(facts.layers);
         images.wasm_bytes.extend(facts.wasm_bytes);
         images.runtime_classes.extend(facts.runtime_class.clone());
+        images.templates.extend(facts.template.clone());
         images.engines.extend(facts.engine.clone());
     }
     images
@@ -327,6 +335,9 @@ fn drift(observed: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> 
     for variant in variants {
         for id in &variant.image_ids {
             put(format!("{IMAGE_OF}{}", variant.variant), id);
+        }
+        for template in &variant.templates {
+            put(format!("{TEMPLATE_OF}{}", variant.variant), template);
         }
         for engine in &variant.engines {
             put(format!("{ENGINE_OF}{}", variant.variant), engine);

@@ -46,7 +46,7 @@ pub enum Reason {
     LoadGeneratorSaturated,
     /// The subject received less load than the point requests, because it could not keep up.
     RateNotAchieved,
-    /// The node or an image was not the same in all trials.
+    /// The node, an image or a template was not the same in all trials.
     EnvironmentDrifted,
     /// Time was not measured finely enough for the number.
     ClockTooCoarse,

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{Api, ResourceExt};
+use wasmbench_api::owner::template_of;
 use wasmbench_core::build::names;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::observed::PodState;
 use wasmbench_core::scale::Target;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::addition::Addition;
+use wasmbench_model::wire::cold_start::templates;
 use wasmbench_model::wire::evidence::Evidence;
 use wasmbench_model::wire::record::{SubjectFacts, TrialId};
 use wasmbench_model::{altered, containers};
 
 use crate::act::on_node::OnNode;
-use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{foreign_subject, pod_seen};
 use crate::remove::failed;
@@ -24,6 +25,7 @@ use crate::remove::failed;
 pub(super) struct LastPod {
     name: String,
     image_id: Option<String>,
+    template: Option<String>,
     added: Vec<Addition>,
 }
 
@@ -43,12 +45,15 @@ pub(super) fn last_pod(
             last.map(|pod| LastPod {
                 name: pod.pod.clone(),
                 image_id: pod.image_id.clone(),
+                // One that changed between two samples counts as well.
+                template: templates(document.samples.iter().flat_map(|sample| &sample.pods)),
                 added: document.added.clone(),
             })
         }
         Evidence::Density(document) => Some(LastPod {
             name: names::cold_subject(run, trial),
             image_id: document.image_id.clone(),
+            template: document.template.clone(),
             added: document.added.clone(),
         }),
     }
@@ -80,6 +85,7 @@ pub(super) async fn subject_of_probe(
         image,
         image_id: last.image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        template: last.template,
         added: last.added,
         node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
     }))
@@ -113,7 +119,8 @@ pub(super) async fn subject(
     let Some(pod) = pod else { return Ok(None) };
     let target = run.variant(trial).and_then(|v| v.subject.target.as_ref());
     if let Some(target) = target {
-        return Ok(of_foreign(context, target, &pod, node.as_ref()));
+        let allows_host = context.config.host_network;
+        return Ok(of_foreign(target, &pod, node.as_ref(), allows_host));
     }
     let Some(seen) = pod_seen(&pod) else {
         return Ok(None);
@@ -133,37 +140,35 @@ pub(super) async fn subject(
         image,
         image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        template: None,
         added: added.unwrap_or_default(),
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
     };
     Ok(Some((facts, seen.state)))
 }
 
-/// The same of a pod that somebody else's controller has made, with the images of all its containers.
+/// The same of a pod that somebody else's controller has made, with the images of all containers that serve.
 fn of_foreign(
-    context: &Context,
     target: &Target,
     pod: &Pod,
     node: Option<&Node>,
+    allows_host: bool,
 ) -> Option<(SubjectFacts, PodState)> {
     let node_name = node.map(ResourceExt::name_any).unwrap_or_default();
-    let allows_host = context.config.host_network;
     let seen = foreign_subject(pod, target, &node_name, false, allows_host)?;
-    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
-    let images: Vec<String> = containers.filter_map(|one| one.image.clone()).collect();
-    let statuses = pod.status.iter();
-    let statuses = statuses.flat_map(|status| status.container_statuses.iter().flatten());
-    let ids: Vec<String> = statuses.map(|one| one.image_id.clone()).collect();
     let spec = pod.spec.as_ref();
-    let (image, image_id) = (images.join(", "), ids.join(", "));
+    let all = spec.into_iter().flat_map(containers::that_serve);
+    let images: Vec<&str> = all.filter_map(|one| one.image.as_deref()).collect();
+    let (image, image_id) = (images.join(", "), containers::image_ids(pod));
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,
         node: node_name,
-        image_bytes: image_bytes(node, &image, Some(&image_id)),
+        image_bytes: image_bytes(node, &image, image_id.as_deref()),
         image,
-        image_id: Some(image_id).filter(|id| !id.is_empty()),
+        image_id,
         runtime_class: spec.and_then(|spec| spec.runtime_class_name.clone()),
+        template: template_of(&pod.metadata).map(str::to_owned),
         added: vec![],
         node_facts: node.map(node_facts).unwrap_or_default(),
     };
@@ -223,5 +228,44 @@ mod tests {
         assert_eq!(bytes("localhost/b:1", Some("sha256:34")), Some(5));
         assert_eq!(bytes("example.com/c:1", None), None);
         assert_eq!(image_bytes(None, "localhost/b:1", None), None);
+    }
+
+    #[test]
+    fn a_pod_of_somebody_else_has_the_images_of_all_that_serves_and_the_version_of_its_template() {
+        let status = |name: &str| {
+            json!({
+                "name": name, "image": name, "imageID": format!("sha256:{name}"), "ready": true,
+                "restartCount": 0, "state": { "running": {} },
+            })
+        };
+        let pod = json!({
+            "metadata": {
+                "name": "shop-1", "uid": "1", "labels": { "pod-template-hash": "6d8f" },
+            },
+            "spec": {
+                "initContainers": [
+                    { "name": "wait", "image": "wait" },
+                    { "name": "mesh", "image": "mesh", "restartPolicy": "Always" },
+                ],
+                "containers": [{ "name": "shop", "image": "shop" }],
+            },
+            "status": {
+                "phase": "Running",
+                "initContainerStatuses": [status("wait"), status("mesh")],
+                "containerStatuses": [status("shop")],
+            },
+        });
+        let target = Target {
+            group: "apps".into(),
+            version: "v1".into(),
+            resource: "deployments".into(),
+            kind: "Deployment".into(),
+            name: "shop".into(),
+        };
+        let pod: Pod = serde_json::from_value(pod).unwrap();
+        let (facts, _) = of_foreign(&target, &pod, None, false).unwrap();
+        assert_eq!(facts.image, "mesh, shop");
+        assert_eq!(facts.image_id.as_deref(), Some("sha256:mesh, sha256:shop"));
+        assert_eq!(facts.template.as_deref(), Some("6d8f"));
     }
 }

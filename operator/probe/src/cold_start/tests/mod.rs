@@ -378,17 +378,21 @@ fn each_sample_records_the_nodes_cpu_time_until_its_pods_were_up() {
     assert_eq!(document.samples[0].node, None);
 }
 
-#[test]
-fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
-    let request = request(service(), |request| {
+/// The same for pods that an object makes, which have to be on this node.
+fn scaled(node: &str) -> ColdStartRequest {
+    request(service(), |request| {
         request.class = None;
         request.scaled = serde_json::from_value(json!({
             "group": "apps", "version": "v1", "resource": "deployments", "kind": "Deployment", "name": "shop",
-            "uid": "object", "node": "bench-1",
+            "uid": "object", "node": node,
         }))
         .unwrap();
-    });
-    let (document, world) = trial(Fate::Serves, &request);
+    })
+}
+
+#[test]
+fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
+    let (document, world) = trial(Fate::Serves, &scaled("bench-1"));
     assert_eq!(document.failure, None);
     let all = pods(&document);
     assert_eq!(all.len(), 3, "one of them is discarded");
@@ -397,6 +401,12 @@ fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
         let answer = pod.since_create(ColdStep::FirstCorrectAnswer);
         assert!(answer.is_some_and(|answer| answer > 0), "{pod:?}");
         assert!(!pod.steps.contains_key(&ColdStep::Listening), "{pod:?}");
+        assert!(
+            pod.steps.contains_key(&ColdStep::ContainerStarted),
+            "{pod:?}"
+        );
+        assert_eq!(pod.image_id.as_deref(), Some("sha256:2, sha256:1"));
+        assert_eq!(pod.template.as_deref(), Some("6d8f"));
         assert!(
             pod.steps.contains_key(&ColdStep::DeletionFinished),
             "{pod:?}"
@@ -407,17 +417,50 @@ fn pods_that_an_object_makes_are_timed_from_the_scale_up_and_gone_after_it() {
 
 #[test]
 fn a_pod_on_another_node_is_no_subject() {
-    let request = request(service(), |request| {
-        request.class = None;
-        request.scaled = serde_json::from_value(json!({
-            "group": "apps", "version": "v1", "resource": "deployments", "kind": "Deployment", "name": "shop",
-            "uid": "object", "node": "bench-2",
-        }))
-        .unwrap();
-    });
-    let (document, world) = trial(Fate::Serves, &request);
+    let (document, world) = trial(Fate::Serves, &scaled("bench-2"));
     let failure = document.failure.unwrap();
     assert_eq!(failure.reason, FailureReason::SubjectAltered);
     assert!(failure.message.contains("pin it"), "{}", failure.message);
     assert_eq!(world.lock().unwrap().replicas, 0);
+}
+
+#[test]
+fn a_pod_of_an_object_that_crashes_is_no_start_even_if_it_serves_after_that() {
+    for fate in [Fate::Crashes, Fate::ServesAgain] {
+        let (document, world) = trial(fate, &scaled("bench-1"));
+        let failure = document.failure.unwrap();
+        assert_eq!(
+            failure.reason,
+            FailureReason::SubjectCrashed,
+            "{}",
+            failure.message
+        );
+        let named = "container shop ended with exit code 3";
+        assert!(failure.message.contains(named), "{}", failure.message);
+        assert_eq!(world.lock().unwrap().replicas, 0);
+    }
+}
+
+#[test]
+fn an_object_that_its_owner_withdraws_between_two_starts_is_not_scaled_again() {
+    let (document, world) = trial(Fate::Withdrawn, &scaled("bench-1"));
+    let failure = document.failure.unwrap();
+    assert_eq!(failure.reason, FailureReason::TakenBack);
+    assert!(
+        failure.message.contains("annotation"),
+        "{}",
+        failure.message
+    );
+    let world = world.lock().unwrap();
+    assert_eq!((world.created, world.replicas), (1, 0));
+}
+
+#[test]
+fn a_pod_may_be_the_objects_by_way_of_any_kind_that_the_administrator_lists() {
+    let mut listed = scaled("bench-1");
+    let object = listed.scaled.as_mut().unwrap();
+    object.between = vec![["apps", "StatefulSet", "statefulsets"].map(str::to_owned)];
+    let (document, _) = trial(Fate::ServesBySet, &listed);
+    assert_eq!(document.failure, None);
+    assert_eq!(pods(&document).len(), 3);
 }

@@ -32,6 +32,12 @@ pub(super) enum Fate {
     ServesExcept(usize),
     Refused,
     Crashes,
+    /// Like `Serves`, but the owner of the object withdraws it once it is back at 0 for the first time.
+    Withdrawn,
+    /// Like `Serves`, but the object makes its pods by way of a `StatefulSet`.
+    ServesBySet,
+    /// Like `Serves`, but the pod's own controller had to start its container again.
+    ServesAgain,
     HasNoRoom,
     StaysSilent,
 }
@@ -91,10 +97,18 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
             })
         };
         // Ours is not the first, as behind an injected one.
-        pod["status"]["containerStatuses"] = json!([
-            status("another", "sha256:2", &json!({ "waiting": {} })),
-            status("subject", "sha256:1", container),
-        ]);
+        let statuses = if pod["metadata"]["ownerReferences"].is_null() {
+            [
+                status("another", "sha256:2", &json!({ "waiting": {} })),
+                status("subject", "sha256:1", container),
+            ]
+        } else {
+            [
+                status("proxy", "sha256:2", &json!({ "running": {} })),
+                status("shop", "sha256:1", container),
+            ]
+        };
+        pod["status"]["containerStatuses"] = json!(statuses);
     }
     pod
 }
@@ -108,9 +122,12 @@ fn record_pull(world: &mut World, pod: &Value, fate: Fate) {
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::Injected
+        | Fate::Withdrawn
+        | Fate::ServesBySet
         | Fate::ServesExcept(_)
         | Fate::Refused
         | Fate::Crashes
+        | Fate::ServesAgain
         | Fate::HasNoRoom
         | Fate::StaysSilent => false,
     };
@@ -149,6 +166,8 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
         Fate::ServesExcept(number) if number + 1 == world.created => {}
         Fate::Serves
         | Fate::Injected
+        | Fate::Withdrawn
+        | Fate::ServesBySet
         | Fate::ServesOnHost
         | Fate::ServesOverQuota(_)
         | Fate::ServesPulled(_)
@@ -164,6 +183,13 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
         Fate::Crashes => {
             let ended = json!({ "terminated": { "exitCode": 3 } });
             world.send("MODIFIED", with_status(pod, &[], &ended));
+        }
+        Fate::ServesAgain => {
+            let mut pod = with_status(pod, &["PodScheduled", "Ready"], &running);
+            let status = &mut pod["status"]["containerStatuses"][1];
+            status["restartCount"] = json!(1);
+            status["lastState"] = json!({ "terminated": { "exitCode": 3 } });
+            world.send("MODIFIED", pod);
         }
         Fate::HasNoRoom => {
             let mut pod = pod.clone();
@@ -204,20 +230,31 @@ async fn news(world: &Shared, since: usize) -> String {
     String::new()
 }
 
+fn owners(kind: &str, name: &str) -> Value {
+    json!([{ "apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true }])
+}
+
 /// An object makes so many pods, beside one with the same labels that somebody else has made.
 fn scale(world: &mut World, wanted: u64, fate: Fate) {
     world.replicas = usize::try_from(wanted).unwrap();
     while world.replicas > 0 && world.pods.len() < world.replicas {
         let name = format!("shop-{}", world.made);
         world.made += 1;
-        let metadata = |name: &str, owner: &str| {
-            let owner = json!({ "apiVersion": "apps/v1", "kind": "Other", "name": owner, "uid": owner, "controller": true });
-            json!({ "name": name, "namespace": "team-a", "uid": name, "ownerReferences": [owner] })
+        let metadata = |name: &str, kind: &str, owner: &str| {
+            json!({
+                "name": name, "namespace": "team-a", "uid": name, "ownerReferences": owners(kind, owner),
+                "labels": { "pod-template-hash": "6d8f" },
+            })
         };
-        let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }] });
-        let decoy = json!({ "metadata": metadata("decoy", "stranger"), "spec": spec });
+        let spec = json!({ "nodeName": "bench-1", "containers": [{ "name": "shop" }, { "name": "proxy" }] });
+        let decoy = json!({ "metadata": metadata("decoy", "Other", "stranger"), "spec": spec });
         world.send("ADDED", decoy);
-        let pod = json!({ "metadata": metadata(&name, "object"), "spec": spec });
+        let (kind, owner) = if fate == Fate::ServesBySet {
+            ("StatefulSet", "set")
+        } else {
+            ("Other", "object")
+        };
+        let pod = json!({ "metadata": metadata(&name, kind, owner), "spec": spec });
         create(world, &pod, fate);
     }
     if world.replicas == 0 {
@@ -225,6 +262,11 @@ fn scale(world: &mut World, wanted: u64, fate: Fate) {
             world.send("DELETED", pod);
         }
     }
+}
+
+fn partial(metadata: &Value) -> Value {
+    let kind = "PartialObjectMetadata";
+    json!({ "kind": kind, "apiVersion": "meta.k8s.io/v1", "metadata": metadata })
 }
 
 async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<Body> {
@@ -241,6 +283,21 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         assert!(query.contains("timestamps=true"), "{query}");
         assert!(query.contains("container=subject"), "{query}");
         return reply(200, &log_of(&name));
+    }
+    if parts.uri.path().ends_with("/deployments/shop") {
+        let world = world.lock().unwrap();
+        let is_withdrawn = fate == Fate::Withdrawn && world.made > 0 && world.replicas == 0;
+        let offer = if is_withdrawn { "false" } else { "true" };
+        let metadata = json!({
+            "name": "shop", "uid": "object", "resourceVersion": "1",
+            "annotations": { "wasmbench.dev/offered": offer },
+        });
+        return reply(200, &partial(&metadata));
+    }
+    if parts.uri.path().ends_with("/statefulsets/set") {
+        let owners = owners("Other", "object");
+        let metadata = json!({ "name": "set", "uid": "set", "ownerReferences": owners });
+        return reply(200, &partial(&metadata));
     }
     if parts.uri.path().ends_with("/deployments/shop/scale") {
         if parts.method == Method::PATCH {

@@ -1,21 +1,14 @@
-//! The moments of one pod's start. Observations in, a timeline out. Pure.
+//! The moments of one pod's start. Observations in, a timeline out ([`observed`]: those of the API). Pure.
+
+mod observed;
 
 use std::net::IpAddr;
 
-use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_model::containers;
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, LateStart, Moment};
 use wasmbench_model::wire::failure::Failure;
 
 use crate::action::Initialised;
-
-/// Conditions of a pod and the steps that they mark.
-const CONDITIONS: [(&str, ColdStep); 3] = [
-    ("PodScheduled", ColdStep::Scheduled),
-    ("PodReadyToStartContainers", ColdStep::SandboxReady),
-    ("Ready", ColdStep::ReadyPublished),
-];
 
 /// One pod's timeline while it is assembled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +20,8 @@ pub struct Timeline {
     refused: Option<i64>,
     /// Whether it is a function in a shared pod, which has no `Ready` condition of its own.
     is_function: bool,
+    /// Whether somebody else makes the pod: it has started once all its containers have.
+    is_foreign: bool,
     pod: ColdPod,
 }
 
@@ -42,6 +37,7 @@ impl Timeline {
             address: None,
             refused: None,
             is_function: false,
+            is_foreign: false,
             pod,
         }
     }
@@ -50,6 +46,14 @@ impl Timeline {
     pub fn of_function(name: String, start: i64) -> Self {
         Self {
             is_function: true,
+            ..Self::new(name, start)
+        }
+    }
+
+    /// An empty timeline of a pod that somebody else makes.
+    pub fn of_foreign(name: String, start: i64) -> Self {
+        Self {
+            is_foreign: true,
             ..Self::new(name, start)
         }
     }
@@ -153,55 +157,6 @@ impl Timeline {
         self.reach(ColdStep::Listening, at, clock, uncertainty);
     }
 
-    /// Notes what the API reported about the pod at `at`; returns its address the first time only.
-    pub fn saw(&mut self, pod: &Pod, at: i64) -> Option<IpAddr> {
-        let status = pod.status.as_ref()?;
-        for (type_, step) in CONDITIONS {
-            if is_true(status, type_) {
-                self.reach(step, at, Clock::WatchArrival, None);
-            }
-        }
-        let container = containers::status(pod);
-        let running = container
-            .and_then(|c| c.state.as_ref())
-            .and_then(|state| state.running.as_ref());
-        if let Some(running) = running {
-            self.reach(ColdStep::ContainerStarted, at, Clock::WatchArrival, None);
-            if let Some(started) = &running.started_at {
-                let stamps = &mut self.pod.api_stamps;
-                stamps.insert("running".into(), started.0.to_string());
-            }
-        }
-        let image = container.map(|c| c.image_id.clone());
-        self.pod.image_id = image
-            .filter(|id| !id.is_empty())
-            .or(self.pod.image_id.take());
-        self.stamps(pod, status);
-        let address: IpAddr = status.pod_ip.as_ref()?.parse().ok()?;
-        self.reach(ColdStep::AddressPublished, at, Clock::WatchArrival, None);
-        self.address.replace(address).is_none().then_some(address)
-    }
-
-    /// Notes the API's timestamps, unless the pod is deleted, which changes them.
-    fn stamps(&mut self, pod: &Pod, status: &PodStatus) {
-        if pod.metadata.deletion_timestamp.is_some() {
-            return;
-        }
-        let stamps = &mut self.pod.api_stamps;
-        if let Some(created) = &pod.metadata.creation_timestamp {
-            stamps.insert("created".into(), created.0.to_string());
-        }
-        for (type_, _) in CONDITIONS {
-            let conditions = status.conditions.iter().flatten();
-            let found = conditions
-                .filter(|c| c.type_ == type_ && c.status == "True")
-                .find_map(|c| c.last_transition_time.as_ref());
-            if let Some(time) = found {
-                stamps.insert(type_.into(), time.0.to_string());
-            }
-        }
-    }
-
     /// Whether all steps that a start waits for are there.
     pub fn is_up(&self) -> bool {
         self.has_answered()
@@ -268,15 +223,15 @@ impl Timeline {
         self.reach(step, latest, clock, uncertainty);
     }
 
+    /// The timeline as it is now.
+    pub const fn pod(&self) -> &ColdPod {
+        &self.pod
+    }
+
     /// The timeline as it is stored.
     pub fn finish(self) -> ColdPod {
         self.pod
     }
-}
-
-fn is_true(status: &PodStatus, type_: &str) -> bool {
-    let mut conditions = status.conditions.iter().flatten();
-    conditions.any(|c| c.type_ == type_ && c.status == "True")
 }
 
 #[cfg(test)]

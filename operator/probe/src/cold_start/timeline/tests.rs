@@ -1,5 +1,6 @@
 //! Timelines from what the API, the log and the poller report, in any order.
 
+use k8s_openapi::api::core::v1::Pod;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wasmbench_model::wire::cold_start::ColdStep as S;

@@ -206,6 +206,20 @@ fn a_variant_with_two_images_is_doubted() {
     assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
 }
 
+#[test]
+fn a_variant_whose_template_changed_in_mid_run_is_doubted_and_not_compared() {
+    let summary = with_window(|record| {
+        let is_later = record.trial.block > 2;
+        let template = if is_later { "7c9b" } else { "6d8f" };
+        record.subject.as_mut().unwrap().template = Some(template.into());
+    });
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "template of embedded: 6d8f / 7c9b");
+    for cell in &summary.cells {
+        assert_eq!(cell.ranked, cell.variant != "embedded", "{}", cell.variant);
+    }
+}
+
 /// A run in which single requests to the embedded gateway take 42 ms, of which the share `busy` is
 /// CPU time.
 fn with_waits(busy: f64) -> Summary {

@@ -47,6 +47,7 @@ fn climb(
         stopped: None,
         answer: None,
         image_id: None,
+        template: None,
         added: vec![],
         environment: load.environment,
     };

@@ -67,6 +67,7 @@ pub fn pod(factor: f64, extra: f64) -> ColdPod {
     ColdPod {
         pod: "p".into(),
         image_id: Some("sha256:1".into()),
+        template: None,
         class: Some(ColdStartClass::ImageCached),
         pull: None,
         steps: STEPS.iter().map(moment).collect(),

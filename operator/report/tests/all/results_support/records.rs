@@ -19,6 +19,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         image_id: Some(format!("sha256:{}", trial.cell.variant)),
         image_bytes: None,
         runtime_class: None,
+        template: None,
         added: vec![],
         node_facts: facts(&[
             ("kubelet", "v1.33.4"),
