@@ -18,10 +18,8 @@ use crate::context::{Context, meta_of};
 use crate::error::Error;
 use crate::namespaces;
 use crate::observe::end_of;
+use crate::pages::NOT_ENDED;
 use crate::remove::{release_lease, remove_pods, remove_probe};
-
-/// Selects pods that have not ended.
-const NOT_ENDED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }

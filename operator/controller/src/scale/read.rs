@@ -12,17 +12,21 @@ use wasmbench_core::scale::{
     template_labels, without_pods,
 };
 
-use super::owners::{Top, top};
+use super::owners::{Owners, Top};
 use super::{SCALERS, api, if_there};
 use crate::context::Context;
 use crate::error::Error;
+use crate::pages::{NOT_ENDED, Pages};
+
+/// So many pods of an object are as good as more: a run asks for one, and what its probe asks for, it reads itself.
+const ENOUGH: usize = 16;
 
 /// What was found of an object.
 #[derive(Default)]
 pub struct Found {
     /// The object.
     pub seen: TargetSeen,
-    /// Its pods that have not ended.
+    /// Its pods that have not ended; of very many, some.
     pub pods: Vec<Pod>,
     /// The labels that its template demands of a node.
     pub template: BTreeMap<String, String>,
@@ -98,7 +102,7 @@ async fn of_object(
     })
 }
 
-/// The pods that the object with this uid makes, or that go because it is gone.
+/// The pods that the object with this uid makes, or that go because it is gone; of very many, some.
 async fn pods(
     context: &Context,
     namespace: &str,
@@ -106,22 +110,18 @@ async fn pods(
     uid: &str,
 ) -> Result<Vec<Pod>, Error> {
     let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let found = api.list(&ListParams::default().labels(selector)).await;
+    let params = ListParams::default().labels(selector).fields(NOT_ENDED);
+    let mut pages = Pages::new(api, params);
+    let mut owners = Owners::new(context, namespace, uid);
     let mut pods = vec![];
-    for pod in found.map_err(failed)?.items {
-        let owned =
-            !has_ended(&pod) && top(context, namespace, &pod.metadata, uid).await? != Top::Other;
-        if owned {
-            pods.push(pod);
+    while pods.len() < ENOUGH
+        && let Some(page) = pages.page().await.map_err(failed)?
+    {
+        for pod in page {
+            if owners.top(&pod.metadata).await? != Top::Other {
+                pods.push(pod);
+            }
         }
     }
     Ok(pods)
-}
-
-fn has_ended(pod: &Pod) -> bool {
-    let phase = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Succeeded" | "Failed"))
 }

@@ -11,7 +11,7 @@ use wasmbench_core::plan::Step;
 use wasmbench_core::scale::{Scaled, Target};
 use wasmbench_core::validate::validate;
 
-use crate::apiserver_mock::{Call, config, conversation, plan_of, run};
+use crate::apiserver_mock::{Call, config, conversation, plan_of, run, status};
 
 /// Group, version, plural and name of a kind.
 type Kind = [&'static str; 4];
@@ -183,6 +183,89 @@ async fn a_node_is_kept_until_no_pod_is_left_whose_owners_lead_to_the_object() {
         let (result, _) = release(calls).await;
         assert_eq!(result.is_err(), is_kept, "{owners:?}: {result:?}");
     }
+}
+
+/// A page of a list of pods, after which there is more by this token.
+fn page(pods: &[Value], more: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "PodList", "metadata": {"continue": more}, "items": pods})
+}
+
+/// Whoever may create pods decides how many carry the labels of an object, and how large they are.
+#[tokio::test]
+async fn pods_are_read_a_page_at_a_time_each_owner_once_and_no_more_than_matter() {
+    const SET: Owner = ("apps/v1", "ReplicaSet", "/set");
+    let decoy = json!({"metadata": metadata("decoy", Some(&SET))});
+    let set = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata("set", None),
+    });
+    let mut calls = reads(DEPLOYMENT, 0, labels::OPERATOR);
+    calls[3].1 = "/team-a/pods?labelSelector=app%3Dshop&limit=16";
+    calls[3].3 = page(&vec![decoy.clone(); 16], "more");
+    calls.push(("GET", "/set", 200, set));
+    calls.push((
+        "GET",
+        "/team-a/pods?limit=16&continue=more",
+        200,
+        page(&[decoy], ""),
+    ));
+    calls.push(("PUT", "/wasmbench-node-bench-1", 200, lease(DEPLOYMENT)));
+    release(calls).await.0.unwrap();
+    let own = json!({"metadata": metadata("pod", Some(&("apps/v1", "Deployment", "/shop")))});
+    let mut calls = reads(DEPLOYMENT, 0, labels::OPERATOR);
+    calls[3].3 = page(&vec![own; 16], "more");
+    let error = release(calls).await.0.unwrap_err();
+    assert!(matches!(error, Error::OnItsWayBack { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn companions_are_read_a_page_at_a_time_and_no_more_of_them_than_a_probe_reads() {
+    let mut run = run();
+    run.spec.companions = serde_json::from_value(json!({"matchLabels": {"app": "db"}})).unwrap();
+    let valid = validate(&run, &config()).unwrap();
+    let trial = valid.order[0].clone();
+    let pods: Vec<Value> = (0..20)
+        .map(|index| {
+            json!({
+                "metadata": {"name": "db", "uid": format!("db-uid-{index}")},
+                "spec": {"nodeName": "bench-1", "containers": []}, "status": {"phase": "Running"},
+            })
+        })
+        .collect();
+    let there = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {
+            "name": "probe", "labels": {(labels::RUN_UID): valid.uid},
+            "annotations": {(labels::TRIAL): trial.to_string()},
+        },
+    });
+    let here = "/team-a/pods?fieldSelector=spec.nodeName%3Dbench-1%2Cstatus.phase%3DRunning&labelSelector=app%3Ddb&limit=16";
+    let (context, server) = conversation(vec![
+        ("GET", here, 200, page(&pods[..10], "more")),
+        (
+            "GET",
+            "/team-a/pods?continue=more",
+            200,
+            page(&pods[10..], "still-more"),
+        ),
+        (
+            "POST",
+            "/ops/jobs",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
+        ("GET", "", 200, there),
+    ]);
+    let launch = Step::LaunchProbe {
+        trial,
+        subject_uid: "0a0a".into(),
+        address: "10.0.0.8".parse().unwrap(),
+        again: false,
+    };
+    let done = act(&context, &valid, &Observed::default(), &plan_of(launch)).await;
+    done.unwrap();
+    drop(context);
+    let job = server.await.unwrap()[2].to_string();
+    assert_eq!(job.matches("db-uid-").count(), 16, "{job}");
 }
 
 #[tokio::test]
