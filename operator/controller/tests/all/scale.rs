@@ -6,6 +6,7 @@ use wasmbench_api::labels;
 use wasmbench_controller::act::act;
 use wasmbench_controller::error::Error;
 use wasmbench_controller::scale::autoscalers;
+use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
 use wasmbench_core::scale::{Scaled, Target};
@@ -119,6 +120,42 @@ async fn a_node_is_released_without_the_note_once_nothing_of_the_object_is_left_
             Value::Null,
             "{who}"
         );
+    }
+}
+
+/// A probe that creates or scales has seconds to end, and may be between two calls.
+#[tokio::test]
+async fn a_run_that_is_gone_keeps_its_node_until_its_probe_can_scale_the_object_no_more() {
+    let list = |items: &[Value]| json!({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items});
+    let ending = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {"name": "probe-1", "uid": "1", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+    });
+    for is_ending in [true, false] {
+        let pods: Vec<Value> = is_ending.then(|| ending.clone()).into_iter().collect();
+        let mut calls = vec![
+            ("GET", "/ops/jobs", 200, list(&[])),
+            ("GET", "/team-a/pods", 200, list(&[])),
+            ("GET", "/ops/leases", 200, list(&[lease(DEPLOYMENT)])),
+            (
+                "GET",
+                "/ops/pods?status.phase%21%3DFailed",
+                200,
+                list(&pods),
+            ),
+        ];
+        // It is at 0, and nothing of it is left.
+        calls.extend(reads(DEPLOYMENT, 0, labels::OPERATOR).split_off(1));
+        if !is_ending {
+            calls.push(("PUT", "/wasmbench-node-bench-1", 200, lease(DEPLOYMENT)));
+        }
+        let (context, server) = conversation(calls);
+        let gone = run_of(&run().metadata);
+        let swept = run_is_gone(&context, &gone).await;
+        drop(context);
+        server.await.unwrap();
+        let waits = matches!(swept, Err(Error::OnItsWayBack { .. }));
+        assert!(if is_ending { waits } else { swept.is_ok() }, "{swept:?}");
     }
 }
 
