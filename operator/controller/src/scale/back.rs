@@ -6,6 +6,7 @@ use kube::ResourceExt;
 use wasmbench_api::labels;
 use wasmbench_core::scale::{Return, Scaled};
 
+use super::event::not_brought_back;
 use super::{allows, read, set};
 use crate::context::Context;
 use crate::error::Error;
@@ -57,7 +58,11 @@ pub async fn bring_back(context: &Context, lease: &Lease) -> Result<(), Error> {
         Return::Wait => Err(on_its_way()),
         Return::ScaleDown => {
             let version = found.seen.resource_version.as_deref();
-            set(context, namespace, target, version, 0).await?;
+            let done = set(context, namespace, target, version, 0).await;
+            if let Err(error @ Error::ScaleRefused { .. }) = &done {
+                not_brought_back(context, namespace, &scaled, &error.to_string()).await;
+            }
+            done?;
             Err(on_its_way())
         }
     }

@@ -9,10 +9,10 @@ use wasmbench_controller::scale::autoscalers;
 use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
-use wasmbench_core::scale::{Scaled, Target};
+use wasmbench_core::scale::{Scaled, Target, TargetSeen};
 use wasmbench_core::validate::validate;
 
-use crate::apiserver_mock::{Call, config, conversation, plan_of, run, status};
+use crate::apiserver_mock::{Call, config, conversation, outcome_of, plan_of, run, status};
 
 /// Group, version, plural and name of a kind.
 type Kind = [&'static str; 4];
@@ -121,6 +121,73 @@ async fn a_node_is_released_without_the_note_once_nothing_of_the_object_is_left_
             "{who}"
         );
     }
+}
+
+const REFUSED: &str = "admission webhook \"no.scaling\" denied the request";
+
+#[tokio::test]
+async fn an_object_that_may_not_be_scaled_up_becomes_a_record_with_the_api_servers_message() {
+    let valid = validate(&run(), &config()).unwrap();
+    let scaled: Scaled = serde_json::from_str(&note(DEPLOYMENT)).unwrap();
+    let found = TargetSeen {
+        uid: Some(scaled.uid),
+        resource_version: Some("7".into()),
+        is_offered: true,
+        ..TargetSeen::default()
+    };
+    let step = Step::ScaleUp {
+        trial: valid.order[0].clone(),
+        target: Box::new(scaled.target),
+        found: Box::new(found),
+    };
+    let lease = || lease(DEPLOYMENT);
+    let (context, server) = conversation(vec![
+        ("GET", "/wasmbench-node-bench-1", 200, lease()),
+        ("PUT", "/wasmbench-node-bench-1", 200, lease()),
+        (
+            "PATCH",
+            "/deployments/shop/scale",
+            403,
+            status(403, "Forbidden", REFUSED),
+        ),
+        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
+    ]);
+    let done = act(&context, &valid, &Observed::default(), &plan_of(step)).await;
+    assert!(done.unwrap().is_break(), "nothing else wakes the run");
+    drop(context);
+    let text = outcome_of(&server.await.unwrap()[4]);
+    for words in ["PodRejected", "no.scaling", "exempt the operator"] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+/// Nobody reads the status of a run that is gone.
+#[tokio::test]
+async fn an_object_that_may_not_be_scaled_down_keeps_its_node_and_its_owner_is_asked_to() {
+    let mut calls = reads(DEPLOYMENT, 1, labels::OPERATOR);
+    calls.push((
+        "PATCH",
+        "/deployments/shop/scale",
+        422,
+        status(422, "Invalid", REFUSED),
+    ));
+    calls.push(("POST", "/team-a/events", 201, json!({"metadata": {}})));
+    let (result, bodies) = release(calls).await;
+    let error = result.unwrap_err();
+    assert!(error.is_for_people(), "{error}");
+    let event = bodies.last().unwrap();
+    assert_eq!(event["regarding"]["kind"], "Deployment");
+    let note = event["note"].as_str().unwrap();
+    assert!(
+        note.contains("no.scaling") && note.contains("set them to 0"),
+        "{note}"
+    );
 }
 
 /// A probe that creates or scales has seconds to end, and may be between two calls.
