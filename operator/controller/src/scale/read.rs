@@ -8,7 +8,7 @@ use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::scale::{
-    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other,
+    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,
     template_labels, without_pods,
 };
 
@@ -65,6 +65,12 @@ pub async fn read(
         Some(_) | None => vec![],
     };
     seen.pods = pods.len();
+    // Of one that a run has noted, they are the run's.
+    if let Some(object) = object.filter(|_| noted.is_none() && seen.replicas == 0) {
+        let left = pods.iter().map(|pod| &pod.metadata);
+        let stuck = stuck(target, &object.metadata, left, context.clock.now());
+        seen.obstacle = seen.obstacle.or(stuck);
+    }
     Ok(Found {
         seen,
         pods,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use wasmbench_api::labels;
 use wasmbench_controller::act::act;
 use wasmbench_controller::error::Error;
-use wasmbench_controller::scale::autoscalers;
+use wasmbench_controller::scale::{autoscalers, read};
 use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
@@ -287,6 +287,24 @@ async fn a_node_is_kept_until_no_pod_is_left_whose_owners_lead_to_the_object() {
         let (result, _) = release(calls).await;
         assert_eq!(result.is_err(), is_kept, "{owners:?}: {result:?}");
     }
+}
+
+/// Its owner's last pod was on a node that died.
+#[tokio::test]
+async fn an_object_whose_last_pod_does_not_go_is_not_offered() {
+    let mut meta = metadata("shop-1", Some(&("apps/v1", "Deployment", "/shop")));
+    meta["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let mut calls = reads(DEPLOYMENT, 0, "kubectl-scale").split_off(1);
+    calls[2].3 = page(&[json!({ "metadata": meta })], "");
+    let (context, server) = conversation(calls);
+    let target = serde_json::from_str::<Scaled>(&note(DEPLOYMENT))
+        .unwrap()
+        .target;
+    let found = read(&context, "team-a", &target, None, &[]).await.unwrap();
+    drop(context);
+    server.await.unwrap();
+    let why = found.seen.not_offered(&target, "team-a").unwrap();
+    assert!(why.contains("pod shop-1"), "{why}");
 }
 
 /// A page of a list of pods, after which there is more by this token.

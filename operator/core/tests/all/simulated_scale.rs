@@ -194,6 +194,24 @@ fn what_is_in_use_is_never_touched() {
 }
 
 #[test]
+fn a_run_says_that_it_waits_for_the_last_pods_of_an_objects_owner() {
+    let run = run_alone();
+    let mut world = world(&run, 1, FRIENDLY);
+    while world.held().is_none() {
+        step(&run, &mut world);
+    }
+    let found = world.seen.targets.get_mut(&target(&run)).unwrap();
+    found.pods = 1;
+    let plan = plan(&run, &world.seen, world.now);
+    assert_eq!(plan.steps, []);
+    let Stage::Measuring { message, .. } = &plan.stage else {
+        panic!("{:?}", plan.stage);
+    };
+    let expected = "the earlier pods of deployments.apps/shop";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
 fn a_suspended_run_gives_its_node_back_only_after_the_object() {
     let mut run = run();
     let mut world = world(&run, 1, FRIENDLY);
