@@ -190,6 +190,22 @@ async fn an_object_that_may_not_be_scaled_down_keeps_its_node_and_its_owner_is_a
     );
 }
 
+#[tokio::test]
+async fn the_owner_of_an_object_that_was_taken_from_the_operator_is_asked_to_look_at_it() {
+    const TAKEN: Kind = ["apps", "v1", "daemonsets", "DaemonSet"];
+    let (result, bodies) = release(vec![
+        ("GET", "/wasmbench-node-bench-1", 200, lease(TAKEN)),
+        ("POST", "/team-a/events", 201, json!({"metadata": {}})),
+        ("PUT", "/wasmbench-node-bench-1", 200, lease(TAKEN)),
+    ])
+    .await;
+    result.unwrap();
+    let event = &bodies[1];
+    assert_eq!(event["regarding"]["name"], "shop");
+    let note = event["note"].as_str().unwrap();
+    assert!(note.contains("scale.namespaces"), "{note}");
+}
+
 /// A probe that creates or scales has seconds to end, and may be between two calls.
 #[tokio::test]
 async fn a_run_that_is_gone_keeps_its_node_until_its_probe_can_scale_the_object_no_more() {
