@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use wasmbench_api::labels;
 use wasmbench_controller::act::act;
 use wasmbench_controller::error::Error;
+use wasmbench_controller::observe::{Forbidden, forbidden};
 use wasmbench_controller::scale::{autoscalers, read};
 use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Observed;
@@ -404,6 +405,34 @@ async fn companions_are_read_a_page_at_a_time_and_no_more_of_them_than_a_probe_r
     drop(context);
     let job = server.await.unwrap()[2].to_string();
     assert_eq!(job.matches("db-uid-").count(), 16, "{job}");
+}
+
+#[tokio::test]
+async fn probes_that_scale_need_the_right_to_patch_the_scale_of_what_the_run_names() {
+    let mut run = run();
+    let own = json!([{"name": "shop", "scale": {"resource": "deployments", "name": "shop"}}]);
+    run.spec.variants = serde_json::from_value(own).unwrap();
+    let sweeps = json!({"coldStart": {"samples": 3, "class": "Scaled"}});
+    run.spec.sweeps = serde_json::from_value(sweeps).unwrap();
+    let valid = validate(&run, &config()).unwrap();
+    let answer =
+        |is_allowed: bool| json!({"metadata": {}, "spec": {}, "status": {"allowed": is_allowed}});
+    let (context, server) = conversation(vec![
+        ("POST", "/subjectaccessreviews", 201, answer(true)),
+        ("POST", "/subjectaccessreviews", 201, answer(false)),
+    ]);
+    let found = forbidden(&context, &valid).await.unwrap();
+    drop(context);
+    let lacks_scales = Forbidden {
+        pods: false,
+        scales: true,
+    };
+    assert_eq!(found, lacks_scales);
+    let bodies = server.await.unwrap();
+    let wanted = json!({
+        "namespace": "team-a", "verb": "patch", "group": "apps", "resource": "deployments", "subresource": "scale",
+    });
+    assert_eq!(bodies[1]["spec"]["resourceAttributes"], wanted);
 }
 
 #[tokio::test]

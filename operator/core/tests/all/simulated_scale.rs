@@ -230,6 +230,22 @@ fn a_suspended_run_gives_its_node_back_only_after_the_object() {
 }
 
 #[test]
+fn starts_of_what_probes_may_not_scale_are_skipped() {
+    let mut run = cold_run();
+    let mut world = world(&run, 1, FRIENDLY);
+    world.seen.scaled_starts_forbidden = true;
+    simulate(&mut run, &mut world);
+    check_object(&run, &world);
+    let skipped = Ended::Skipped("NotAllowed".into());
+    let mut starts = run.planned(0).iter();
+    assert!(starts.any(|trial| world.seen.records[trial] == skipped));
+    for (trial, ended) in &world.seen.records {
+        let is_start = trial.cell.point.probe_creates_pods();
+        assert_eq!(*ended == skipped, is_start, "{trial}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_probe_scales_only_what_is_noted_and_what_a_killed_one_leaves_is_scaled_down() {
     let run = cold_run();
     let mut world = world(&run, 1, FRIENDLY);
