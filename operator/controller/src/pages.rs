@@ -15,7 +15,7 @@ pub const NOT_ENDED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 /// A list, of which the rest was not read yet.
 pub struct Pages<K> {
     api: Api<K>,
-    /// What the next page is asked for by; `None` after the last one.
+    /// Parameters of the next page; `None` after the last one.
     next: Option<ListParams>,
 }
 

@@ -310,7 +310,7 @@ async fn a_node_is_kept_until_no_pod_is_left_whose_owners_lead_to_the_object() {
 #[tokio::test]
 async fn an_object_whose_last_pod_does_not_go_is_not_offered() {
     let mut meta = metadata("shop-1", Some(&("apps/v1", "Deployment", "/shop")));
-    meta["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    meta["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
     let mut calls = reads(DEPLOYMENT, 0, "kubectl-scale").split_off(1);
     calls[2].3 = page(&[json!({ "metadata": meta })], "");
     let (context, server) = conversation(calls);
