@@ -33,6 +33,9 @@ pub type ScheduleMeta = PartialObjectMeta<BenchmarkSchedule>;
 /// How long connecting to the API server may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Maximum length of an Event's note, in characters.
+pub const NOTE: usize = 1000;
+
 /// What every reconcile shares.
 pub struct Context {
     /// The API server.

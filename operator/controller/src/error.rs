@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use wasmbench_model::store;
+use wasmbench_model::waiting::is_refused;
 use wasmbench_report::files;
 use wasmbench_results::runs::history::stored;
 
@@ -111,6 +112,18 @@ pub enum Error {
         /// The object.
         target: String,
     },
+    /// The API server refuses to set the replicas of an object that a run scales.
+    #[error(
+        "the API server refuses to set the replicas of {target} to {replicas}: {message}: exempt the operator from the policy that refuses it, or give it that right again"
+    )]
+    ScaleRefused {
+        /// The object.
+        target: String,
+        /// How many.
+        replicas: u32,
+        /// The API server's message.
+        message: String,
+    },
     /// This process may not begin a trial.
     #[error("this process may not begin a trial: {0}")]
     NotLeader(String),
@@ -136,6 +149,7 @@ impl Error {
             | Self::ResultsRefused { .. }
             | Self::Quota { .. }
             | Self::RunRefused { .. }
+            | Self::ScaleRefused { .. }
             | Self::History { .. } => true,
             Self::Observe { .. }
             | Self::Act { .. }
@@ -148,6 +162,14 @@ impl Error {
             | Self::Panicked(_) => false,
         }
     }
+}
+
+/// The API server's message, if the refusal is permanent (policy, an invalid field).
+pub fn refused(error: &kube::Error) -> Option<String> {
+    let kube::Error::Api(status) = error else {
+        return None;
+    };
+    is_refused(status.code, &status.message).then(|| status.message.clone())
 }
 
 /// The messages of an error and all its causes, for logs and messages.

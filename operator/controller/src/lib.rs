@@ -20,6 +20,7 @@ pub mod metrics;
 mod namespaces;
 pub mod observe;
 pub mod operator;
+mod pages;
 mod pause;
 mod queue;
 pub mod quiet;

@@ -16,7 +16,7 @@ use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_model::quote::shorten;
 
-use crate::context::Context;
+use crate::context::{Context, NOTE};
 use crate::error::Error;
 use crate::observe;
 use crate::status::{self, Conclusion};
@@ -27,8 +27,6 @@ pub const MANAGER: &str = "wasmbench-operator";
 const UNDECODABLE_MANAGER: &str = "wasmbench-operator-undecodable";
 /// Reason in the conditions of objects that do not decode.
 pub const UNDECODABLE: &str = "Undecodable";
-/// Maximum length of an Event's note, in characters.
-pub const NOTE: usize = 1000;
 
 /// Writes the state of `run` according to `plan`, and the `obstacle`, if any, that keeps it from continuing.
 pub async fn report(

@@ -18,10 +18,9 @@ use crate::context::{Context, meta_of};
 use crate::error::Error;
 use crate::namespaces;
 use crate::observe::end_of;
+use crate::pages::NOT_ENDED;
 use crate::remove::{release_lease, remove_pods, remove_probe};
-
-/// Selects pods that have not ended.
-const NOT_ENDED: &str = "status.phase!=Succeeded,status.phase!=Failed";
+use crate::scale;
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
@@ -92,9 +91,32 @@ fn probes_of(run_uid: &str) -> String {
 async fn release_claims(context: &Context, run_uid: &str) -> Result<(), Error> {
     let held = leases(context).list(&lease_params()).await;
     for lease in held.map_err(failed("claims on nodes"))?.items {
+        without_probe(context, run_uid, &lease).await?;
         release_lease(context, run_uid, lease).await?;
     }
     Ok(())
+}
+
+/// An error as long as a probe of this run may still scale up what its claim notes: one that is ending does not know
+/// that it is over, so that what is at 0 now need not stay there.
+async fn without_probe(context: &Context, run_uid: &str, lease: &Lease) -> Result<(), Error> {
+    let spec = lease.spec.as_ref();
+    let is_its = spec.and_then(|spec| spec.holder_identity.as_deref()) == Some(run_uid);
+    let Some(noted) = scale::noted(lease).filter(|_| is_its) else {
+        return Ok(());
+    };
+    let namespace = &context.config.operator_namespace;
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let params = ListParams::default().labels(&probes_of(run_uid));
+    let left = pods.list_metadata(&params.fields(NOT_ENDED)).await;
+    if left.map_err(failed("pods of probes"))?.items.is_empty() {
+        return Ok(());
+    }
+    // Meanwhile it does not stay up.
+    scale::bring_back(context, lease).await?;
+    Err(Error::OnItsWayBack {
+        target: noted.target.to_string(),
+    })
 }
 
 /// Removes what this run has left, unless it may still measure.

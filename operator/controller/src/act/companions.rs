@@ -13,6 +13,7 @@ use wasmbench_model::containers::serving;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::pages::Pages;
 
 /// The most pods that are read: each costs a few system calls at the edges of a window.
 const MOST: usize = 16;
@@ -37,14 +38,24 @@ pub async fn uids(
         return Ok(Some(vec![]));
     }
     let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    // Of those that only carry the labels there may be any number.
+    let here = format!("spec.nodeName={node},status.phase=Running");
     let params = ListParams::default().labels(&labels.join(","));
-    let found = api.list(&params).await.map_err(|source| Error::Observe {
-        what: "the companions",
-        source,
-    })?;
-    let uids = found.items.iter().filter_map(|pod| uid_of(pod, node));
-    let uids = uids.filter(|uid| uid != subject_uid).take(MOST);
-    Ok(Some(uids.collect()))
+    let mut pages = Pages::new(api, params.fields(&here));
+    let mut uids = vec![];
+    while uids.len() < MOST
+        && let Some(page) = pages.page().await.map_err(failed)?
+    {
+        let found = page.iter().filter_map(|pod| uid_of(pod, node));
+        uids.extend(found.filter(|uid| uid != subject_uid));
+    }
+    uids.truncate(MOST);
+    Ok(Some(uids))
+}
+
+fn failed(source: kube::Error) -> Error {
+    let what = "the companions";
+    Error::Observe { what, source }
 }
 
 /// Ids of the containers of a subject that somebody else has made, by their names; `None` for one of ours.

@@ -6,6 +6,7 @@ mod companions;
 mod nodes;
 mod on_node;
 mod record;
+mod scaled;
 mod summarise;
 
 use std::collections::BTreeMap;
@@ -27,17 +28,16 @@ use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{Observed, PodSeen};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
-use wasmbench_core::scale::{Scaled, Target as ScaleTarget, TargetSeen};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
 use wasmbench_model::variants::presets::GATEWAY_PORT;
-use wasmbench_model::waiting::{is_over_quota, is_refused};
+use wasmbench_model::waiting::is_over_quota;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::act::on_node::OnNode;
 use crate::context::Context;
-use crate::error::{Error, chain};
+use crate::error::{Error, chain, refused};
 use crate::observe::why_no_pod;
 use crate::remove::{failed, remove_pod, remove_probe};
 use crate::{scale, sweep};
@@ -98,13 +98,15 @@ async fn one(here: OnNode<'_>, observed: &Observed, step: &Step) -> Result<Contr
             trial,
             target,
             found,
-        } => scale_up(here, trial, target, found).await,
+        } => return scaled::scale_up(here, trial, target, found).await,
         Step::NoteTarget {
             trial,
             target,
             found,
             most,
-        } => note(here, trial, target, found, *most).await.map(drop),
+        } => scaled::note(here, trial, target, found, *most)
+            .await
+            .map(drop),
         Step::ScaleDown {
             target,
             resource_version,
@@ -188,14 +190,6 @@ async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) -> R
     Ok(())
 }
 
-/// The API server's message, if the refusal is permanent (policy, an invalid field).
-fn refused(error: &kube::Error) -> Option<String> {
-    let kube::Error::Api(status) = error else {
-        return None;
-    };
-    is_refused(status.code, &status.message).then(|| status.message.clone())
-}
-
 /// The API server's message, if the quota has no room for a pod now.
 fn over_quota(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
@@ -275,46 +269,6 @@ async fn deploy_subject(
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
     refuse(here, trial, &failure).await
-}
-
-/// Has an object make the pod of `trial`, once the claim notes that: whoever finds the claim brings the
-/// object back.
-async fn scale_up(
-    here: OnNode<'_>,
-    trial: &TrialId,
-    target: &ScaleTarget,
-    found: &TargetSeen,
-) -> Result<(), Error> {
-    let OnNode { context, run, .. } = here;
-    if !note(here, trial, target, found, 1).await? {
-        return Ok(());
-    }
-    let version = found.resource_version.as_deref();
-    scale::set(context, &run.namespace, target, version, 1).await
-}
-
-/// Notes in the claim that an object is about to be scaled, to `most` pods at most. Whether that was possible.
-async fn note(
-    here: OnNode<'_>,
-    trial: &TrialId,
-    target: &ScaleTarget,
-    found: &TargetSeen,
-    most: u32,
-) -> Result<bool, Error> {
-    let OnNode { context, run, node } = here;
-    let Some(uid) = &found.uid else {
-        return Ok(false);
-    };
-    let scaled = Scaled {
-        target: target.clone(),
-        uid: uid.clone(),
-        selector: found.selector.clone(),
-        trial: trial.clone(),
-        most,
-        generation: found.generation,
-        since: context.clock.now(),
-    };
-    nodes::note(context, &run.uid, node, &scaled).await
 }
 
 /// Creates an echo server. A refusal is recorded for `trial`, which needs it first.

@@ -9,18 +9,16 @@ mod found;
 mod late;
 mod occupants;
 mod records;
+mod rights;
 mod targets;
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
-};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use k8s_openapi::api::node::v1::RuntimeClass;
-use kube::api::{ListParams, PostParams};
+use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, labels};
@@ -42,6 +40,7 @@ pub use foreign_pod::subject as foreign_subject;
 pub use found::found;
 pub use late::{is_late, node_of_job};
 pub use records::read_summary;
+pub use rights::{Forbidden, forbidden};
 
 /// What matters for a run that only waits for its turn and has nothing in the cluster, without reading
 /// anything. `None` if that may not be so.
@@ -63,16 +62,15 @@ pub async fn observe(
     run: &ValidatedRun,
 ) -> Result<Observed, Error> {
     let own_claims = component_selector(&run.uid, labels::COMPONENT_NODE_LEASE);
-    let (pods, (probe_jobs, probe_pods), leases, records, classes, cold_starts_forbidden, bodies) =
-        futures::try_join!(
-            run_pods(context, run),
-            probes(context),
-            claims(context, &own_claims),
-            records(context, run),
-            runtime_classes(context),
-            cold_starts_forbidden(context, run),
-            bodies::digests(context, written, run),
-        )?;
+    let (pods, (probe_jobs, probe_pods), leases, records, classes, forbidden, bodies) = futures::try_join!(
+        run_pods(context, run),
+        probes(context),
+        claims(context, &own_claims),
+        records(context, run),
+        runtime_classes(context),
+        forbidden(context, run),
+        bodies::digests(context, written, run),
+    )?;
     let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
     let held = leases.iter().find(mine).map(|lease| lease.node.clone());
     let may_take = held.is_none() && !run.spec.suspend;
@@ -95,7 +93,8 @@ pub async fn observe(
         turn,
         gone: context.turns.gone(),
         runtime_classes: classes.into_keys().collect(),
-        cold_starts_forbidden,
+        cold_starts_forbidden: forbidden.pods,
+        scaled_starts_forbidden: forbidden.scales,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         scaled_subjects: targets.subjects,
@@ -255,38 +254,6 @@ async fn runtime_classes(context: &Context) -> Result<RuntimeClassLabels, Error>
         .await
         .map_err(failed("the RuntimeClasses"))?;
     Ok(list.items.iter().map(convert::class_labels).collect())
-}
-
-/// Whether the cold-start account lacks the right to create pods in the run's namespace. The API
-/// server decides, so a RoleBinding counts whoever created it.
-async fn cold_starts_forbidden(context: &Context, run: &ValidatedRun) -> Result<bool, Error> {
-    let sweeps = &run.spec.sweeps;
-    if sweeps.cold_start.is_none() && sweeps.density.is_none() {
-        return Ok(false);
-    }
-    let config = &context.config;
-    let review = SubjectAccessReview {
-        spec: SubjectAccessReviewSpec {
-            user: Some(format!(
-                "system:serviceaccount:{}:{}",
-                config.operator_namespace, config.cold_start_service_account
-            )),
-            resource_attributes: Some(ResourceAttributes {
-                namespace: Some(run.namespace.clone()),
-                verb: Some("create".into()),
-                resource: Some("pods".into()),
-                ..ResourceAttributes::default()
-            }),
-            ..SubjectAccessReviewSpec::default()
-        },
-        ..SubjectAccessReview::default()
-    };
-    let api: Api<SubjectAccessReview> = Api::all(context.client.clone());
-    let answer = api
-        .create(&PostParams::default(), &review)
-        .await
-        .map_err(failed("the rights of the account of cold starts"))?;
-    Ok(!answer.status.is_some_and(|status| status.allowed))
 }
 
 async fn node(context: &Context, name: &str) -> Result<Option<NodeSeen>, Error> {

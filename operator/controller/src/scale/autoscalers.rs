@@ -1,13 +1,17 @@
 //! What scales objects by itself in a namespace.
 
+use std::fmt::Debug;
+
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
+use serde::de::DeserializeOwned;
 use wasmbench_core::scale::Autoscaler;
 
 use super::if_there;
 use crate::context::Context;
 use crate::error::Error;
+use crate::pages::Pages;
 
 /// KEDA's kind; most clusters do not have it.
 const KEDA: [&str; 4] = ["keda.sh", "v1alpha1", "ScaledObject", "scaledobjects"];
@@ -23,13 +27,21 @@ fn failed(source: kube::Error) -> Error {
 pub async fn autoscalers(context: &Context, namespace: &str) -> Result<Vec<Autoscaler>, Error> {
     let hpas: Api<HorizontalPodAutoscaler> = Api::namespaced(context.client.clone(), namespace);
     let keda = super::kind(&context.client, namespace, KEDA);
-    let all = ListParams::default();
-    let (hpas, keda) = futures::join!(hpas.list(&all), keda.list(&all));
-    let mut found: Vec<Autoscaler> = hpas.map_err(failed)?.items.iter().filter_map(hpa).collect();
-    // Most clusters have no KEDA.
-    let keda = if_there(keda).map_err(failed)?;
-    let objects = keda.into_iter().flat_map(|list| list.items);
-    found.extend(objects.filter_map(|one| scaled_object(&one)));
+    let (mut found, of_keda) = futures::try_join!(all(hpas, hpa), all(keda, scaled_object))?;
+    found.extend(of_keda);
+    Ok(found)
+}
+
+/// What these objects scale; nothing if the cluster does not have their kind.
+async fn all<K: Clone + DeserializeOwned + Debug>(
+    api: Api<K>,
+    scaler: fn(&K) -> Option<Autoscaler>,
+) -> Result<Vec<Autoscaler>, Error> {
+    let mut pages = Pages::new(api, ListParams::default());
+    let mut found = vec![];
+    while let Some(page) = if_there(pages.page().await).map_err(failed)?.flatten() {
+        found.extend(page.iter().filter_map(scaler));
+    }
     Ok(found)
 }
 

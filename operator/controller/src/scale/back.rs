@@ -6,6 +6,7 @@ use kube::ResourceExt;
 use wasmbench_api::labels;
 use wasmbench_core::scale::{Return, Scaled};
 
+use super::event::not_brought_back;
 use super::{allows, read, set};
 use crate::context::Context;
 use crate::error::Error;
@@ -30,23 +31,15 @@ pub async fn bring_back(context: &Context, lease: &Lease) -> Result<(), Error> {
         return Ok(());
     };
     let target = &scaled.target;
-    let out_of_reach = || {
-        tracing::warn!(
-            %target,
-            namespace,
-            "the operator may not scale this object any more: look at its replicas, which a run has set"
-        );
-        Ok(())
-    };
     if !allows(context, namespace, target) {
-        return out_of_reach();
+        return out_of_reach(context, namespace, &scaled).await;
     }
     let found = match read(context, namespace, target, Some(&scaled), &[]).await {
         // Its namespace may be gone, and the operator's rights with it.
         Err(Error::Observe {
             source: kube::Error::Api(status),
             ..
-        }) if status.is_forbidden() => return out_of_reach(),
+        }) if status.is_forbidden() => return out_of_reach(context, namespace, &scaled).await,
         other => other?,
     };
     let on_its_way = || Error::OnItsWayBack {
@@ -57,8 +50,21 @@ pub async fn bring_back(context: &Context, lease: &Lease) -> Result<(), Error> {
         Return::Wait => Err(on_its_way()),
         Return::ScaleDown => {
             let version = found.seen.resource_version.as_deref();
-            set(context, namespace, target, version, 0).await?;
+            let done = set(context, namespace, target, version, 0).await;
+            if let Err(error @ Error::ScaleRefused { .. }) = &done {
+                not_brought_back(context, namespace, &scaled, &error.to_string()).await;
+            }
+            done?;
             Err(on_its_way())
         }
     }
+}
+
+/// Nothing can be done about an object that the administrator has taken from the operator, but to say so: its node is
+/// for others, too.
+async fn out_of_reach(context: &Context, namespace: &str, scaled: &Scaled) -> Result<(), Error> {
+    let why = "the administrator has taken its kind or its namespace from wasmbench meanwhile (scale.resources and \
+               scale.namespaces of the chart)";
+    not_brought_back(context, namespace, scaled, why).await;
+    Ok(())
 }

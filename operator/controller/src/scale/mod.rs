@@ -4,6 +4,7 @@
 
 mod autoscalers;
 mod back;
+mod event;
 mod owners;
 mod read;
 
@@ -14,7 +15,7 @@ use wasmbench_api::labels;
 use wasmbench_core::scale::Target;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, refused};
 
 pub use autoscalers::autoscalers;
 pub use back::{bring_back, noted};
@@ -90,9 +91,20 @@ pub async fn set(
         .await;
     match patched.map(drop) {
         Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(()),
-        other => other.map_err(|source| Error::Act {
+        other => other.map_err(|source| not_set(target, replicas, source)),
+    }
+}
+
+fn not_set(target: &Target, replicas: u32, source: kube::Error) -> Error {
+    match refused(&source) {
+        Some(message) => Error::ScaleRefused {
+            target: target.to_string(),
+            replicas,
+            message,
+        },
+        None => Error::Act {
             what: format!("set the replicas of {target} to {replicas}"),
             source,
-        }),
+        },
     }
 }

@@ -8,21 +8,25 @@ use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::scale::{
-    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other,
+    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,
     template_labels, without_pods,
 };
 
-use super::owners::{Top, top};
+use super::owners::{Owners, Top};
 use super::{SCALERS, api, if_there};
 use crate::context::Context;
 use crate::error::Error;
+use crate::pages::{NOT_ENDED, Pages};
+
+/// So many pods of an object are as good as more: a run asks for one, and what its probe asks for, it reads itself.
+const ENOUGH: usize = 16;
 
 /// What was found of an object.
 #[derive(Default)]
 pub struct Found {
     /// The object.
     pub seen: TargetSeen,
-    /// Its pods that have not ended.
+    /// Its pods that have not ended; of very many, some.
     pub pods: Vec<Pod>,
     /// The labels that its template demands of a node.
     pub template: BTreeMap<String, String>,
@@ -61,6 +65,12 @@ pub async fn read(
         Some(_) | None => vec![],
     };
     seen.pods = pods.len();
+    // Of one that a run has noted, they are the run's.
+    if let Some(object) = object.filter(|_| noted.is_none() && seen.replicas == 0) {
+        let left = pods.iter().map(|pod| &pod.metadata);
+        let stuck = stuck(target, &object.metadata, left, context.clock.now());
+        seen.obstacle = seen.obstacle.or(stuck);
+    }
     Ok(Found {
         seen,
         pods,
@@ -98,7 +108,7 @@ async fn of_object(
     })
 }
 
-/// The pods that the object with this uid makes, or that go because it is gone.
+/// The pods that the object with this uid makes, or that go because it is gone; of very many, some.
 async fn pods(
     context: &Context,
     namespace: &str,
@@ -106,22 +116,18 @@ async fn pods(
     uid: &str,
 ) -> Result<Vec<Pod>, Error> {
     let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let found = api.list(&ListParams::default().labels(selector)).await;
+    let params = ListParams::default().labels(selector).fields(NOT_ENDED);
+    let mut pages = Pages::new(api, params);
+    let mut owners = Owners::new(context, namespace, uid);
     let mut pods = vec![];
-    for pod in found.map_err(failed)?.items {
-        let owned =
-            !has_ended(&pod) && top(context, namespace, &pod.metadata, uid).await? != Top::Other;
-        if owned {
-            pods.push(pod);
+    while pods.len() < ENOUGH
+        && let Some(page) = pages.page().await.map_err(failed)?
+    {
+        for pod in page {
+            if owners.top(&pod.metadata).await? != Top::Other {
+                pods.push(pod);
+            }
         }
     }
     Ok(pods)
-}
-
-fn has_ended(pod: &Pod) -> bool {
-    let phase = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Succeeded" | "Failed"))
 }

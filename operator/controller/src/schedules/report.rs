@@ -13,7 +13,7 @@ use wasmbench_core::schedule::LeftOut;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::report::{MANAGER, NOTE, UNDECODABLE, report_undecodable};
+use crate::report::{MANAGER, UNDECODABLE, report_undecodable};
 
 /// Writes `new`, and publishes Events about what has changed.
 pub async fn report(

@@ -64,7 +64,8 @@ pub fn plan_of(step: Step) -> Plan {
     }
 }
 
-/// One expected call: method, end of the path, status code and body of the response.
+/// One expected call: method, end of the path and after a `?` a part of the query, status code and body of the
+/// response.
 pub type Call = (&'static str, &'static str, u16, Value);
 
 /// A context whose API server expects exactly these calls, in this order, and the server's task,
@@ -76,9 +77,11 @@ pub fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<
         for (method, path, code, answer) in calls {
             let (request, send) = handle.next_request().await.expect("a call is missing");
             assert_eq!(request.method(), method, "{}", request.uri());
+            let (path, query) = path.split_once('?').unwrap_or((path, ""));
+            let sent = request.uri().query().unwrap_or_default();
             assert!(
-                request.uri().path().ends_with(path),
-                "{} is not {path}",
+                request.uri().path().ends_with(path) && sent.contains(query),
+                "{} is not {path}?{query}",
                 request.uri()
             );
             let bytes = request.into_body().collect_bytes().await.unwrap();

@@ -38,6 +38,8 @@ pub struct Observed {
     pub runtime_classes: BTreeSet<String>,
     /// Whether cold-start and density probes are forbidden to create pods in the run's namespace.
     pub cold_starts_forbidden: bool,
+    /// Whether they are forbidden to scale something there that the run's variants name.
+    pub scaled_starts_forbidden: bool,
     /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a cold-start or density probe has created and not removed yet.

@@ -56,18 +56,28 @@ fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 }
 
 fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    if !seen.cold_starts_forbidden {
+    let all = seen.cold_starts_forbidden;
+    if !all && !seen.scaled_starts_forbidden {
         return None;
     }
+    let (what, lists) = if all {
+        ("cold starts and density", "coldStart.namespaces")
+    } else {
+        (
+            "cold starts and density of scaled objects",
+            "both coldStart.namespaces and scale.namespaces",
+        )
+    };
     let message = format!(
-        "cold starts and density are not allowed in the namespace {}: an administrator adds it to \
-         coldStart.namespaces of the chart, or remove these sweeps",
+        "{what} are not allowed in the namespace {}: an administrator adds it to {lists} of the chart, or remove these \
+         sweeps",
         run.namespace
     );
     let failure = Failure::new(FailureReason::NotAllowed, message);
-    let what = "cold starts and density".to_owned();
-    exclusion(run, seen, what, failure, |trial| {
-        trial.cell.point.probe_creates_pods()
+    exclusion(run, seen, what.to_owned(), failure, |trial| {
+        let variant = run.variant(trial);
+        let is_meant = all || variant.is_some_and(|variant| variant.subject.target.is_some());
+        is_meant && trial.cell.point.probe_creates_pods()
     })
 }
 

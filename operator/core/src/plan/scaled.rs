@@ -12,7 +12,7 @@ use crate::plan::next::Next;
 use crate::plan::pod_start::ready_timeout;
 use crate::plan::pods::{fail, later};
 use crate::plan::{Step, Wake};
-use crate::scale::{Return, Target};
+use crate::scale::{Return, Target, TargetSeen};
 use crate::validate::ValidatedRun;
 
 /// How often to look while such an object is on its way up or down.
@@ -88,15 +88,35 @@ pub(super) fn without_pod(
     {
         return too_late(trial, target);
     }
-    // The pods may be its owner's last ones, or those of an attempt that was interrupted.
-    if found.replicas > 0 || found.pods > 0 || found.is_settling {
-        return Next::preparing(trial, check(now));
+    if let Some(next) = on_its_way(trial, target, &found, now) {
+        return next;
     }
     Next::preparing(trial, check(now)).by(Step::ScaleUp {
         trial: trial.clone(),
         target: Box::new(target.clone()),
         found: Box::new(found),
     })
+}
+
+/// What is waited for before an object can make the pods of `trial`, if it is not at rest.
+fn on_its_way(
+    trial: &TrialId,
+    target: &Target,
+    found: &TargetSeen,
+    now: Timestamp,
+) -> Option<Next> {
+    if found.replicas > 0 {
+        return Some(Next::preparing(trial, check(now)));
+    }
+    let message = if found.pods > 0 {
+        // Its owner's last ones, or those of an attempt that was interrupted.
+        format!("waiting until the earlier pods of {target} are gone")
+    } else if found.is_settling {
+        format!("waiting until the controller of {target} has seen its last change")
+    } else {
+        return None;
+    };
+    Some(Next::waiting(message, check(now)))
 }
 
 /// Its controller was asked for a pod and has not made it: a quota or a policy may refuse it.
@@ -123,8 +143,8 @@ pub(super) fn before_probe(
     if let Some(step) = scale_down(seen) {
         return Some(preparing.by(step));
     }
-    if found.replicas > 0 || found.pods > 0 || found.is_settling {
-        return Some(preparing);
+    if let Some(next) = on_its_way(trial, target, &found, now) {
+        return Some(next);
     }
     if seen.scaled().is_some() {
         return None;

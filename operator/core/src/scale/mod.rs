@@ -7,7 +7,7 @@ mod seen;
 mod target;
 
 pub use offer::{
-    Autoscaler, is_settling, obstacle, selector, set_by_other, template_labels, without_pods,
+    Autoscaler, is_settling, obstacle, selector, set_by_other, stuck, template_labels, without_pods,
 };
 pub use seen::{Return, Scaled, TargetSeen};
 pub use target::{ScaleConfig, ScaleResource, Target};

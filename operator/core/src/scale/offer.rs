@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::scale::target::Target;
 
-/// How long an object's controller may take to act on a change. One that takes longer has failed, and what it
-/// reports is not waited for.
+/// How long an object's controller may take to act on a change, and a pod to go after its time. What takes longer has
+/// failed, and is not waited for.
 const ACTS: SignedDuration = SignedDuration::from_secs(60);
 
 /// Something that scales an object by itself.
@@ -47,6 +47,36 @@ pub fn obstacle(target: &Target, content: &Value, autoscalers: &[Autoscaler]) ->
         .is_some_and(|(a, b)| !a.is_empty() && a != b);
     is_between.then(|| {
         format!("{target} is in the middle of a rollout: let it finish, or abort it, and start the run again")
+    })
+}
+
+/// Which of these pods of `target`, which is to make none, will not go, and what to do. As long as one is on its way,
+/// others may come after it.
+pub fn stuck<'a>(
+    target: &Target,
+    meta: &ObjectMeta,
+    mut pods: impl Iterator<Item = &'a ObjectMeta> + Clone,
+    now: Timestamp,
+) -> Option<String> {
+    let due = |pod: &'a ObjectMeta| Some((pod.deletion_timestamp.as_ref()?.0, pod));
+    let name = |pod: &ObjectMeta| pod.name.clone().unwrap_or_default();
+    if let Some((due, pod)) = pods.clone().filter_map(due).min_by_key(|(due, _)| *due) {
+        let is_late = now >= due.saturating_add(ACTS).unwrap_or(Timestamp::MAX);
+        return is_late.then(|| {
+            format!(
+                "pod {} of {target} was deleted, should have gone at {due}, and is still there: see whether its node works, \
+                 and its metadata.finalizers, remove it, and start the run again",
+                name(pod)
+            )
+        });
+    }
+    let pod = pods.next()?;
+    (!changed_recently(meta, now)).then(|| {
+        format!(
+            "pod {} is still there although {target} has 0 replicas: see whether its controller runs, and start the run \
+             again",
+            name(pod)
+        )
     })
 }
 
@@ -228,6 +258,32 @@ mod tests {
         };
         assert!(is_behind(&changed, 659));
         assert!(!is_behind(&changed, 660));
+    }
+
+    #[test]
+    fn pods_that_do_not_go_are_an_obstacle_only_when_they_should_have_gone() {
+        let pod = |name: &str, due: Option<i64>| ObjectMeta {
+            name: Some(name.to_owned()),
+            deletion_timestamp: due.map(|due| Time(after(due))),
+            ..ObjectMeta::default()
+        };
+        let found =
+            |pods: &[ObjectMeta], seconds| stuck(&target(), &meta(), pods.iter(), after(seconds));
+        let ending = [pod("shop-0", None), pod("shop-1", Some(300))];
+        assert_eq!(found(&ending, 359), None, "shop-0 comes after it");
+        let why = found(&ending, 360).unwrap();
+        assert!(
+            why.contains("pod shop-1") && why.contains("its node"),
+            "{why}"
+        );
+        let kept = [pod("shop-0", None)];
+        assert_eq!(found(&kept, 59), None);
+        let why = found(&kept, 60).unwrap();
+        assert!(
+            why.contains("pod shop-0") && why.contains("controller"),
+            "{why}"
+        );
+        assert_eq!(found(&[], 3600), None);
     }
 
     /// A Rollout has its selector from its controller.

@@ -53,9 +53,10 @@ pub struct TargetSeen {
     pub is_settling: bool,
     /// Why its pods cannot be found, and what to do.
     pub without_pods: Option<String>,
-    /// What else scales or changes it, and what to do: an autoscaler, or a rollout.
+    /// What else scales or changes it, and what to do: an autoscaler, or a rollout; or a pod that should have gone
+    /// before a run has noted it.
     pub obstacle: Option<String>,
-    /// How many pods it still has, those that are ending included.
+    /// How many pods it still has, those that are ending included; of very many, some.
     pub pods: usize,
 }
 

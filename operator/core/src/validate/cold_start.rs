@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
 use wasmbench_api::run::{BenchmarkRunSpec, Network, SCALED_STARTS_MESSAGE};
 
-use crate::config::OperatorConfig;
+use crate::config::{Limits, OperatorConfig};
 use crate::subject;
 use crate::validate::{Invalid, invalid};
 
@@ -31,7 +31,7 @@ pub(super) fn check(
     scaled(spec, sweep)?;
     actions(spec, sweep)?;
     pullable(spec, sweep, config)?;
-    concurrency(sweep, config.limits.cold_start_concurrency)?;
+    concurrency(sweep, &config.limits)?;
     host_ports(spec, sweep)?;
     sizes(spec)
 }
@@ -140,8 +140,16 @@ fn host_ports(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid>
     Ok(())
 }
 
-fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
+fn concurrency(sweep: &ColdStart, limits: &Limits) -> Result<(), Invalid> {
     let list = &sweep.concurrency;
+    let limit = limits.cold_start_concurrency;
+    // The chart's policy on scales has one bound for all probes.
+    let limit = match sweep.class {
+        ColdStartClass::Scaled => limit.min(limits.density_instances),
+        ColdStartClass::ImageCached | ColdStartClass::CompileCached | ColdStartClass::NodeCold => {
+            limit
+        }
+    };
     if list.is_empty() || list.contains(&0) {
         return Err(invalid(
             CONCURRENCY,

@@ -194,6 +194,24 @@ fn what_is_in_use_is_never_touched() {
 }
 
 #[test]
+fn a_run_says_that_it_waits_for_the_last_pods_of_an_objects_owner() {
+    let run = run_alone();
+    let mut world = world(&run, 1, FRIENDLY);
+    while world.held().is_none() {
+        step(&run, &mut world);
+    }
+    let found = world.seen.targets.get_mut(&target(&run)).unwrap();
+    found.pods = 1;
+    let plan = plan(&run, &world.seen, world.now);
+    assert_eq!(plan.steps, []);
+    let Stage::Measuring { message, .. } = &plan.stage else {
+        panic!("{:?}", plan.stage);
+    };
+    let expected = "the earlier pods of deployments.apps/shop";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
 fn a_suspended_run_gives_its_node_back_only_after_the_object() {
     let mut run = run();
     let mut world = world(&run, 1, FRIENDLY);
@@ -209,6 +227,22 @@ fn a_suspended_run_gives_its_node_back_only_after_the_object() {
         step(&run, &mut world);
     }
     assert_eq!(world.seen.targets.values().next().unwrap().replicas, 0);
+}
+
+#[test]
+fn starts_of_what_probes_may_not_scale_are_skipped() {
+    let mut run = cold_run();
+    let mut world = world(&run, 1, FRIENDLY);
+    world.seen.scaled_starts_forbidden = true;
+    simulate(&mut run, &mut world);
+    check_object(&run, &world);
+    let skipped = Ended::Skipped("NotAllowed".into());
+    let mut starts = run.planned(0).iter();
+    assert!(starts.any(|trial| world.seen.records[trial] == skipped));
+    for (trial, ended) in &world.seen.records {
+        let is_start = trial.cell.point.probe_creates_pods();
+        assert_eq!(*ended == skipped, is_start, "{trial}: {ended:?}");
+    }
 }
 
 #[test]

@@ -24,9 +24,12 @@ fn nothing_large_is_scaled_and_nothing_to_a_large_number() {
         (Some(1), Some(10), true),
         (Some(10), None, true),
         (Some(1), Some(11), false),
-        // A service of many pods is not stopped, either.
-        (Some(11), None, false),
-        (Some(11), Some(1), false),
+        // What a run has scaled up goes down again, also if the administrator has lowered the limit since.
+        (Some(11), Some(0), true),
+        (Some(100), Some(0), true),
+        // A service of more pods than any run has is not stopped.
+        (Some(101), None, false),
+        (Some(101), Some(0), false),
     ] {
         for who in [OPERATOR, COLD_START] {
             let refused = policy.update_refused(who, &scale(from), &scale(to), "team-a");

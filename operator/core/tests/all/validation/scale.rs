@@ -84,3 +84,22 @@ fn starts_of_scaled_objects_are_a_class_of_their_own() {
         assert_eq!(checked.is_ok(), is_valid, "{variants} {class}: {checked:?}");
     }
 }
+
+/// The chart's policy refuses to scale to more.
+#[test]
+fn no_more_concurrent_starts_are_scaled_to_than_density_may_have() {
+    let with_limit = |instances: u32| {
+        let mut run = run(SHOP);
+        run.spec.variants.remove(0);
+        run.spec.baseline = None;
+        let sweeps = "coldStart: {samples: 3, concurrency: [1, 32], class: Scaled}";
+        run.spec.sweeps = serde_yaml::from_str(sweeps).unwrap();
+        let mut config = common::scaling_config();
+        config.limits.density_instances = instances;
+        validate(&run, &config)
+    };
+    assert!(with_limit(32).is_ok());
+    let invalid = with_limit(10).unwrap_err();
+    assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");
+    assert!(invalid.message.contains("allows 10"), "{invalid}");
+}
