@@ -1,7 +1,6 @@
 //! An object that is there already and whose scale the probe sets: its replicas, and which pods are its own,
 //! namely those whose owners lead up to it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -29,8 +28,9 @@ pub struct Scaler<'a> {
     namespace: String,
     /// How many pods it is to make, by the probe's last word.
     pub(super) replicas: u32,
-    /// Whether the owner of this uid leads up to the object.
-    owners: BTreeMap<String, bool>,
+    /// Whether these owners lead up to the object. The whole reference counts: anyone may write one with a uid that
+    /// is right and a name that is not.
+    owners: Vec<(OwnerReference, bool)>,
 }
 
 impl<'a> Scaler<'a> {
@@ -41,7 +41,7 @@ impl<'a> Scaler<'a> {
             pods: pods.clone(),
             namespace: namespace.to_owned(),
             replicas: 0,
-            owners: BTreeMap::new(),
+            owners: vec![],
         }
     }
 
@@ -113,12 +113,12 @@ impl<'a> Scaler<'a> {
         let Some(first) = controller_of(&pod.metadata) else {
             return Ok(false);
         };
-        if let Some(known) = self.owners.get(&first.uid) {
-            return Ok(*known);
+        let mut known = self.owners.iter();
+        if let Some((_, leads)) = known.find(|(owner, _)| *owner == first) {
+            return Ok(*leads);
         }
-        let uid = first.uid.clone();
-        let leads = self.leads_up(first).await?;
-        self.owners.insert(uid, leads);
+        let leads = self.leads_up(first.clone()).await?;
+        self.owners.push((first, leads));
         Ok(leads)
     }
 
