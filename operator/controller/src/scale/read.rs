@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DynamicObject, ListParams};
-use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
+use kube::Api;
+use wasmbench_api::owner::is_offered;
 use wasmbench_core::scale::{
     Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,
     template_labels, without_pods,
@@ -91,7 +91,6 @@ async fn of_object(
     let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);
     let selector = selector(scale.as_ref());
     let replicas = scale.and_then(|scale| scale.spec?.replicas);
-    let offer = object.annotations().get(labels::OFFERED);
     Ok(TargetSeen {
         uid: meta.uid.clone(),
         // That of the object, which was read first: what was read later may be newer.
@@ -99,7 +98,7 @@ async fn of_object(
         generation: meta.generation,
         selector,
         replicas: replicas.map_or(0, |replicas| u32::try_from(replicas).unwrap_or_default()),
-        is_offered: offer.is_some_and(|offer| offer == "true") && meta.deletion_timestamp.is_none(),
+        is_offered: is_offered(meta) && meta.deletion_timestamp.is_none(),
         set_by_other: set_by_other(meta, &SCALERS),
         is_settling,
         without_pods,
