@@ -98,7 +98,7 @@ async fn of_object(
         generation: meta.generation,
         selector,
         replicas: replicas.map_or(0, |replicas| u32::try_from(replicas).unwrap_or_default()),
-        is_offered: is_offered(meta) && meta.deletion_timestamp.is_none(),
+        is_offered: is_offered(meta),
         set_by_other: set_by_other(meta, &SCALERS),
         is_settling,
         without_pods,
