@@ -96,7 +96,7 @@ impl Dashboard {
     /// What stands in the way of this run in the cluster, or why that is not known.
     pub async fn obstacles(&self, run: &BenchmarkRun) -> String {
         match self.seen_for(run).await {
-            Ok(seen) => obstacles(&run.spec, &seen),
+            Ok(seen) => obstacles(run, &seen),
             Err(error) => format!("\nThe cluster is not considered: {error}\n"),
         }
     }

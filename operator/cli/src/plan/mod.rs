@@ -52,9 +52,9 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
         let written = written(&files::objects(&text).unwrap_or_default());
         Box::pin(of_cluster(cluster, &specs, &written)).await
     };
-    let in_cluster = |spec: &BenchmarkRunSpec| {
-        let found = seen.as_ref().map(|seen| obstacles(spec, seen));
-        found.unwrap_or_default()
+    let in_cluster = |run: &BenchmarkRun| match &seen {
+        Some(seen) => obstacles(run, seen),
+        None => NO_CLUSTER.to_owned(),
     };
     let mut texts = vec![];
     for one in &planned {
@@ -64,7 +64,7 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
             }
             Planned::Run(run) => describe(run, args.order, &earlier)?,
         };
-        texts.push(text + &in_cluster(one.spec()));
+        texts.push(text + &in_cluster(&one.next_run()));
     }
     if texts.is_empty() {
         return Err(Error::NoRunInFile(path.to_owned()));
@@ -72,6 +72,9 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     print(&texts.join("\n"))?;
     Ok(0)
 }
+
+/// What stands in the place of a cluster that was not asked.
+const NO_CLUSTER: &str = "\nNo cluster was asked: the operator checks the administrator's limits when the run is created.\n";
 
 /// What a file describes.
 enum Planned {
@@ -93,6 +96,14 @@ impl Planned {
         match self {
             Self::Run(run) => &run.spec,
             Self::Schedule(schedule) => &schedule.spec.template.spec,
+        }
+    }
+
+    /// The run, or the one that the schedule would start.
+    fn next_run(&self) -> BenchmarkRun {
+        match self {
+            Self::Run(run) => (**run).clone(),
+            Self::Schedule(schedule) => schedule::run_of(schedule, Timestamp::now()),
         }
     }
 }
@@ -172,10 +183,7 @@ pub fn describe(
         "\nThe time is that of loads, warm-ups and pods that start and go. Windows that a noisy node makes \
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
-    text.push_str(
-        "\nThe file fits the API of this build. The limits of the administrator are known to the API server alone: \
-         kubectl create --dry-run=server -f FILE\n",
-    );
+    text.push_str("\nThe file fits the API of this build.\n");
     Ok(text)
 }
 

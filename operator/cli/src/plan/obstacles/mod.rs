@@ -6,8 +6,9 @@ mod scaled;
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{ScaleTarget, Variant};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
+use wasmbench_core::admit::admit;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 use wasmbench_core::subject::subject;
@@ -42,8 +43,10 @@ impl ClusterSeen {
 }
 
 /// What stands in the way of a run in this cluster, and what is not known.
-pub fn obstacles(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> String {
+pub fn obstacles(run: &BenchmarkRun, cluster: &ClusterSeen) -> String {
+    let spec = &run.spec;
     let mut lines = not_started(&cluster.seen);
+    lines.extend(refused(run, &cluster.seen));
     let variants = spec.variants.iter();
     lines.extend(variants.filter_map(|variant| scaled::refused(variant, cluster)));
     lines.extend(skipped(spec, cluster));
@@ -69,6 +72,18 @@ fn not_started(seen: &Seen) -> Vec<String> {
             format!("you may not {words} in namespace {namespace}: see kubectl wasmbench check -n {namespace}")
         })
         .collect()
+}
+
+/// Why the operator refuses the run by the administrator's settings, as far as they are known.
+fn refused(run: &BenchmarkRun, seen: &Seen) -> Option<String> {
+    let config = seen.config.as_ref().ok()?;
+    let mut run = run.clone();
+    // A run of a file without a namespace goes to this one.
+    run.metadata
+        .namespace
+        .get_or_insert_with(|| seen.namespace.clone());
+    let refusal = admit(&run, config).err()?;
+    Some(format!("the operator refuses the run: {refusal}"))
 }
 
 /// Variants that are skipped, and whether anything is left to compare.
@@ -141,7 +156,10 @@ fn unknown(cluster: &ClusterSeen) -> Vec<String> {
         ("RuntimeClasses", seen.runtime_classes.as_ref().err()),
         ("nodes", seen.nodes.as_ref().err()),
         ("quotas", cluster.quotas.as_ref().err()),
-        ("the operator's limits", seen.config.as_ref().err()),
+        (
+            "the administrator's limits, which the operator checks when the run is created",
+            seen.config.as_ref().err(),
+        ),
     ];
     let unknown = answers
         .into_iter()

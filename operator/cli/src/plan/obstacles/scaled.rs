@@ -29,24 +29,10 @@ pub fn as_written(object: &Value) -> TargetSeen {
     }
 }
 
-/// Why a run that scales this is refused; what the administrator allows is unknown without the operator's settings.
+/// Why the user may not start a run that scales this.
 pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String> {
     let scale = variant.scale.as_ref()?;
     let (name, namespace) = (&variant.name, &cluster.seen.namespace);
-    let kind = format!("{}.{}", scale.resource, scale.group);
-    if let Ok(config) = &cluster.seen.config {
-        if config.scale.target(scale).is_none() {
-            return Some(format!(
-                "{name}: the administrator does not allow runs to scale {kind}; have it added to scale.resources of the chart"
-            ));
-        }
-        if !config.scale.allows(namespace) {
-            return Some(format!(
-                "{name}: the administrator does not allow runs of namespace {namespace} to scale anything; have it added to \
-                 scale.namespaces of the chart"
-            ));
-        }
-    }
     let found = cluster.scaled.get(&cluster.target(scale)?)?;
     (found.may_scale == Ok(false)).then(|| {
         format!(

@@ -34,7 +34,7 @@ fn quota(resource: &str, hard: &str, used: &str) -> ResourceQuota {
 }
 
 /// A container, and a Wasm variant with this RuntimeClass.
-fn spec(class: &str, more: &Value) -> BenchmarkRunSpec {
+fn run(class: &str, more: &Value) -> BenchmarkRun {
     let image = "registry.example.com/a:1";
     let mut spec = json!({
         "variants": [
@@ -47,20 +47,20 @@ fn spec(class: &str, more: &Value) -> BenchmarkRunSpec {
     for (field, value) in more.as_object().unwrap() {
         spec[field] = value.clone();
     }
-    serde_json::from_value(spec).unwrap()
+    BenchmarkRun::new("own", serde_json::from_value(spec).unwrap())
 }
 
 #[test]
 fn a_cluster_with_everything_has_no_obstacle() {
     assert_eq!(
-        obstacles(&spec("wasmtime", &json!({})), &cluster()),
+        obstacles(&run("wasmtime", &json!({})), &cluster()),
         "\nIn this cluster\nnothing is known to stand in the way\n"
     );
 }
 
 #[test]
 fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
-    let text = obstacles(&spec("wasmedge", &json!({})), &cluster());
+    let text = obstacles(&run("wasmedge", &json!({})), &cluster());
     assert!(
         text.contains("wasm is never measured: there is no RuntimeClass 'wasmedge'"),
         "{text}"
@@ -69,7 +69,7 @@ fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
         text.contains("nothing can be compared, because one variant is left"),
         "{text}"
     );
-    let text = obstacles(&spec("wasmedge", &json!({"baseline": "wasm"})), &cluster());
+    let text = obstacles(&run("wasmedge", &json!({"baseline": "wasm"})), &cluster());
     assert!(
         text.contains("set spec.baseline to another variant"),
         "{text}"
@@ -79,13 +79,13 @@ fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
 #[test]
 fn what_the_administrator_does_not_let_runs_scale_is_named() {
     let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
-    let spec = spec("wasmtime", &json!({"variants": [shop]}));
+    let run = run("wasmtime", &json!({"variants": [shop]}));
     let mut cluster = cluster();
-    let allowed = obstacles(&spec, &cluster);
+    let allowed = obstacles(&run, &cluster);
     assert!(allowed.contains("nothing is known"), "{allowed}");
     let scale = &mut cluster.seen.config.as_mut().unwrap().scale;
     scale.namespaces = vec!["team-a".to_owned()];
-    let elsewhere = obstacles(&spec, &cluster);
+    let elsewhere = obstacles(&run, &cluster);
     assert!(elsewhere.contains("scale.namespaces"), "{elsewhere}");
     cluster
         .seen
@@ -95,17 +95,42 @@ fn what_the_administrator_does_not_let_runs_scale_is_named() {
         .scale
         .resources
         .clear();
-    let unlisted = obstacles(&spec, &cluster);
+    let unlisted = obstacles(&run, &cluster);
     assert!(
-        unlisted.contains("to scale deployments.apps; have it"),
+        unlisted.contains("spec.variants[0].scale.resource: the administrator does not allow"),
         "{unlisted}"
+    );
+}
+
+#[test]
+fn what_the_administrators_limits_refuse_is_named_where_they_are_known() {
+    let run = run("wasmtime", &json!({"blocks": 5}));
+    let mut cluster = cluster();
+    cluster.seen.config.as_mut().unwrap().limits.trials = 7;
+    let text = obstacles(&run, &cluster);
+    assert!(
+        text.contains("the operator refuses the run: spec.blocks: the run has"),
+        "{text}"
+    );
+    assert!(!text.contains("nothing is known"), "{text}");
+    let limits = &mut cluster.seen.config.as_mut().unwrap().limits;
+    (limits.trials, limits.own_containers) = (500, false);
+    let text = obstacles(&run, &cluster);
+    assert!(text.contains("the operator refuses the run: "), "{text}");
+    cluster.seen.config = Err("the operator was not found".to_owned());
+    let text = obstacles(&run, &cluster);
+    assert!(
+        text.contains(
+            "the administrator's limits, which the operator checks when the run is created"
+        ),
+        "{text}"
     );
 }
 
 #[test]
 fn labels_that_no_node_has_are_named() {
     let placement = json!({"placement": {"nodeSelector": {"pool": "bench"}}});
-    let text = obstacles(&spec("wasmtime", &placement), &cluster());
+    let text = obstacles(&run("wasmtime", &placement), &cluster());
     assert!(
         text.contains("none of the 1 nodes has the labels pool=bench"),
         "{text}"
@@ -119,7 +144,7 @@ fn a_quota_that_is_full_or_asks_for_more_is_named() {
             quotas: Ok(vec![quota]),
             ..cluster()
         };
-        obstacles(&spec("wasmtime", &json!({})), &cluster)
+        obstacles(&run("wasmtime", &json!({})), &cluster)
     };
     let full = text(quota("pods", "3", "3"));
     assert!(
@@ -143,7 +168,7 @@ fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
     let mut cluster = cluster();
     cluster.quotas = Err("you may not list quotas".to_owned());
     cluster.seen.rights = vec![("start runs", Ok(false))];
-    let text = obstacles(&spec("wasmtime", &json!({})), &cluster);
+    let text = obstacles(&run("wasmtime", &json!({})), &cluster);
     assert!(
         text.contains("not known: quotas (you may not list quotas)"),
         "{text}"
@@ -158,7 +183,7 @@ fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
 fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
     let scale =
         |name: &str| json!({"name": name, "scale": {"resource": "deployments", "name": name}});
-    let spec = spec(
+    let run = run(
         "wasmtime",
         &json!({"variants": [scale("shop"), scale("next")]}),
     );
@@ -166,7 +191,7 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
         "metadata": {"annotations": {"wasmbench.dev/offered": "true"}}, "spec": {"replicas": 0},
     });
     let mut cluster = cluster();
-    for (variant, object) in spec.variants.iter().zip([&offered, &json!({})]) {
+    for (variant, object) in run.spec.variants.iter().zip([&offered, &json!({})]) {
         let target = cluster.target(variant.scale.as_ref().unwrap()).unwrap();
         let found = Scalable {
             object: Ok(as_written(object)),
@@ -174,7 +199,7 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
         };
         cluster.scaled.insert(target, found);
     }
-    let text = obstacles(&spec, &cluster);
+    let text = obstacles(&run, &cluster);
     assert!(
         text.contains("next is never measured: deployments.apps/next is not offered"),
         "{text}"
@@ -185,7 +210,7 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
         found.may_scale = Ok(false);
         found.object = Err("you may not read it".to_owned());
     }
-    let text = obstacles(&spec, &cluster);
+    let text = obstacles(&run, &cluster);
     assert!(
         text.contains("shop: you may not patch deployments/scale in namespace bench"),
         "{text}"
