@@ -13,6 +13,7 @@ use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
+use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
@@ -272,5 +273,12 @@ fn node(node: &Node) -> NodeSeen {
         name: node.name_any(),
         labels: node.labels().clone(),
         handlers: handlers.map(names).filter(|names| !names.is_empty()),
+        cpus: cpus(node),
     }
+}
+
+/// The node's whole CPUs. The operator, too, goes by the capacity.
+fn cpus(node: &Node) -> Option<u32> {
+    let capacity = node.status.as_ref()?.capacity.as_ref()?;
+    u32::try_from(thousandths(&capacity.get("cpu")?.0)? / 1000).ok()
 }

@@ -26,8 +26,14 @@ pub fn written(objects: &[Value]) -> Written {
 
 /// The cluster, but for objects that runs scale.
 pub async fn look(cluster: &Cluster) -> Result<ClusterSeen, Error> {
+    let seen = read::read(cluster, None).await?;
+    let cold_starts = match &seen.config {
+        Ok(config) => rights::cold_starts(cluster, config).await?,
+        Err(why) => Err(why.clone()),
+    };
     Ok(ClusterSeen {
-        seen: read::read(cluster, None).await?,
+        seen,
+        cold_starts,
         quotas: read::quotas(cluster).await?,
         scaled: BTreeMap::new(),
     })

@@ -53,9 +53,9 @@ pub(super) fn not_offered(target: &Target, cluster: &ClusterSeen) -> Option<Stri
 pub(super) fn unknown(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
     cluster.scaled.iter().flat_map(|(target, found)| {
         let object = found.object.as_ref().err();
-        let object = object.map(|why| format!("not known: {target} ({why})"));
+        let object = object.map(|why| format!("{target} ({why})"));
         let right = found.may_scale.as_ref().err();
-        let right = right.map(|why| format!("not known: whether you may scale {target} ({why})"));
+        let right = right.map(|why| format!("whether you may scale {target} ({why})"));
         object.into_iter().chain(right)
     })
 }

@@ -1,25 +1,49 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::check::seen::{NodeSeen, RuntimeClassSeen};
+use crate::check::judge::{POLICIES, SCALE};
+use crate::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen};
+
+fn node(name: &str, handlers: &[&str]) -> NodeSeen {
+    let labels = [("kubernetes.io/os", "linux")];
+    let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    NodeSeen {
+        name: name.to_owned(),
+        labels: labels.into(),
+        handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
+        cpus: Some(2),
+    }
+}
 
 fn cluster() -> ClusterSeen {
-    let class = ("wasmtime".to_owned(), RuntimeClassSeen::default());
+    let class = RuntimeClassSeen {
+        handler: "wasmtime".to_owned(),
+        ..RuntimeClassSeen::default()
+    };
+    let class = ("wasmtime".to_owned(), class);
+    let policies = POLICIES.into_iter().chain([SCALE]);
+    let operator = OperatorSeen {
+        namespace: "wasmbench-system".to_owned(),
+        name: "wasmbench".to_owned(),
+        version: None,
+        available: true,
+    };
     let seen = Seen {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
-        resources: Ok(vec![]),
-        operators: Ok(vec![]),
+        resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
+        operators: Ok(vec![operator]),
         config: Ok(assumed::config()),
-        policies: Ok([].into()),
+        policies: Ok(policies.map(|one| format!("wasmbench-{one}")).collect()),
         pod_security: Ok(None),
         rights: vec![("start runs", Ok(true))],
         network_policies: Ok(vec![]),
         runtime_classes: Ok([class].into()),
-        nodes: Ok(vec![NodeSeen::default()]),
+        nodes: Ok(vec![node("node-1", &["runc", "wasmtime"])]),
     };
     ClusterSeen {
         seen,
+        cold_starts: Ok(true),
         quotas: Ok(vec![]),
         scaled: BTreeMap::new(),
     }
@@ -132,9 +156,123 @@ fn labels_that_no_node_has_are_named() {
     let placement = json!({"placement": {"nodeSelector": {"pool": "bench"}}});
     let text = obstacles(&run("wasmtime", &placement), &cluster());
     assert!(
-        text.contains("none of the 1 nodes has the labels pool=bench"),
+        text.contains(
+            "fails after ten minutes: no node has the labels pool=bench (spec.placement.nodeSelector)"
+        ),
         "{text}"
     );
+    let mut cluster = cluster();
+    let class = cluster.seen.runtime_classes.as_mut().unwrap();
+    let selector = &mut class.get_mut("wasmtime").unwrap().node_selector;
+    selector.insert("shim".to_owned(), "yes".to_owned());
+    let text = obstacles(&run("wasmtime", &json!({})), &cluster);
+    assert!(
+        text.contains("no node has the labels shim=yes (RuntimeClass wasmtime)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn more_cpus_than_any_node_has_are_named() {
+    let run = run(
+        "wasmtime",
+        &json!({"resources": {"requests": {"cpu": "8"}}}),
+    );
+    let text = obstacles(&run, &cluster());
+    assert!(text.contains("no node has 9 CPUs"), "{text}");
+    assert!(!text.contains("nothing is known"), "{text}");
+}
+
+#[test]
+fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
+    let run = run("wasmtime", &json!({}));
+    let text = |nodes: Vec<NodeSeen>| {
+        let mut cluster = cluster();
+        cluster.seen.nodes = Ok(nodes);
+        obstacles(&run, &cluster)
+    };
+    let (with, without) = (node("a", &["runc", "wasmtime"]), node("b", &["runc"]));
+    let nowhere = text(vec![without.clone()]);
+    assert!(
+        nowhere.contains(
+            "wasm is never measured: no handler 'wasmtime' of RuntimeClass wasmtime on b"
+        ),
+        "{nowhere}"
+    );
+    let partly = text(vec![with, without]);
+    assert!(
+        partly.contains("which have no handler 'wasmtime': b;"),
+        "{partly}"
+    );
+    assert!(!partly.contains("never measured"), "{partly}");
+    let silent = NodeSeen {
+        handlers: None,
+        ..node("c", &[])
+    };
+    let silent = text(vec![silent]);
+    assert!(
+        silent.contains("not known: whether wasm can be measured: c does not report"),
+        "{silent}"
+    );
+}
+
+#[test]
+fn what_check_finds_missing_stands_in_the_way() {
+    let run = run("wasmtime", &json!({}));
+    let text = |change: fn(&mut Seen)| {
+        let mut cluster = cluster();
+        change(&mut cluster.seen);
+        obstacles(&run, &cluster)
+    };
+    let elsewhere = text(|seen| {
+        seen.config.as_mut().unwrap().watch_namespaces = vec!["team-a".to_owned()];
+    });
+    assert!(
+        elsewhere.contains("the operator does not follow runs in namespace bench"),
+        "{elsewhere}"
+    );
+    let none = text(|seen| seen.operators = Ok(vec![]));
+    assert!(
+        none.contains("operator: there is none; helm install"),
+        "{none}"
+    );
+    let gone = text(|seen| seen.namespace_exists = Ok(false));
+    assert!(gone.contains("there is no namespace bench"), "{gone}");
+    for text in [&elsewhere, &none, &gone] {
+        assert!(!text.contains("nothing is known"), "{text}");
+    }
+    let unseen = text(|seen| seen.operators = Err("you may not list Deployments".to_owned()));
+    assert!(
+        unseen.contains("not known: operator (you may not list Deployments)"),
+        "{unseen}"
+    );
+}
+
+#[test]
+fn cold_starts_that_the_namespace_may_not_have_are_named_where_a_run_has_some() {
+    let text = |sweeps: Value, cold_starts: Answer<bool>| {
+        let cluster = ClusterSeen {
+            cold_starts,
+            ..cluster()
+        };
+        obstacles(&run("wasmtime", &json!({"sweeps": sweeps})), &cluster)
+    };
+    let cold = json!({"coldStart": {"samples": 5}});
+    let forbidden = text(cold.clone(), Ok(false));
+    assert!(
+        forbidden.contains("add namespace bench to coldStart.namespaces"),
+        "{forbidden}"
+    );
+    let unknown = text(
+        cold,
+        Err("you may not ask for the rights of others".to_owned()),
+    );
+    assert!(
+        unknown.contains("not known: whether coldStart.namespaces"),
+        "{unknown}"
+    );
+    let warm = text(json!({"warmLatency": {}}), Ok(false));
+    assert!(warm.contains("nothing is known"), "{warm}");
 }
 
 #[test]
@@ -174,7 +312,7 @@ fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
         "{text}"
     );
     assert!(
-        text.contains("you may not start runs in namespace bench"),
+        text.contains("right to start runs: not in namespace bench"),
         "{text}"
     );
 }
