@@ -58,13 +58,7 @@ pub fn of_file(text: &str, namespace: Option<&str>, suffix: &str) -> Result<Valu
     }
     let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
     admit(&run, &config())?;
-    let given = run.metadata.namespace.as_deref();
-    if let (Some(given), Some(wanted)) = (given, namespace)
-        && given != wanted
-    {
-        let (file, option) = (given.to_owned(), wanted.to_owned());
-        return Err(Error::OtherNamespace { file, option });
-    }
+    files::namespace(run.metadata.namespace.as_deref(), namespace)?;
     let base = run.metadata.name.or(run.metadata.generate_name);
     let mut metadata = json!({"name": fresh(&base.unwrap_or_default(), suffix)});
     // The rest, such as uid and owners, is that of another object.

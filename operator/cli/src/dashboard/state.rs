@@ -107,7 +107,7 @@ impl Dashboard {
             .cluster
             .at(namespace.as_deref().unwrap_or(self.cluster.namespace()));
         let seen = self.looked_at(&cluster).await?;
-        look_at_scaled(seen, &cluster, &[&run.spec], &Written::new()).await
+        look_at_scaled(seen, &cluster, &run.spec, &Written::new()).await
     }
 
     async fn looked_at(&self, cluster: &Cluster) -> Result<ClusterSeen, Error> {
