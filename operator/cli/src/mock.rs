@@ -40,3 +40,12 @@ pub fn nothing() -> (u16, Value) {
     let list = json!({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": []});
     (200, list)
 }
+
+/// The answer for what is not there.
+pub fn not_found() -> (u16, Value) {
+    let status = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 404,
+        "reason": "NotFound", "message": "not found",
+    });
+    (404, status)
+}

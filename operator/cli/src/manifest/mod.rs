@@ -1,10 +1,11 @@
 //! The check of a file before anything is created from it: against the schema and the rules of the
 //! CRD of this build, offline. The text of a file in, its runs and schedules or all that is wrong
-//! with it out. Pure: it reads nothing, and an administrator's limits are unknown to it.
+//! with it out; of other objects only what [`placeholder`] finds. Pure: it reads nothing, and an administrator's limits are unknown to it.
 
 pub mod image;
 pub mod name;
 mod place;
+mod placeholder;
 mod structure;
 
 use std::fmt;
@@ -21,7 +22,7 @@ use crate::manifest::place::line_of;
 use crate::manifest::structure::nearest;
 use crate::objects::placed_objects;
 
-/// The kinds that are checked; the others in a file are none of our business.
+/// The kinds that are checked by their schema.
 const KINDS: [&str; 2] = ["BenchmarkRun", "BenchmarkSchedule"];
 /// The marker of what `init` could not know.
 pub const PLACEHOLDER: &str = "CHANGE-ME";
@@ -92,16 +93,18 @@ pub fn checked(text: &str) -> Result<Vec<Value>, Problems> {
     let objects = placed_objects(text).map_err(unreadable)?;
     let (mut ours, mut problems) = (vec![], vec![]);
     for object in objects {
-        let Some(found) = problems_of(&object.value) else {
-            continue;
-        };
+        let own = problems_of(&object.value);
+        let is_ours = own.is_some();
+        let found = own.unwrap_or_else(|| placeholder::problems(&object.value));
         let placed = found.into_iter().map(|problem| {
             let field = format!("{}{}", object.within, problem.field);
             let line = line_of(text, object.document, &field);
             Problem { line, ..problem }
         });
         problems.extend(placed);
-        ours.push(object.value);
+        if is_ours {
+            ours.push(object.value);
+        }
     }
     if problems.is_empty() {
         Ok(ours)
@@ -152,6 +155,14 @@ fn problems_of(object: &Value) -> Option<Vec<Problem>> {
     }
     found.extend(wrong);
     Some(found)
+}
+
+/// The path of the field `name` in the one at the path `outer`.
+fn within(outer: &str, name: &str) -> String {
+    match outer {
+        "" => name.to_owned(),
+        _ => format!("{outer}.{name}"),
+    }
 }
 
 /// What the CRD's rules refuse.
@@ -311,6 +322,17 @@ mod tests {
         );
         let upper = with("registry.example.com/Team/server:1.0");
         assert!(upper.contains("in lower case"), "{upper}");
+    }
+
+    #[test]
+    fn a_placeholder_in_a_foreign_object_is_refused_with_its_line() {
+        let copy = "kind: Deployment\nmetadata: {name: a}\nspec:\n  nodeSelector:\n    host: CHANGE-ME\n  args: [-c, x]\n---\n";
+        let text = format!("{copy}{}", run(WORKLOADS));
+        assert_eq!(
+            refusal(&text),
+            "spec.nodeSelector.host: replace the placeholder CHANGE-ME (line 5)"
+        );
+        assert!(checked(&text.replace("CHANGE-ME", "bench-1")).is_ok());
     }
 
     #[test]

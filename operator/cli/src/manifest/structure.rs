@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use crate::manifest::{PLACEHOLDER, Problem, image};
+use crate::manifest::{PLACEHOLDER, Problem, image, within};
 
 /// The fewest characters that two names must share for one to be a misspelling of the other, as
 /// strsim's similarity.
@@ -93,10 +93,7 @@ fn wrong_type(wanted: &str, is_either: bool, value: &Value) -> String {
 }
 
 fn object(schema: &Value, value: &Value, field: &str, found: &mut Vec<Problem>) {
-    let at = |name: &str| match field {
-        "" => name.to_owned(),
-        _ => format!("{field}.{name}"),
-    };
+    let at = |name: &str| within(field, name);
     for required in schema["required"].as_array().into_iter().flatten() {
         let name = required.as_str().unwrap_or_default();
         if value.get(name).is_none() {

@@ -7,6 +7,8 @@ use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_core::scale::{Target, TargetSeen};
 
+use crate::assumed;
+use crate::check::seen::Answer;
 use crate::check::{read, rights};
 use crate::cluster::Cluster;
 use crate::error::Error;
@@ -88,13 +90,48 @@ pub async fn look_at_scaled(
     let targets: BTreeSet<Target> = scales.filter_map(|scale| seen.target(scale)).collect();
     for target in targets {
         let may_scale = rights::may_scale(cluster, &target).await?;
-        let object = match written.get(&(target.kind.clone(), target.name.clone())) {
-            Some(written) => Ok(written.clone()),
-            None => read::target(cluster, &target).await?,
+        let mut object = read::target(cluster, &target).await?;
+        let of_file = of_file(&target, written);
+        let is_to_apply = of_file.is_some() && is_missing(&object);
+        if let Some(of_file) = of_file.filter(|_| is_to_apply) {
+            object = Ok(of_file.clone());
+        }
+        let scalable = Scalable {
+            object,
+            is_to_apply,
+            may_scale,
         };
-        seen.scaled.insert(target, Scalable { object, may_scale });
+        seen.scaled.insert(target, scalable);
     }
     Ok(seen)
+}
+
+/// The object as the file has it.
+fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a TargetSeen> {
+    written.get(&(target.kind.clone(), target.name.clone()))
+}
+
+fn is_missing(object: &Answer<TargetSeen>) -> bool {
+    object.as_ref().is_ok_and(|found| found.uid.is_none())
+}
+
+/// An object that a run of this spec scales and that is in its file alone.
+pub async fn not_applied(
+    cluster: &Cluster,
+    spec: &BenchmarkRunSpec,
+    written: &Written,
+) -> Result<Option<Target>, Error> {
+    // A kind that only the administrator has allowed is not known here.
+    let allowed = assumed::config().scale;
+    let scales = spec.variants.iter();
+    let scales = scales.filter_map(|variant| allowed.target(variant.scale.as_ref()?));
+    for target in scales {
+        let is_written = of_file(&target, written).is_some();
+        if is_written && is_missing(&read::target(cluster, &target).await?) {
+            return Ok(Some(target));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -127,14 +164,39 @@ mod tests {
         assert_eq!(seen.seen.namespace, "bench");
     }
 
-    #[test]
-    fn a_copy_in_the_file_counts_as_if_it_were_there() {
-        let copy = json!({
+    #[tokio::test]
+    async fn a_copy_in_the_file_alone_counts_and_is_to_be_applied() {
+        let answer = |path: &str| {
+            if path.contains("/deployments/") {
+                mock::not_found()
+            } else {
+                mock::nothing()
+            }
+        };
+        let (cluster, _) = mock::cluster(answer);
+        let spec = json!({
+            "variants": [{"name": "shop", "scale": {"resource": "deployments", "name": "shop-bench"}}],
+            "workloads": [{"name": "hello"}], "sweeps": {"warmLatency": {}},
+        });
+        let run = BenchmarkRun::new("own", serde_json::from_value(spec).unwrap());
+        let written = written(&[copy()]);
+        let (_, seen) = Namespaces::new(cluster, written).read(&run).await.unwrap();
+        let found = seen.scaled.values().next().unwrap();
+        assert!(found.is_to_apply, "{found:?}");
+        assert!(found.object.as_ref().unwrap().is_offered, "{found:?}");
+    }
+
+    fn copy() -> Value {
+        json!({
             "kind": "Deployment",
             "metadata": {"name": "shop-bench", "annotations": {"wasmbench.dev/offered": "true"}},
             "spec": {"replicas": 0},
-        });
-        let written = written(&[copy, json!({"kind": "BenchmarkRun", "metadata": {}})]);
+        })
+    }
+
+    #[test]
+    fn the_objects_of_a_file_are_found_by_kind_and_name() {
+        let written = written(&[copy(), json!({"kind": "BenchmarkRun", "metadata": {}})]);
         let found = &written[&("Deployment".to_owned(), "shop-bench".to_owned())];
         assert!(found.is_offered && found.replicas == 0, "{found:?}");
         assert_eq!(written.len(), 1);

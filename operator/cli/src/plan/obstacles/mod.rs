@@ -56,6 +56,7 @@ pub fn obstacles(run: &BenchmarkRun, cluster: &ClusterSeen) -> String {
     lines.extend(refused(run, &cluster.seen));
     let variants = spec.variants.iter();
     lines.extend(variants.filter_map(|variant| scaled::refused(variant, cluster)));
+    lines.extend(scaled::to_apply(cluster));
     lines.extend(skipped(spec, cluster));
     lines.extend(cold_starts(spec, cluster));
     lines.extend(nodes::unmatched(spec, cluster));

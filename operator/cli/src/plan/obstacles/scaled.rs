@@ -13,6 +13,8 @@ use crate::plan::obstacles::ClusterSeen;
 pub struct Scalable {
     /// The object.
     pub object: Answer<TargetSeen>,
+    /// Whether it is in the file of the run and not in the cluster.
+    pub is_to_apply: bool,
     /// Whether the user may set how many pods it makes, which starting such a run takes.
     pub may_scale: Answer<bool>,
 }
@@ -39,6 +41,17 @@ pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String
             "{name}: you may not patch {}/scale in namespace {namespace}, and who starts the run has to; the role edit has \
              that right",
             scale.resource
+        )
+    })
+}
+
+/// That the object has to be created before the run can scale it.
+pub(super) fn to_apply(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
+    let of_file = cluster.scaled.iter().filter(|(_, found)| found.is_to_apply);
+    of_file.map(|(target, _)| {
+        format!(
+            "{target} is in the file and not in the cluster: kubectl apply -f FILE creates it and the run; kubectl wasmbench start \
+             creates the run alone"
         )
     })
 }

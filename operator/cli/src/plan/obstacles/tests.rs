@@ -333,6 +333,7 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
         let target = cluster.target(variant.scale.as_ref().unwrap()).unwrap();
         let found = Scalable {
             object: Ok(as_written(object)),
+            is_to_apply: false,
             may_scale: Ok(true),
         };
         cluster.scaled.insert(target, found);
@@ -344,6 +345,15 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
     );
     assert!(!text.contains("shop is never measured"), "{text}");
     assert!(text.contains("because one variant is left"), "{text}");
+    assert!(!text.contains("in the file"), "{text}");
+    for found in cluster.scaled.values_mut() {
+        found.is_to_apply = true;
+    }
+    let text = obstacles(&run, &cluster);
+    assert!(
+        text.contains("deployments.apps/shop is in the file and not in the cluster: kubectl apply"),
+        "{text}"
+    );
     for found in cluster.scaled.values_mut() {
         found.may_scale = Ok(false);
         found.object = Err("you may not read it".to_owned());
