@@ -3,6 +3,7 @@
 //! with it out; of other objects only what [`placeholder`] finds. Pure: it reads nothing, and an administrator's limits are unknown to it.
 
 pub mod image;
+mod metadata;
 pub mod name;
 mod place;
 mod placeholder;
@@ -17,7 +18,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, GROUP, VERSION};
 
-use crate::manifest::name::object_name;
 use crate::manifest::place::line_of;
 use crate::manifest::structure::nearest;
 use crate::objects::placed_objects;
@@ -87,7 +87,7 @@ impl fmt::Display for Problems {
 /// server is to see every field, too.
 pub fn checked(text: &str) -> Result<Vec<Value>, Problems> {
     let unreadable = |error: String| {
-        let message = format!("it is neither JSON nor YAML of Kubernetes objects: {error}");
+        let message = format!("it does not read as Kubernetes objects in JSON or YAML: {error}");
         Problems(vec![Problem::new("", message)])
     };
     let objects = placed_objects(text).map_err(unreadable)?;
@@ -142,13 +142,13 @@ fn problems_of(object: &Value) -> Option<Vec<Problem>> {
         let message = format!("\"{version}\" is not served; write {expected}");
         found.push(Problem::new("apiVersion", message));
     }
-    found.extend(metadata(object));
+    found.extend(metadata::problems(object));
     let mut written = object.clone();
     if let Some(fields) = written.as_object_mut() {
         // The API server takes no status from a file.
         fields.remove("status");
     }
-    let wrong = structure::problems(schema, &written);
+    let wrong = structure::problems(schema, &written, "");
     // As on the API server, the rules are for objects of the right shape.
     if wrong.is_empty() {
         found.extend(broken_rules(schema, &written));
@@ -171,27 +171,6 @@ fn broken_rules(schema: &Value, object: &Value) -> Vec<Problem> {
     let refused = checked.err().map(ValidationErrors::into_vec);
     let problem = |one: kube_cel::ValidationError| Problem::new(one.field_path, one.message);
     refused.into_iter().flatten().map(problem).collect()
-}
-
-/// Names become part of URLs, and `start` needs one to begin with.
-fn metadata(object: &Value) -> Vec<Problem> {
-    let text = |name: &str| object.pointer(&format!("/metadata/{name}"));
-    let mut found = vec![];
-    if text("name").is_none() && text("generateName").is_none() {
-        found.push(Problem::new("metadata.name", "give the object a name"));
-    }
-    for field in ["name", "namespace"] {
-        let Some(value) = text(field) else { continue };
-        let Some(name) = value.as_str() else {
-            let message = format!("write \"{value}\" in quotes");
-            found.push(Problem::new(format!("metadata.{field}"), message));
-            continue;
-        };
-        if let Err(message) = object_name(name) {
-            found.push(Problem::new(format!("metadata.{field}"), message));
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -353,6 +332,26 @@ mod tests {
             "{refused}"
         );
         assert!(refused.contains("(line 5)"), "{refused}");
+    }
+
+    #[test]
+    fn metadata_has_known_fields_alone_and_labels_are_text() {
+        let with = |metadata: &str| run(WORKLOADS).replace("{name: own}", metadata);
+        assert_eq!(
+            refusal(&with("{name: own, label: {team: shop}}")),
+            "metadata.label: there is no such field; did you mean labels? (line 3)"
+        );
+        assert_eq!(
+            refusal(&with("{name: own, labels: {week: 7}}")),
+            "metadata.labels.week: write \"7\" in quotes (line 3)"
+        );
+        assert_eq!(
+            refusal(&with("{name: 7}")),
+            "metadata.name: write \"7\" in quotes (line 3)"
+        );
+        let saved = "{name: own, uid: abc, generation: 1, creationTimestamp: null, labels: {a: b}, \
+                     managedFields: [{manager: kubectl, fieldsV1: {'f:spec': {}}}], ownerReferences: [{kind: A}]}";
+        assert!(checked(&with(saved)).is_ok());
     }
 
     #[test]

@@ -11,10 +11,10 @@ const SIMILAR: f64 = 0.75;
 /// The most known fields that are listed where none is similar.
 const LISTED: usize = 12;
 
-/// Everything that is wrong with the structure of `value`.
-pub fn problems(schema: &Value, value: &Value) -> Vec<Problem> {
+/// Everything that is wrong with the structure of `value`, which is at the path `field`.
+pub fn problems(schema: &Value, value: &Value, field: &str) -> Vec<Problem> {
     let mut found = vec![];
-    check(schema, value, "", &mut found);
+    check(schema, value, field, &mut found);
     found
 }
 
@@ -264,7 +264,7 @@ mod tests {
         let wrong = |wanted: &str, value: Value| {
             let schema =
                 json!({"type": wanted, "properties": {"a": {}}, "items": {"type": "string"}});
-            let found = problems(&schema, &value);
+            let found = problems(&schema, &value, "");
             assert_eq!(found.len(), 1, "{wanted}, {value}");
             found[0].message.clone()
         };
@@ -287,6 +287,7 @@ mod tests {
         let found = problems(
             &schema,
             &json!([{"name": "a"}, {"name": "b"}, {"name": "a"}]),
+            "",
         );
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].field, "[2]");
