@@ -200,6 +200,7 @@ fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
             lines.push(what);
         }
     }
+    lines.extend(quotas::unknown(spec, cluster));
     lines.extend(scaled::unknown(cluster));
     lines
 }

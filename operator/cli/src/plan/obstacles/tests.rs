@@ -302,6 +302,31 @@ fn a_quota_that_is_full_or_asks_for_more_is_named() {
 }
 
 #[test]
+fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
+    let expression = json!({"scopeName": "PriorityClass", "operator": "In", "values": ["high"]});
+    for scopes in [
+        json!({"scopes": ["BestEffort"]}),
+        json!({"scopeSelector": {"matchExpressions": [expression]}}),
+    ] {
+        let mut quota = quota("pods", "3", "3");
+        quota.spec = Some(serde_json::from_value(scopes).unwrap());
+        let cluster = ClusterSeen {
+            quotas: Ok(vec![quota]),
+            ..cluster()
+        };
+        let text = obstacles(&run("wasmtime", &json!({})), &cluster);
+        assert!(
+            text.contains("nothing is known to stand in the way"),
+            "{text}"
+        );
+        assert!(
+            text.contains("not known: whether the scopes of this quota hold the pod of container: quota small allows 3"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
     let mut cluster = cluster();
     cluster.quotas = Err("you may not list quotas".to_owned());
