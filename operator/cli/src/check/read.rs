@@ -16,11 +16,11 @@ use serde::de::DeserializeOwned;
 use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
+use wasmbench_core::scale::{Target, TargetSeen, obstacle, template_labels, without_pods};
 
 use crate::check::answer::answer;
 use crate::check::rights::rights;
-use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use crate::check::seen::{Answer, NodeSeen, ObjectSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
 
@@ -194,7 +194,7 @@ fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
 }
 
 /// An object that a run is to scale. What scales it by itself is not looked for.
-pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetSeen>, Error> {
+pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObjectSeen>, Error> {
     let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
     let client = cluster.client().clone();
@@ -203,7 +203,7 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
     let found = answer("read it", found).await?;
     let object = match found {
         Ok(Some(object)) => object,
-        Ok(None) => return Ok(Ok(TargetSeen::default())),
+        Ok(None) => return Ok(Ok(ObjectSeen::default())),
         Err(why) => return Ok(Err(why)),
     };
     // Its kind may have none.
@@ -213,13 +213,17 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
         let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
         let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
         let offer = object.annotations().get(labels::OFFERED);
-        TargetSeen {
+        let target = TargetSeen {
             uid: object.uid(),
             replicas: u32::try_from(replicas).unwrap_or_default(),
             is_offered: offer.is_some_and(|offer| offer == "true"),
             without_pods: without_pods(target, scale.as_ref()),
             obstacle: obstacle(target, &object.data, &[]),
             ..TargetSeen::default()
+        };
+        ObjectSeen {
+            target,
+            node_selector: template_labels(&object.data),
         }
     }))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::observed;
+use wasmbench_core::scale::TargetSeen;
 
 /// What was read, or why it could not be, for people.
 pub type Answer<T> = Result<T, String>;
@@ -55,6 +56,15 @@ pub struct RuntimeClassSeen {
     /// The name of its handler in the node's container runtime.
     pub handler: String,
     /// Labels of the nodes that have it.
+    pub node_selector: BTreeMap<String, String>,
+}
+
+/// An object that a run is to scale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectSeen {
+    /// What decides whether it may be scaled.
+    pub target: TargetSeen,
+    /// Labels of the nodes that its template asks for.
     pub node_selector: BTreeMap<String, String>,
 }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube::ResourceExt as _;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
-use wasmbench_core::scale::{Target, TargetSeen};
+use wasmbench_core::scale::Target;
 
 use crate::assumed;
-use crate::check::seen::Answer;
+use crate::check::seen::{Answer, ObjectSeen};
 use crate::check::{read, rights};
 use crate::cluster::Cluster;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::plan::earlier::{Earlier, earlier};
 use crate::plan::obstacles::{ClusterSeen, Scalable, as_written};
 
 /// Objects of a file by kind and name, as they will be.
-pub type Written = BTreeMap<(String, String), TargetSeen>;
+pub type Written = BTreeMap<(String, String), ObjectSeen>;
 
 /// The objects of a file that runs could scale.
 pub fn written(objects: &[Value]) -> Written {
@@ -107,12 +107,14 @@ pub async fn look_at_scaled(
 }
 
 /// The object as the file has it.
-fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a TargetSeen> {
+fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a ObjectSeen> {
     written.get(&(target.kind.clone(), target.name.clone()))
 }
 
-fn is_missing(object: &Answer<TargetSeen>) -> bool {
-    object.as_ref().is_ok_and(|found| found.uid.is_none())
+fn is_missing(object: &Answer<ObjectSeen>) -> bool {
+    object
+        .as_ref()
+        .is_ok_and(|found| found.target.uid.is_none())
 }
 
 /// An object that a run of this spec scales and that is in its file alone.
@@ -151,16 +153,16 @@ mod tests {
         let mut run = BenchmarkRun::new("own", serde_json::from_value(spec).unwrap());
         run.metadata.namespace = Some("team-a".to_owned());
         let mut namespaces = Namespaces::new(cluster, Written::new());
-        let (_, seen) = namespaces.read(&run).await.unwrap();
+        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
         assert_eq!(seen.seen.namespace, "team-a");
         let calls = log.lock().unwrap().clone();
         let is_there = |part: &str| calls.iter().any(|call| call.contains(part));
         assert!(is_there("/namespaces/team-a/resourcequotas"), "{calls:?}");
         assert!(!is_there("/namespaces/bench"), "{calls:?}");
-        namespaces.read(&run).await.unwrap();
+        Box::pin(namespaces.read(&run)).await.unwrap();
         assert_eq!(log.lock().unwrap().len(), calls.len(), "it is read once");
         run.metadata.namespace = None;
-        let (_, seen) = namespaces.read(&run).await.unwrap();
+        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
         assert_eq!(seen.seen.namespace, "bench");
     }
 
@@ -180,10 +182,12 @@ mod tests {
         });
         let run = BenchmarkRun::new("own", serde_json::from_value(spec).unwrap());
         let written = written(&[copy()]);
-        let (_, seen) = Namespaces::new(cluster, written).read(&run).await.unwrap();
+        let mut namespaces = Namespaces::new(cluster, written);
+        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
         let found = seen.scaled.values().next().unwrap();
         assert!(found.is_to_apply, "{found:?}");
-        assert!(found.object.as_ref().unwrap().is_offered, "{found:?}");
+        let object = found.object.as_ref().unwrap();
+        assert!(object.target.is_offered, "{found:?}");
     }
 
     fn copy() -> Value {
@@ -197,7 +201,7 @@ mod tests {
     #[test]
     fn the_objects_of_a_file_are_found_by_kind_and_name() {
         let written = written(&[copy(), json!({"kind": "BenchmarkRun", "metadata": {}})]);
-        let found = &written[&("Deployment".to_owned(), "shop-bench".to_owned())];
+        let found = &written[&("Deployment".to_owned(), "shop-bench".to_owned())].target;
         assert!(found.is_offered && found.replicas == 0, "{found:?}");
         assert_eq!(written.len(), 1);
     }

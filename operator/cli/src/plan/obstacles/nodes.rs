@@ -2,7 +2,7 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::Variant;
-use wasmbench_core::demands::{RuntimeClassLabels, demands};
+use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::fit;
 use wasmbench_core::observed::{self, Demands};
 use wasmbench_core::subject::subject;
@@ -17,7 +17,16 @@ fn demanded(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Demands {
         |(name, class): (&String, &RuntimeClassSeen)| (name.clone(), class.node_selector.clone());
     let classes = cluster.seen.runtime_classes.iter().flatten();
     let classes: RuntimeClassLabels = classes.map(labels).collect();
-    let mut demanded = demands(spec, &cluster.config(), &classes, None);
+    let templates: TemplateLabels = cluster
+        .scaled
+        .iter()
+        .filter_map(|(target, found)| {
+            let object = found.object.as_ref().ok()?;
+            Some((target.clone(), object.node_selector.clone()))
+        })
+        .collect();
+    let demanded = demands(spec, &cluster.config(), &classes, None);
+    let mut demanded = with_templates(demanded, &templates);
     // Which architectures the images have is not known without the operator's settings.
     demanded.labels.retain(|label| !label.values.is_empty());
     demanded

@@ -3,16 +3,16 @@
 use serde_json::Value;
 use wasmbench_api::labels;
 use wasmbench_api::run::Variant;
-use wasmbench_core::scale::{Target, TargetSeen};
+use wasmbench_core::scale::{Target, TargetSeen, template_labels};
 
-use crate::check::seen::Answer;
+use crate::check::seen::{Answer, ObjectSeen};
 use crate::plan::obstacles::ClusterSeen;
 
 /// An object that a run is to scale.
 #[derive(Clone, Debug)]
 pub struct Scalable {
     /// The object.
-    pub object: Answer<TargetSeen>,
+    pub object: Answer<ObjectSeen>,
     /// Whether it is in the file of the run and not in the cluster.
     pub is_to_apply: bool,
     /// Whether the user may set how many pods it makes, which starting such a run takes.
@@ -20,14 +20,18 @@ pub struct Scalable {
 }
 
 /// An object as it will be once it is created from its file.
-pub fn as_written(object: &Value) -> TargetSeen {
+pub fn as_written(object: &Value) -> ObjectSeen {
     let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
-    TargetSeen {
+    let target = TargetSeen {
         // The API server gives it one.
         uid: Some(String::new()),
         replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
         is_offered: object["metadata"]["annotations"][labels::OFFERED] == "true",
         ..TargetSeen::default()
+    };
+    ObjectSeen {
+        target,
+        node_selector: template_labels(object),
     }
 }
 
@@ -59,7 +63,7 @@ pub(super) fn to_apply(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
 /// Why this is left alone, in the words of the operator.
 pub(super) fn not_offered(target: &Target, cluster: &ClusterSeen) -> Option<String> {
     let found = cluster.scaled.get(target)?.object.as_ref().ok()?;
-    found.not_offered(target, &cluster.seen.namespace)
+    found.target.not_offered(target, &cluster.seen.namespace)
 }
 
 /// What the user's rights do not show of the objects.

@@ -351,7 +351,8 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
         &json!({"variants": [scale("shop"), scale("next")]}),
     );
     let offered = json!({
-        "metadata": {"annotations": {"wasmbench.dev/offered": "true"}}, "spec": {"replicas": 0},
+        "metadata": {"annotations": {"wasmbench.dev/offered": "true"}},
+        "spec": {"replicas": 0, "template": {"spec": {"nodeSelector": {"host": "bench-9"}}}},
     });
     let mut cluster = cluster();
     for (variant, object) in run.spec.variants.iter().zip([&offered, &json!({})]) {
@@ -371,6 +372,10 @@ fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
     assert!(!text.contains("shop is never measured"), "{text}");
     assert!(text.contains("because one variant is left"), "{text}");
     assert!(!text.contains("in the file"), "{text}");
+    assert!(
+        text.contains("host=bench-9 (the template of deployments.apps/shop)"),
+        "{text}"
+    );
     for found in cluster.scaled.values_mut() {
         found.is_to_apply = true;
     }
