@@ -331,6 +331,20 @@ pub enum Error {
     /// Output cannot be written.
     #[error("could not write the output: {0}")]
     Output(#[source] std::io::Error),
+    /// An object that the run is to scale is in its file alone.
+    #[error(
+        "the file also holds {object}, which the run scales and which is not in namespace {namespace}, and start creates the run \
+         alone; create all of the file with: kubectl apply -n {namespace} -f FILE, and follow its run with: kubectl wasmbench \
+         get {run} -n {namespace} -w"
+    )]
+    NotApplied {
+        /// The object.
+        object: String,
+        /// Namespace of the run.
+        namespace: String,
+        /// Name of the run in the file.
+        run: String,
+    },
 }
 
 /// The innermost cause: the outer ones only repeat that a request failed.

@@ -80,6 +80,20 @@ pub fn read(path: &Path) -> Result<String, Error> {
     })
 }
 
+/// The namespace that a file and the option name, unless they differ; `None` if neither names one.
+pub fn namespace<'a>(
+    of_file: Option<&'a str>,
+    option: Option<&'a str>,
+) -> Result<Option<&'a str>, Error> {
+    match (of_file, option) {
+        (Some(file), Some(option)) if file != option => Err(Error::OtherNamespace {
+            file: file.to_owned(),
+            option: option.to_owned(),
+        }),
+        _ => Ok(of_file.or(option)),
+    }
+}
+
 fn object_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::File {
         path: directory.to_owned(),

@@ -23,6 +23,8 @@ pub mod history;
 pub mod init;
 pub mod live;
 pub mod manifest;
+#[cfg(test)]
+mod mock;
 pub mod objects;
 pub mod plan;
 pub mod read;

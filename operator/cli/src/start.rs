@@ -9,6 +9,7 @@ use crate::args::{ClusterArgs, StartArgs};
 use crate::assumed::config;
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::plan::cluster::{not_applied, written};
 use crate::{files, get, manifest, note};
 
 /// The characters of a suffix: without vowels and what looks alike, as Kubernetes does it.
@@ -21,13 +22,10 @@ const LONGEST: usize = 57;
 /// Starts the run and follows it until its end.
 pub async fn run(args: &ClusterArgs, start: &StartArgs) -> Result<u8, Error> {
     let suffix = suffix()?;
+    let text = start.what.path().map(files::read).transpose()?;
     // A file is refused before anything is asked of a cluster.
-    let of_file = match start.what.path() {
-        Some(path) => Some(of_file(
-            &files::read(path)?,
-            args.namespace.as_deref(),
-            &suffix,
-        )?),
+    let of_file = match &text {
+        Some(text) => Some(of_file(text, args.namespace.as_deref(), &suffix)?),
         None => None,
     };
     let cluster = Cluster::connect(args).await?;
@@ -40,11 +38,49 @@ pub async fn run(args: &ClusterArgs, start: &StartArgs) -> Result<u8, Error> {
     };
     let namespace = run["metadata"]["namespace"].as_str();
     let cluster = cluster.at(namespace.unwrap_or(cluster.namespace()));
+    if let Some(text) = &text {
+        check_others(&cluster, &run, text).await?;
+    }
     cluster.create_run(&run).await?;
     let name = run["metadata"]["name"].as_str().unwrap_or_default();
     note(&format!("benchmarkrun.{GROUP}/{name} created\n"));
     let created = cluster.run(name).await?;
     Box::pin(get::follow(&cluster, created, start.output.format())).await
+}
+
+/// Refuses a run that scales what is in its file alone, and notes what else of the file is not created.
+async fn check_others(cluster: &Cluster, run: &Value, text: &str) -> Result<(), Error> {
+    let objects = files::objects(text).unwrap_or_default();
+    let (runs, others): (Vec<Value>, Vec<Value>) = objects
+        .into_iter()
+        .partition(|object| object["kind"] == "BenchmarkRun");
+    let name = |object: &Value| {
+        object["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let typed: BenchmarkRun = manifest::typed(run).map_err(Error::Manifest)?;
+    let missing = not_applied(cluster, &typed.spec, &written(&others)).await?;
+    if let Some(target) = missing {
+        return Err(Error::NotApplied {
+            object: format!("{} {}", target.kind, target.name),
+            namespace: cluster.namespace().to_owned(),
+            run: runs.first().map(name).unwrap_or_default(),
+        });
+    }
+    let kind = |object: &Value| object["kind"].as_str().unwrap_or_default().to_owned();
+    let others: Vec<String> = others
+        .iter()
+        .map(|one| format!("{} {}", kind(one), name(one)))
+        .collect();
+    if !others.is_empty() {
+        note(&format!(
+            "note: of the file only the run is created, and not {}\n",
+            others.join(", ")
+        ));
+    }
+    Ok(())
 }
 
 /// The run of a file, with a fresh name, as the API server gets it.
@@ -58,13 +94,7 @@ pub fn of_file(text: &str, namespace: Option<&str>, suffix: &str) -> Result<Valu
     }
     let run: BenchmarkRun = manifest::typed(object).map_err(Error::Manifest)?;
     admit(&run, &config())?;
-    let given = run.metadata.namespace.as_deref();
-    if let (Some(given), Some(wanted)) = (given, namespace)
-        && given != wanted
-    {
-        let (file, option) = (given.to_owned(), wanted.to_owned());
-        return Err(Error::OtherNamespace { file, option });
-    }
+    files::namespace(run.metadata.namespace.as_deref(), namespace)?;
     let base = run.metadata.name.or(run.metadata.generate_name);
     let mut metadata = json!({"name": fresh(&base.unwrap_or_default(), suffix)});
     // The rest, such as uid and owners, is that of another object.
@@ -114,6 +144,7 @@ fn suffix() -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mock;
 
     const SAMPLE: &str = include_str!("../../../manifests/samples/quickstart.yaml");
     const NIGHTLY: &str = include_str!("../../../manifests/samples/nightly.yaml");
@@ -132,6 +163,58 @@ mod tests {
         );
         assert_eq!(fresh(&"a".repeat(80), "x7k2p").len(), 63);
         assert_eq!(fresh("own-", "x7k2p"), "own-x7k2p");
+    }
+
+    /// As `init --from` writes it.
+    const COPIES: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop-bench, annotations: {wasmbench.dev/offered: 'true'}}
+spec: {replicas: 0}
+---
+apiVersion: wasmbench.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: shop}
+spec:
+  variants: [{name: shop, scale: {resource: deployments, name: shop-bench, port: 8080}}]
+  workloads: [{name: request}]
+  sweeps: {warmLatency: {}}
+";
+
+    #[tokio::test]
+    async fn a_run_that_scales_what_is_in_its_file_alone_is_refused() {
+        let run = of_file(COPIES, None, "x7k2p").unwrap();
+        let (cluster, log) = mock::cluster(|_| mock::not_found());
+        let error = check_others(&cluster, &run, COPIES).await.unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("Deployment shop-bench") && error.contains("get shop -n bench -w"),
+            "{error}"
+        );
+        let asked = log.lock().unwrap().clone();
+        assert!(
+            asked.iter().all(|line| line.starts_with("GET ")),
+            "{asked:?}"
+        );
+        let there = |path: &str| {
+            let metadata = json!({"name": "shop-bench", "namespace": "bench", "uid": "1"});
+            let kind = if path.ends_with("/scale") {
+                "Scale"
+            } else {
+                "Deployment"
+            };
+            let version = if path.ends_with("/scale") {
+                "autoscaling/v1"
+            } else {
+                "apps/v1"
+            };
+            (
+                200,
+                json!({"apiVersion": version, "kind": kind, "metadata": metadata}),
+            )
+        };
+        let (cluster, _) = mock::cluster(there);
+        assert!(check_others(&cluster, &run, COPIES).await.is_ok());
     }
 
     #[test]

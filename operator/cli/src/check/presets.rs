@@ -100,13 +100,9 @@ fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeS
         let found = format!("{presets}: no node has the labels that it requires");
         return Finding::new(what, State::Skipped, found, remedy);
     }
-    let lacks = |node: &&&NodeSeen| {
-        let handlers = node.handlers.as_ref();
-        handlers.is_some_and(|handlers| !handlers.contains(handler))
-    };
     let missing: Vec<&str> = nodes
         .iter()
-        .filter(lacks)
+        .filter(|node| node.lacks(handler))
         .map(|node| node.name.as_str())
         .collect();
     if !missing.is_empty() {
@@ -131,7 +127,7 @@ fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeS
 }
 
 /// `node-1, node-2 and 7 more`.
-fn named(nodes: &[&str]) -> String {
+pub(crate) fn named(nodes: &[&str]) -> String {
     let shown = nodes[..nodes.len().min(MAX_NAMED)].join(", ");
     match nodes.len().saturating_sub(MAX_NAMED) {
         0 => shown,

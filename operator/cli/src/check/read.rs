@@ -14,13 +14,14 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::owner::is_offered;
+use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::scale::{Target, TargetSeen, obstacle, without_pods};
+use wasmbench_core::scale::{Target, TargetSeen, obstacle, template_labels, without_pods};
 
 use crate::check::answer::answer;
 use crate::check::rights::rights;
-use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use crate::check::seen::{Answer, NodeSeen, ObjectSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
 
@@ -194,7 +195,7 @@ fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
 }
 
 /// An object that a run is to scale. What scales it by itself is not looked for.
-pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetSeen>, Error> {
+pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObjectSeen>, Error> {
     let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
     let client = cluster.client().clone();
@@ -203,7 +204,7 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
     let found = answer("read it", found).await?;
     let object = match found {
         Ok(Some(object)) => object,
-        Ok(None) => return Ok(Ok(TargetSeen::default())),
+        Ok(None) => return Ok(Ok(ObjectSeen::default())),
         Err(why) => return Ok(Err(why)),
     };
     // Its kind may have none.
@@ -212,13 +213,17 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<TargetS
     Ok(scale.map(|scale| {
         let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
         let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
-        TargetSeen {
+        let target = TargetSeen {
             uid: object.uid(),
             replicas: u32::try_from(replicas).unwrap_or_default(),
             is_offered: is_offered(&object.metadata),
             without_pods: without_pods(target, scale.as_ref()),
             obstacle: obstacle(target, &object.data, &[]),
             ..TargetSeen::default()
+        };
+        ObjectSeen {
+            target,
+            node_selector: template_labels(&object.data),
         }
     }))
 }
@@ -272,5 +277,12 @@ fn node(node: &Node) -> NodeSeen {
         name: node.name_any(),
         labels: node.labels().clone(),
         handlers: handlers.map(names).filter(|names| !names.is_empty()),
+        cpus: cpus(node),
     }
+}
+
+/// The node's whole CPUs. The operator, too, goes by the capacity.
+fn cpus(node: &Node) -> Option<u32> {
+    let capacity = node.status.as_ref()?.capacity.as_ref()?;
+    u32::try_from(thousandths(&capacity.get("cpu")?.0)? / 1000).ok()
 }

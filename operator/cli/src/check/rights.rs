@@ -1,10 +1,12 @@
 //! Asks the API server what the user may do.
 
 use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec, SubjectAccessReview,
+    SubjectAccessReviewSpec,
 };
 use kube::Api;
 use kube::api::PostParams;
+use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 
 use crate::check::answer::answer;
@@ -70,4 +72,32 @@ pub async fn may_scale(cluster: &Cluster, target: &Target) -> Result<Answer<bool
         Some("scale"),
     )
     .await
+}
+
+/// Whether the account of cold starts may create pods in the namespace, as the operator asks it. Few users may ask
+/// for the rights of others.
+pub async fn cold_starts(
+    cluster: &Cluster,
+    config: &OperatorConfig,
+) -> Result<Answer<bool>, Error> {
+    let api: Api<SubjectAccessReview> = Api::all(cluster.client().clone());
+    let review = SubjectAccessReview {
+        spec: SubjectAccessReviewSpec {
+            user: Some(format!(
+                "system:serviceaccount:{}:{}",
+                config.operator_namespace, config.cold_start_service_account
+            )),
+            resource_attributes: Some(ResourceAttributes {
+                namespace: Some(cluster.namespace().to_owned()),
+                verb: Some("create".to_owned()),
+                resource: Some("pods".to_owned()),
+                ..ResourceAttributes::default()
+            }),
+            ..SubjectAccessReviewSpec::default()
+        },
+        ..SubjectAccessReview::default()
+    };
+    let params = PostParams::default();
+    let found = answer("ask for the rights of others", api.create(&params, &review)).await?;
+    Ok(found.map(|review| review.status.is_some_and(|status| status.allowed)))
 }

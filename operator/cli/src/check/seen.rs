@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::observed;
+use wasmbench_core::scale::TargetSeen;
 
 /// What was read, or why it could not be, for people.
 pub type Answer<T> = Result<T, String>;
@@ -57,6 +59,15 @@ pub struct RuntimeClassSeen {
     pub node_selector: BTreeMap<String, String>,
 }
 
+/// An object that a run is to scale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectSeen {
+    /// What decides whether it may be scaled.
+    pub target: TargetSeen,
+    /// Labels of the nodes that its template asks for.
+    pub node_selector: BTreeMap<String, String>,
+}
+
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeSeen {
@@ -67,6 +78,8 @@ pub struct NodeSeen {
     /// Handlers configured in its runtime; `None` if the runtime does not report them (containerd
     /// before 2.0).
     pub handlers: Option<BTreeSet<String>>,
+    /// Its whole CPUs; `None` if it does not report them.
+    pub cpus: Option<u32>,
 }
 
 impl NodeSeen {
@@ -75,5 +88,21 @@ impl NodeSeen {
         labels
             .iter()
             .all(|(key, value)| self.labels.get(key) == Some(value))
+    }
+
+    /// Whether its runtime reports its handlers, and this one is none of them.
+    pub fn lacks(&self, handler: &str) -> bool {
+        let handlers = self.handlers.as_ref();
+        handlers.is_some_and(|handlers| !handlers.contains(handler))
+    }
+
+    /// The same as the operator observes it, as far as it decides where a run can be measured at all.
+    pub fn observed(&self) -> observed::NodeSeen {
+        observed::NodeSeen {
+            name: self.name.clone(),
+            labels: self.labels.clone(),
+            cpus: self.cpus,
+            ..observed::NodeSeen::default()
+        }
     }
 }

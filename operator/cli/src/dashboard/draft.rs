@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_report::table::ascii;
 
 use crate::args::InitArgs;
 use crate::args::init::{image, object_name, path};
@@ -23,6 +24,10 @@ pub struct Form {
     pub name: String,
     /// Image of the ordinary container.
     pub image: String,
+    /// Image of another version.
+    pub against: String,
+    /// Arguments of the other version.
+    pub against_args: String,
     /// Image of the same service as Wasm.
     pub wasm: String,
     /// RuntimeClass of the Wasm image.
@@ -74,8 +79,18 @@ impl Form {
         let checked = |text: &String, check: fn(&str) -> Result<String, String>| {
             given(text).map(|text| check(&text)).transpose()
         };
+        let container = checked(&self.image, image)?;
+        let (against, against_args) = (checked(&self.against, image)?, given(&self.against_args));
+        if container.is_none() && (against.is_some() || against_args.is_some()) {
+            return Err(
+                "name the image of the container, with which the other version is compared"
+                    .to_owned(),
+            );
+        }
         let args = InitArgs {
-            image: checked(&self.image, image)?,
+            image: container,
+            against,
+            against_args,
             wasm: checked(&self.wasm, image)?,
             from: None,
             and: vec![],
@@ -85,10 +100,12 @@ impl Form {
             name: checked(&self.name, object_name)?,
             ..InitArgs::default()
         };
-        Ok(manifest::manifest(&manifest::Draft::new(
-            &args,
-            cluster_view,
-        )))
+        let draft = manifest::Draft::new(&args, cluster_view);
+        let open = draft.open();
+        let open = open.iter().fold(String::new(), |text, one| {
+            text + &format!("# To do: {}\n", ascii(one))
+        });
+        Ok(open + &manifest::manifest(&draft))
     }
 
     /// The run that the manifest describes, as written: the API server should see unknown fields
@@ -178,6 +195,34 @@ mod tests {
             .manifest_of_fields(ClusterView::unavailable(""))
             .unwrap_err();
         assert!(error.contains("65535"), "{error}");
+    }
+
+    #[test]
+    fn a_second_version_is_compared_and_one_alone_is_noted() {
+        let manifest = |form: &Form| form.manifest_of_fields(ClusterView::unavailable(""));
+        let mut form = Form {
+            image: "registry.example.com/team/server:1.0".into(),
+            ..Form::sample()
+        };
+        let alone = manifest(&form).unwrap();
+        assert!(
+            alone.starts_with("# To do: one variant alone is compared with nothing"),
+            "{alone}"
+        );
+        form.against_args = "--workers 4".into();
+        let settings = manifest(&form).unwrap();
+        assert!(!settings.contains("To do"), "{settings}");
+        assert!(
+            settings.contains("args: [\"--workers\", \"4\"]"),
+            "{settings}"
+        );
+        form.against = "registry.example.com/team/server:1.1".into();
+        form.manifest = manifest(&form).unwrap();
+        assert!(form.manifest.contains("server:1.1"), "{}", form.manifest);
+        assert!(form.plan(&[]).unwrap().contains("other"));
+        form.image.clear();
+        let error = manifest(&form).unwrap_err();
+        assert!(error.contains("the image of the container"), "{error}");
     }
 
     #[test]

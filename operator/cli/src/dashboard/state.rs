@@ -96,7 +96,7 @@ impl Dashboard {
     /// What stands in the way of this run in the cluster, or why that is not known.
     pub async fn obstacles(&self, run: &BenchmarkRun) -> String {
         match self.seen_for(run).await {
-            Ok(seen) => obstacles(&run.spec, &seen),
+            Ok(seen) => obstacles(run, &seen),
             Err(error) => format!("\nThe cluster is not considered: {error}\n"),
         }
     }
@@ -107,7 +107,7 @@ impl Dashboard {
             .cluster
             .at(namespace.as_deref().unwrap_or(self.cluster.namespace()));
         let seen = self.looked_at(&cluster).await?;
-        look_at_scaled(seen, &cluster, &[&run.spec], &Written::new()).await
+        look_at_scaled(seen, &cluster, &run.spec, &Written::new()).await
     }
 
     async fn looked_at(&self, cluster: &Cluster) -> Result<ClusterSeen, Error> {

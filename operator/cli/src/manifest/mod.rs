@@ -1,10 +1,12 @@
 //! The check of a file before anything is created from it: against the schema and the rules of the
 //! CRD of this build, offline. The text of a file in, its runs and schedules or all that is wrong
-//! with it out. Pure: it reads nothing, and an administrator's limits are unknown to it.
+//! with it out; of other objects only what [`placeholder`] finds. Pure: it reads nothing, and an administrator's limits are unknown to it.
 
 pub mod image;
+mod metadata;
 pub mod name;
 mod place;
+mod placeholder;
 mod structure;
 
 use std::fmt;
@@ -16,12 +18,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, GROUP, VERSION};
 
-use crate::manifest::name::object_name;
 use crate::manifest::place::line_of;
 use crate::manifest::structure::nearest;
 use crate::objects::placed_objects;
 
-/// The kinds that are checked; the others in a file are none of our business.
+/// The kinds that are checked by their schema.
 const KINDS: [&str; 2] = ["BenchmarkRun", "BenchmarkSchedule"];
 /// The marker of what `init` could not know.
 pub const PLACEHOLDER: &str = "CHANGE-ME";
@@ -86,22 +87,24 @@ impl fmt::Display for Problems {
 /// server is to see every field, too.
 pub fn checked(text: &str) -> Result<Vec<Value>, Problems> {
     let unreadable = |error: String| {
-        let message = format!("it is neither JSON nor YAML of Kubernetes objects: {error}");
+        let message = format!("it does not read as Kubernetes objects in JSON or YAML: {error}");
         Problems(vec![Problem::new("", message)])
     };
     let objects = placed_objects(text).map_err(unreadable)?;
     let (mut ours, mut problems) = (vec![], vec![]);
     for object in objects {
-        let Some(found) = problems_of(&object.value) else {
-            continue;
-        };
+        let own = problems_of(&object.value);
+        let is_ours = own.is_some();
+        let found = own.unwrap_or_else(|| placeholder::problems(&object.value));
         let placed = found.into_iter().map(|problem| {
             let field = format!("{}{}", object.within, problem.field);
             let line = line_of(text, object.document, &field);
             Problem { line, ..problem }
         });
         problems.extend(placed);
-        ours.push(object.value);
+        if is_ours {
+            ours.push(object.value);
+        }
     }
     if problems.is_empty() {
         Ok(ours)
@@ -139,13 +142,13 @@ fn problems_of(object: &Value) -> Option<Vec<Problem>> {
         let message = format!("\"{version}\" is not served; write {expected}");
         found.push(Problem::new("apiVersion", message));
     }
-    found.extend(metadata(object));
+    found.extend(metadata::problems(object));
     let mut written = object.clone();
     if let Some(fields) = written.as_object_mut() {
         // The API server takes no status from a file.
         fields.remove("status");
     }
-    let wrong = structure::problems(schema, &written);
+    let wrong = structure::problems(schema, &written, "");
     // As on the API server, the rules are for objects of the right shape.
     if wrong.is_empty() {
         found.extend(broken_rules(schema, &written));
@@ -154,33 +157,20 @@ fn problems_of(object: &Value) -> Option<Vec<Problem>> {
     Some(found)
 }
 
+/// The path of the field `name` in the one at the path `outer`.
+fn within(outer: &str, name: &str) -> String {
+    match outer {
+        "" => name.to_owned(),
+        _ => format!("{outer}.{name}"),
+    }
+}
+
 /// What the CRD's rules refuse.
 fn broken_rules(schema: &Value, object: &Value) -> Vec<Problem> {
     let checked = Validator::new().validate(schema, object, None);
     let refused = checked.err().map(ValidationErrors::into_vec);
     let problem = |one: kube_cel::ValidationError| Problem::new(one.field_path, one.message);
     refused.into_iter().flatten().map(problem).collect()
-}
-
-/// Names become part of URLs, and `start` needs one to begin with.
-fn metadata(object: &Value) -> Vec<Problem> {
-    let text = |name: &str| object.pointer(&format!("/metadata/{name}"));
-    let mut found = vec![];
-    if text("name").is_none() && text("generateName").is_none() {
-        found.push(Problem::new("metadata.name", "give the object a name"));
-    }
-    for field in ["name", "namespace"] {
-        let Some(value) = text(field) else { continue };
-        let Some(name) = value.as_str() else {
-            let message = format!("write \"{value}\" in quotes");
-            found.push(Problem::new(format!("metadata.{field}"), message));
-            continue;
-        };
-        if let Err(message) = object_name(name) {
-            found.push(Problem::new(format!("metadata.{field}"), message));
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -314,6 +304,17 @@ mod tests {
     }
 
     #[test]
+    fn a_placeholder_in_a_foreign_object_is_refused_with_its_line() {
+        let copy = "kind: Deployment\nmetadata: {name: a}\nspec:\n  nodeSelector:\n    host: CHANGE-ME\n  args: [-c, x]\n---\n";
+        let text = format!("{copy}{}", run(WORKLOADS));
+        assert_eq!(
+            refusal(&text),
+            "spec.nodeSelector.host: replace the placeholder CHANGE-ME (line 5)"
+        );
+        assert!(checked(&text.replace("CHANGE-ME", "bench-1")).is_ok());
+    }
+
+    #[test]
     fn every_document_and_item_is_checked_with_its_own_line() {
         let good = run(WORKLOADS);
         let two = format!("{good}---\n{}", run(&format!("  blockz: 3\n{WORKLOADS}")));
@@ -331,6 +332,26 @@ mod tests {
             "{refused}"
         );
         assert!(refused.contains("(line 5)"), "{refused}");
+    }
+
+    #[test]
+    fn metadata_has_known_fields_alone_and_labels_are_text() {
+        let with = |metadata: &str| run(WORKLOADS).replace("{name: own}", metadata);
+        assert_eq!(
+            refusal(&with("{name: own, label: {team: shop}}")),
+            "metadata.label: there is no such field; did you mean labels? (line 3)"
+        );
+        assert_eq!(
+            refusal(&with("{name: own, labels: {week: 7}}")),
+            "metadata.labels.week: write \"7\" in quotes (line 3)"
+        );
+        assert_eq!(
+            refusal(&with("{name: 7}")),
+            "metadata.name: write \"7\" in quotes (line 3)"
+        );
+        let saved = "{name: own, uid: abc, generation: 1, creationTimestamp: null, labels: {a: b}, \
+                     managedFields: [{manager: kubectl, fieldsV1: {'f:spec': {}}}], ownerReferences: [{kind: A}]}";
+        assert!(checked(&with(saved)).is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use crate::manifest::{PLACEHOLDER, Problem, image};
+use crate::manifest::{PLACEHOLDER, Problem, image, within};
 
 /// The fewest characters that two names must share for one to be a misspelling of the other, as
 /// strsim's similarity.
@@ -11,10 +11,10 @@ const SIMILAR: f64 = 0.75;
 /// The most known fields that are listed where none is similar.
 const LISTED: usize = 12;
 
-/// Everything that is wrong with the structure of `value`.
-pub fn problems(schema: &Value, value: &Value) -> Vec<Problem> {
+/// Everything that is wrong with the structure of `value`, which is at the path `field`.
+pub fn problems(schema: &Value, value: &Value, field: &str) -> Vec<Problem> {
     let mut found = vec![];
-    check(schema, value, "", &mut found);
+    check(schema, value, field, &mut found);
     found
 }
 
@@ -93,10 +93,7 @@ fn wrong_type(wanted: &str, is_either: bool, value: &Value) -> String {
 }
 
 fn object(schema: &Value, value: &Value, field: &str, found: &mut Vec<Problem>) {
-    let at = |name: &str| match field {
-        "" => name.to_owned(),
-        _ => format!("{field}.{name}"),
-    };
+    let at = |name: &str| within(field, name);
     for required in schema["required"].as_array().into_iter().flatten() {
         let name = required.as_str().unwrap_or_default();
         if value.get(name).is_none() {
@@ -267,7 +264,7 @@ mod tests {
         let wrong = |wanted: &str, value: Value| {
             let schema =
                 json!({"type": wanted, "properties": {"a": {}}, "items": {"type": "string"}});
-            let found = problems(&schema, &value);
+            let found = problems(&schema, &value, "");
             assert_eq!(found.len(), 1, "{wanted}, {value}");
             found[0].message.clone()
         };
@@ -290,6 +287,7 @@ mod tests {
         let found = problems(
             &schema,
             &json!([{"name": "a"}, {"name": "b"}, {"name": "a"}]),
+            "",
         );
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].field, "[2]");

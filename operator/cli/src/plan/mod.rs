@@ -30,8 +30,8 @@ use crate::args::{ClusterArgs, PlanArgs};
 use crate::assumed::config;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::plan::cluster::{Written, look, look_at_scaled, written};
-use crate::plan::obstacles::{ClusterSeen, obstacles};
+use crate::plan::cluster::{Namespaces, written};
+use crate::plan::obstacles::obstacles;
 use crate::{files, manifest, note, print};
 
 pub use earlier::{Earlier, earlier};
@@ -41,37 +41,48 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     let path = args.file.path();
     let text = files::read(path)?;
     let objects = manifest::checked(&text).map_err(Error::Manifest)?;
-    let planned: Vec<Planned> = objects
-        .iter()
-        .map(Planned::read)
-        .collect::<Result<_, _>>()?;
-    let (earlier, seen) = if args.offline {
-        (vec![], None)
+    if objects.is_empty() {
+        return Err(Error::NoRunInFile(path.to_owned()));
+    }
+    let mut planned = vec![];
+    for object in &objects {
+        let one = Planned::read(object)?;
+        let run = one.next_run();
+        files::namespace(
+            run.metadata.namespace.as_deref(),
+            cluster.namespace.as_deref(),
+        )?;
+        planned.push((one, run));
+    }
+    let mut namespaces = if args.offline {
+        None
     } else {
-        let specs: Vec<&BenchmarkRunSpec> = planned.iter().map(Planned::spec).collect();
         let written = written(&files::objects(&text).unwrap_or_default());
-        Box::pin(of_cluster(cluster, &specs, &written)).await
-    };
-    let in_cluster = |spec: &BenchmarkRunSpec| {
-        let found = seen.as_ref().map(|seen| obstacles(spec, seen));
-        found.unwrap_or_default()
+        let connected = Cluster::connect(cluster).await;
+        considered(connected.map(|cluster| Namespaces::new(cluster, written)))
     };
     let mut texts = vec![];
-    for one in &planned {
-        let text = match one {
-            Planned::Schedule(schedule) => {
-                scheduled(schedule, args.order, Timestamp::now(), &earlier)?
-            }
-            Planned::Run(run) => describe(run, args.order, &earlier)?,
+    for (one, run) in &planned {
+        let found = match &mut namespaces {
+            Some(known) => considered(Box::pin(known.read(run)).await),
+            None => None,
         };
-        texts.push(text + &in_cluster(one.spec()));
-    }
-    if texts.is_empty() {
-        return Err(Error::NoRunInFile(path.to_owned()));
+        if found.is_none() {
+            // One that does not answer is not asked again.
+            namespaces = None;
+        }
+        let (earlier, in_cluster) = match found {
+            Some((earlier, seen)) => (earlier, obstacles(run, &seen)),
+            None => (vec![], NO_CLUSTER.to_owned()),
+        };
+        texts.push(one.describe(run, args.order, &earlier)? + &in_cluster);
     }
     print(&texts.join("\n"))?;
     Ok(0)
 }
+
+/// What stands in the place of a cluster that was not asked.
+const NO_CLUSTER: &str = "\nNo cluster was asked: the operator checks the administrator's limits when the run is created.\n";
 
 /// What a file describes.
 enum Planned {
@@ -89,32 +100,33 @@ impl Planned {
         read.map_err(Error::Manifest)
     }
 
-    fn spec(&self) -> &BenchmarkRunSpec {
+    /// The run, or the one that the schedule would start.
+    fn next_run(&self) -> BenchmarkRun {
         match self {
-            Self::Run(run) => &run.spec,
-            Self::Schedule(schedule) => &schedule.spec.template.spec,
+            Self::Run(run) => (**run).clone(),
+            Self::Schedule(schedule) => schedule::run_of(schedule, Timestamp::now()),
+        }
+    }
+
+    fn describe(
+        &self,
+        run: &BenchmarkRun,
+        with_order: bool,
+        earlier: &[Earlier],
+    ) -> Result<String, Error> {
+        match self {
+            Self::Run(_) => describe(run, with_order, earlier),
+            Self::Schedule(schedule) => scheduled(schedule, with_order, Timestamp::now(), earlier),
         }
     }
 }
 
-/// The earlier runs of the namespace, and what the cluster lets the user see; nothing, with a note, if
-/// it cannot be read.
-async fn of_cluster(
-    args: &ClusterArgs,
-    specs: &[&BenchmarkRunSpec],
-    written: &Written,
-) -> (Vec<Earlier>, Option<ClusterSeen>) {
-    let read = async {
-        let cluster = Cluster::connect(args).await?;
-        let runs = cluster.all_runs(false).await?;
-        let seen = look(&cluster).await?;
-        let seen = look_at_scaled(seen, &cluster, specs, written).await?;
-        Ok::<_, Error>((earlier(&runs), Some(seen)))
-    };
-    read.await.unwrap_or_else(|error| {
+/// What was read of the cluster; nothing, with a note, if it cannot be read.
+fn considered<T>(read: Result<T, Error>) -> Option<T> {
+    let noted = read.inspect_err(|error| {
         note(&format!("note: the cluster is not considered: {error}\n"));
-        (vec![], None)
-    })
+    });
+    noted.ok()
 }
 
 /// The next times of a schedule and what its run would do, or why it would be refused.
@@ -172,10 +184,7 @@ pub fn describe(
         "\nThe time is that of loads, warm-ups and pods that start and go. Windows that a noisy node makes \
          the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
     );
-    text.push_str(
-        "\nThe file fits the API of this build. The limits of the administrator are known to the API server alone: \
-         kubectl create --dry-run=server -f FILE\n",
-    );
+    text.push_str("\nThe file fits the API of this build.\n");
     Ok(text)
 }
 

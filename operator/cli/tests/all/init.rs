@@ -32,6 +32,7 @@ fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
         name: name.into(),
         labels: labels(&[("kubernetes.io/arch", architecture), ("shim", "yes")]),
         handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
+        cpus: None,
     }
 }
 

@@ -438,6 +438,26 @@ fn a_plan_without_a_cluster_shows_what_the_run_finds_at_three_scatters() {
 }
 
 #[test]
+fn a_plan_for_another_namespace_than_that_of_the_file_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("run.yaml");
+    let sample = include_str!("../../../../manifests/samples/quickstart.yaml");
+    let text = sample.replace(
+        "  name: quickstart\n",
+        "  name: quickstart\n  namespace: team-a\n",
+    );
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let plan = |namespace| kubectl_wasmbench(&["plan", "--offline", "-n", namespace, "-f", file]);
+    let error = String::from_utf8(plan("other").stderr).unwrap();
+    assert!(
+        error.contains("the file is for namespace team-a"),
+        "{error}"
+    );
+    assert!(plan("team-a").status.success());
+}
+
+#[test]
 fn a_plan_shows_what_the_run_finds_with_the_scatter_of_earlier_runs() {
     let mut earlier = finished("True", "True");
     let status = earlier.status.as_mut().unwrap();

@@ -7,12 +7,22 @@ use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
 
 /// The fields: name in the form, label, and example shown as the placeholder.
-const FIELDS: [(&str, &str, &str); 6] = [
+const FIELDS: [(&str, &str, &str); 8] = [
     ("name", "Name", "my-service"),
     (
         "image",
         "Image of the container",
         "registry.example.com/team/server:1.0",
+    ),
+    (
+        "against",
+        "Image of another version",
+        "registry.example.com/team/server:1.1",
+    ),
+    (
+        "against_args",
+        "Arguments of the other version, of the same image if none is named",
+        "--workers 4",
     ),
     (
         "wasm",
@@ -31,6 +41,8 @@ pub async fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Ma
     let given = [
         &form.name,
         &form.image,
+        &form.against,
+        &form.against_args,
         &form.wasm,
         &form.class,
         &form.port,
@@ -43,7 +55,8 @@ pub async fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Ma
         form #start method="post" action=(at("new")) data-plan=(at("new/plan")) data-manifest=(at("new/manifest")) autocomplete="off" {
             fieldset {
                 legend { "A service of your own" }
-                p.hint { "What you write here writes the manifest below. Leave it empty to begin with the sample." }
+                p.hint { "What you write here writes the manifest below. Leave it empty to begin with the sample. One variant alone is compared with nothing: name \
+                    another version, other arguments, or the service as WebAssembly." }
                 @for ((name, label, example), given) in FIELDS.iter().zip(given) {
                     p {
                         label for=(name) { (label) }

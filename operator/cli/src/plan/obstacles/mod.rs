@@ -1,19 +1,24 @@
 //! What of a run the cluster will never measure, or not start, as far as the user may see. Pure.
 
+mod nodes;
 mod quotas;
 mod scaled;
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{ScaleTarget, Variant};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
+use wasmbench_core::admit::admit;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 use wasmbench_core::subject::subject;
 
 use crate::assumed;
+use crate::check::finding::{Finding, State};
+use crate::check::judge;
 use crate::check::seen::{Answer, Seen};
+use crate::plan::obstacles::nodes::{Handler, handler};
 use crate::plan::obstacles::quotas::quotas;
 
 pub use scaled::{Scalable, as_written};
@@ -23,6 +28,8 @@ pub use scaled::{Scalable, as_written};
 pub struct ClusterSeen {
     /// The installation, the nodes and the user's rights.
     pub seen: Seen,
+    /// Whether runs may have cold starts and density in the namespace.
+    pub cold_starts: Answer<bool>,
     /// The quotas of the namespace.
     pub quotas: Answer<Vec<ResourceQuota>>,
     /// The objects that runs are to scale.
@@ -42,33 +49,55 @@ impl ClusterSeen {
 }
 
 /// What stands in the way of a run in this cluster, and what is not known.
-pub fn obstacles(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> String {
-    let mut lines = not_started(&cluster.seen);
+pub fn obstacles(run: &BenchmarkRun, cluster: &ClusterSeen) -> String {
+    let spec = &run.spec;
+    let found = judge::installation(&cluster.seen);
+    let mut lines: Vec<String> = found.iter().filter_map(missing).collect();
+    lines.extend(refused(run, &cluster.seen));
     let variants = spec.variants.iter();
     lines.extend(variants.filter_map(|variant| scaled::refused(variant, cluster)));
+    lines.extend(scaled::to_apply(cluster));
     lines.extend(skipped(spec, cluster));
-    lines.extend(nodes(spec, &cluster.seen));
+    lines.extend(cold_starts(spec, cluster));
+    lines.extend(nodes::unmatched(spec, cluster));
     lines.extend(quotas(spec, cluster));
     if lines.is_empty() {
         lines.push("nothing is known to stand in the way".to_owned());
     }
-    lines.extend(unknown(cluster));
+    let of_installation = found.iter().filter_map(not_found_out);
+    let unknown = of_installation.chain(unknown(spec, cluster));
+    lines.extend(unknown.map(|what| format!("not known: {what}")));
     format!("\nIn this cluster\n{}\n", lines.join("\n"))
 }
 
-fn not_started(seen: &Seen) -> Vec<String> {
-    let namespace = &seen.namespace;
-    if seen.namespace_exists == Ok(false) {
-        return vec![format!(
-            "there is no namespace {namespace}: choose another one with -n, or create it"
-        )];
-    }
-    let missing = seen.rights.iter().filter(|(_, may)| *may == Ok(false));
-    missing
-        .map(|(words, _)| {
-            format!("you may not {words} in namespace {namespace}: see kubectl wasmbench check -n {namespace}")
-        })
-        .collect()
+/// What a run needs and the installation, the namespace or the user's rights lack.
+fn missing(finding: &Finding) -> Option<String> {
+    let Finding {
+        what,
+        found,
+        remedy,
+        ..
+    } = finding;
+    let is_missing = finding.fails() && finding.state != State::Unknown;
+    is_missing.then(|| format!("{what}: {found}; {remedy}"))
+}
+
+/// What `check` could not find out.
+fn not_found_out(finding: &Finding) -> Option<String> {
+    let is_unknown = finding.state == State::Unknown;
+    is_unknown.then(|| format!("{} ({})", finding.what, finding.found))
+}
+
+/// Why the operator refuses the run by the administrator's settings, as far as they are known.
+fn refused(run: &BenchmarkRun, seen: &Seen) -> Option<String> {
+    let config = seen.config.as_ref().ok()?;
+    let mut run = run.clone();
+    // A run of a file without a namespace goes to this one.
+    run.metadata
+        .namespace
+        .get_or_insert_with(|| seen.namespace.clone());
+    let refusal = admit(&run, config).err()?;
+    Some(format!("the operator refuses the run: {refusal}"))
 }
 
 /// Variants that are skipped, and whether anything is left to compare.
@@ -76,12 +105,17 @@ fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
     let reasons: BTreeMap<&str, String> = spec
         .variants
         .iter()
-        .filter_map(|variant| Some((variant.name.as_str(), why_skipped(variant, cluster)?)))
+        .filter_map(|variant| Some((variant.name.as_str(), why_skipped(variant, spec, cluster)?)))
         .collect();
     let mut lines: Vec<String> = reasons
         .iter()
         .map(|(variant, why)| format!("{variant} is never measured: {why}"))
         .collect();
+    for variant in &spec.variants {
+        if let Some(Handler::NotEverywhere(why)) = handler(variant, spec, cluster) {
+            lines.push(why);
+        }
+    }
     let (all, left) = (spec.variants.len(), spec.variants.len() - reasons.len());
     if left == 0 {
         lines.push("nothing is left to measure: do not start this run".to_owned());
@@ -97,7 +131,11 @@ fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
     lines
 }
 
-fn why_skipped(variant: &Variant, cluster: &ClusterSeen) -> Option<String> {
+fn why_skipped(
+    variant: &Variant,
+    spec: &BenchmarkRunSpec,
+    cluster: &ClusterSeen,
+) -> Option<String> {
     let subject = subject(variant, &cluster.config())?;
     if let Some(target) = &subject.target {
         return scaled::not_offered(target, cluster);
@@ -107,47 +145,64 @@ fn why_skipped(variant: &Variant, cluster: &ClusterSeen) -> Option<String> {
     }
     let class = subject.runtime_class?;
     let classes = cluster.seen.runtime_classes.as_ref().ok()?;
-    let exists = classes.contains_key(&class);
-    (!exists).then(|| {
-        format!("there is no RuntimeClass '{class}'; install the shim and its RuntimeClass, or remove the variant")
+    if !classes.contains_key(&class) {
+        return Some(format!(
+            "there is no RuntimeClass '{class}'; install the shim and its RuntimeClass, or remove the variant"
+        ));
+    }
+    match handler(variant, spec, cluster)? {
+        Handler::Nowhere(why) => Some(why),
+        Handler::NotEverywhere(_) | Handler::NotReported(_) => None,
+    }
+}
+
+/// Whether a sweep's probe creates pods itself.
+fn creates_pods(spec: &BenchmarkRunSpec) -> bool {
+    spec.sweeps.cold_start.is_some() || spec.sweeps.density.is_some()
+}
+
+fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Option<String> {
+    let is_forbidden = creates_pods(spec) && cluster.cold_starts == Ok(false);
+    is_forbidden.then(|| {
+        format!(
+            "cold starts and density are never measured: have an administrator add namespace {} to coldStart.namespaces of \
+             the chart, or remove these sweeps",
+            cluster.seen.namespace
+        )
     })
 }
 
-/// Whether no node has all the labels.
-fn nodes(spec: &BenchmarkRunSpec, seen: &Seen) -> Option<String> {
-    let nodes = seen.nodes.as_ref().ok()?;
-    let mut labels = spec.placement.clone().unwrap_or_default().node_selector;
-    if let Ok(config) = &seen.config {
-        labels.extend(config.limits.node_selector.clone());
-    }
-    if nodes.iter().any(|node| node.has(&labels)) {
-        return None;
-    }
-    let labels: Vec<String> = labels
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    Some(format!(
-        "none of the {} nodes has the labels {}: the run fails after ten minutes; correct spec.placement.nodeSelector",
-        nodes.len(),
-        labels.join(", ")
-    ))
-}
-
 /// What the user's rights do not show.
-fn unknown(cluster: &ClusterSeen) -> Vec<String> {
+fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
     let seen = &cluster.seen;
+    let cold_starts = cluster.cold_starts.as_ref().err();
     let answers = [
         ("RuntimeClasses", seen.runtime_classes.as_ref().err()),
         ("nodes", seen.nodes.as_ref().err()),
         ("quotas", cluster.quotas.as_ref().err()),
-        ("the operator's limits", seen.config.as_ref().err()),
+        (
+            "the administrator's limits, which the operator checks when the run is created",
+            seen.config.as_ref().err(),
+        ),
+        (
+            "whether coldStart.namespaces of the chart has the namespace, which cold starts and density need",
+            cold_starts.filter(|_| creates_pods(spec)),
+        ),
     ];
     let unknown = answers
         .into_iter()
         .filter_map(|(what, why)| Some((what, why?)));
-    let lines = unknown.map(|(what, why)| format!("not known: {what} ({why})"));
-    lines.chain(scaled::unknown(cluster)).collect()
+    let mut lines: Vec<String> = unknown
+        .map(|(what, why)| format!("{what} ({why})"))
+        .collect();
+    for variant in &spec.variants {
+        if let Some(Handler::NotReported(what)) = handler(variant, spec, cluster) {
+            lines.push(what);
+        }
+    }
+    lines.extend(quotas::unknown(spec, cluster));
+    lines.extend(scaled::unknown(cluster));
+    lines
 }
 
 #[cfg(test)]

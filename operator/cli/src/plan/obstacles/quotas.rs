@@ -10,9 +10,37 @@ use crate::plan::obstacles::ClusterSeen;
 
 /// Quotas that refuse the pod of a variant. More than one pod at once is not reckoned with.
 pub(super) fn quotas(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+    refusals(spec, cluster, |quota| !has_scopes(quota))
+}
+
+/// Quotas that would refuse one, and of which it is not known whether they count it.
+pub(super) fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+    let refusals = refusals(spec, cluster, has_scopes);
+    let line =
+        |refusal: String| format!("whether the scopes of this quota hold the pod of {refusal}");
+    refusals.into_iter().map(line).collect()
+}
+
+/// Whether the quota counts some pods alone, such as those of a priority class.
+fn has_scopes(quota: &ResourceQuota) -> bool {
+    let spec = quota.spec.as_ref();
+    spec.is_some_and(|spec| {
+        let is_listed = spec
+            .scopes
+            .as_ref()
+            .is_some_and(|scopes| !scopes.is_empty());
+        is_listed || spec.scope_selector.is_some()
+    })
+}
+
+fn refusals(
+    spec: &BenchmarkRunSpec,
+    cluster: &ClusterSeen,
+    counts: impl Fn(&ResourceQuota) -> bool,
+) -> Vec<String> {
     let quotas = cluster.quotas.iter().flatten();
     let mut lines = vec![];
-    for quota in quotas {
+    for quota in quotas.filter(|quota| counts(quota)) {
         // What is scaled has the resources of its own template, which is not read here.
         let ours = spec.variants.iter();
         for variant in ours.filter(|variant| variant.scale.is_none()) {

@@ -3,50 +3,42 @@
 use serde_json::Value;
 use wasmbench_api::labels;
 use wasmbench_api::run::Variant;
-use wasmbench_core::scale::{Target, TargetSeen};
+use wasmbench_core::scale::{Target, TargetSeen, template_labels};
 
-use crate::check::seen::Answer;
+use crate::check::seen::{Answer, ObjectSeen};
 use crate::plan::obstacles::ClusterSeen;
 
 /// An object that a run is to scale.
 #[derive(Clone, Debug)]
 pub struct Scalable {
     /// The object.
-    pub object: Answer<TargetSeen>,
+    pub object: Answer<ObjectSeen>,
+    /// Whether it is in the file of the run and not in the cluster.
+    pub is_to_apply: bool,
     /// Whether the user may set how many pods it makes, which starting such a run takes.
     pub may_scale: Answer<bool>,
 }
 
 /// An object as it will be once it is created from its file.
-pub fn as_written(object: &Value) -> TargetSeen {
+pub fn as_written(object: &Value) -> ObjectSeen {
     let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
-    TargetSeen {
+    let target = TargetSeen {
         // The API server gives it one.
         uid: Some(String::new()),
         replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
         is_offered: object["metadata"]["annotations"][labels::OFFERED] == "true",
         ..TargetSeen::default()
+    };
+    ObjectSeen {
+        target,
+        node_selector: template_labels(object),
     }
 }
 
-/// Why a run that scales this is refused; what the administrator allows is unknown without the operator's settings.
+/// Why the user may not start a run that scales this.
 pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String> {
     let scale = variant.scale.as_ref()?;
     let (name, namespace) = (&variant.name, &cluster.seen.namespace);
-    let kind = format!("{}.{}", scale.resource, scale.group);
-    if let Ok(config) = &cluster.seen.config {
-        if config.scale.target(scale).is_none() {
-            return Some(format!(
-                "{name}: the administrator does not allow runs to scale {kind}; have it added to scale.resources of the chart"
-            ));
-        }
-        if !config.scale.allows(namespace) {
-            return Some(format!(
-                "{name}: the administrator does not allow runs of namespace {namespace} to scale anything; have it added to \
-                 scale.namespaces of the chart"
-            ));
-        }
-    }
     let found = cluster.scaled.get(&cluster.target(scale)?)?;
     (found.may_scale == Ok(false)).then(|| {
         format!(
@@ -57,19 +49,30 @@ pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String
     })
 }
 
+/// That the object has to be created before the run can scale it.
+pub(super) fn to_apply(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
+    let of_file = cluster.scaled.iter().filter(|(_, found)| found.is_to_apply);
+    of_file.map(|(target, _)| {
+        format!(
+            "{target} is in the file and not in the cluster: kubectl apply -f FILE creates it and the run; kubectl wasmbench start \
+             creates the run alone"
+        )
+    })
+}
+
 /// Why this is left alone, in the words of the operator.
 pub(super) fn not_offered(target: &Target, cluster: &ClusterSeen) -> Option<String> {
     let found = cluster.scaled.get(target)?.object.as_ref().ok()?;
-    found.not_offered(target, &cluster.seen.namespace)
+    found.target.not_offered(target, &cluster.seen.namespace)
 }
 
 /// What the user's rights do not show of the objects.
 pub(super) fn unknown(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
     cluster.scaled.iter().flat_map(|(target, found)| {
         let object = found.object.as_ref().err();
-        let object = object.map(|why| format!("not known: {target} ({why})"));
+        let object = object.map(|why| format!("{target} ({why})"));
         let right = found.may_scale.as_ref().err();
-        let right = right.map(|why| format!("not known: whether you may scale {target} ({why})"));
+        let right = right.map(|why| format!("whether you may scale {target} ({why})"));
         object.into_iter().chain(right)
     })
 }
