@@ -1,6 +1,6 @@
 //! Only one operator works: the process that holds the Lease `wasmbench-leader` in its namespace. Another
 //! one stands by, and takes the Lease when its holder has released it, is gone, or does not renew it.
-//! No call is made in a timed window: the Lease is renewed for the whole window before it begins.
+//! The holder makes no call in a timed window: the Lease is renewed for the whole window before it begins.
 //!
 //! Holding the Lease keeps two operators from working at the same time, as a rule. What it cannot rule
 //! out, after a pause of the process, the API server refuses: see [`Leader::epoch`].
