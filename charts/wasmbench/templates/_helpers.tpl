@@ -249,6 +249,17 @@ variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || 
   expression: "request.userInfo.username == '{{ include "wasmbench.username" . }}'"
 {{- end -}}
 
+{{/*
+The parameter of a policy that binds everybody: the Lease that the operator creates when it first leads. Until then the
+policy refuses nothing, so that an installation that is refused itself does not stop the one that works.
+*/}}
+{{- define "wasmbench.onceItLed" -}}
+paramRef:
+  name: wasmbench-leader
+  namespace: {{ .Release.Namespace }}
+  parameterNotFoundAction: Allow
+{{- end -}}
+
 {{/* The request comes from the operator, or from a cold start or density probe. */}}
 {{- define "wasmbench.isOurs" -}}
 - name: is-the-operator-or-a-cold-start

@@ -19,6 +19,7 @@ mod chart_rbac;
 mod circles;
 mod crd_in_sync;
 mod engine_settings;
+mod installations;
 mod manifests;
 mod mistakes;
 mod scale;

@@ -45,6 +45,19 @@ fn the_api_server_compares_a_probe_with_the_lease_that_the_operator_takes() {
 }
 
 #[test]
+fn an_installation_whose_operator_has_never_led_refuses_nothing_to_another_one() {
+    for name in ["origin", "installation"] {
+        let policy = Policy::named(name, &[]);
+        let kind = json!({ "apiVersion": "coordination.k8s.io/v1", "kind": "Lease" });
+        assert_eq!(policy.spec["paramKind"], kind, "{name}");
+        let reference = json!({
+            "name": leader::NAME, "namespace": NAMESPACE, "parameterNotFoundAction": "Allow",
+        });
+        assert_eq!(policy.binding["paramRef"], reference, "{name}");
+    }
+}
+
+#[test]
 fn a_probe_of_an_operator_that_was_replaced_is_refused() {
     let (first, second) = (lease(&["a"]), lease(&["a", "b"]));
     let of = |lease: &Lease| {
