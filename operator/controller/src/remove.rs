@@ -31,15 +31,16 @@ pub async fn remove_pod(
     ignore_missing(deleted, "delete pod", name)
 }
 
-/// Removes the probe Job with this name and uid, and its pod. The pod is deleted by name too: that
-/// stops its load at once, while the Job's garbage collection takes a moment.
+/// Removes the probe Job with this name and uid, and its pod. The pod is deleted here too: that stops
+/// its load at once, while the Job's garbage collection takes a moment. A trial that is measured again
+/// has a Job of the same name, whose pod is left alone.
 pub async fn remove_probe(context: &Context, job: &str, uid: &str) -> Result<(), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
     let params = exactly(uid, DeleteParams::background());
     let deleted = jobs.delete(job, &params).await.map(drop);
     ignore_missing(deleted, "delete job", job)?;
-    let of_job = format!("batch.kubernetes.io/job-name={job}");
+    let of_job = format!("batch.kubernetes.io/controller-uid={uid}");
     remove_pods(context, namespace, &ListParams::default().labels(&of_job)).await
 }
 

@@ -560,6 +560,29 @@ async fn a_late_deletion_does_not_hit_a_new_pod_of_the_same_name() {
 }
 
 #[tokio::test]
+async fn a_late_deletion_does_not_hit_the_pod_of_a_new_probe_of_the_same_name() {
+    let step = Step::RemoveProbe {
+        job: "probe-1".into(),
+        uid: "0a0a".into(),
+    };
+    let gone = status(
+        409,
+        "Conflict",
+        "the UID in the precondition does not match",
+    );
+    let none = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": [],
+    });
+    let calls = vec![
+        ("DELETE", "/jobs/probe-1", 409, gone),
+        ("GET", "/ops/pods?controller-uid%3D0a0a", 200, none),
+    ];
+    let (result, bodies) = carry_out(calls, step).await;
+    assert!(result.unwrap().is_continue());
+    assert_eq!(bodies[0]["preconditions"]["uid"], "0a0a");
+}
+
+#[tokio::test]
 async fn an_unchanged_status_is_not_written() {
     let valid = valid();
     let plan = Plan {
