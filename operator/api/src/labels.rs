@@ -24,6 +24,8 @@ pub const BLOCK: &str = "wasmbench.dev/block";
 
 /// On a probe's Job and pod: the epoch in which an operator created it.
 pub const EPOCH: &str = "wasmbench.dev/epoch";
+/// Annotation on the Lease of the leader: when the last epochs began, as JSON.
+pub const EPOCHS: &str = "wasmbench.dev/epochs";
 
 /// Name of the schedule, on its runs and its history.
 pub const SCHEDULE: &str = "wasmbench.dev/schedule";

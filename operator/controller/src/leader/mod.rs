@@ -81,8 +81,8 @@ impl Leader {
 
     /// The epoch in which this process leads: it goes into each probe, and the admission policy `leader`
     /// compares it with the Lease.
-    pub fn epoch(&self) -> Option<Epoch> {
-        self.epoch.get().copied()
+    pub fn epoch(&self) -> Option<&Epoch> {
+        self.epoch.get()
     }
 
     /// Takes the Lease for the process in `pod` as soon as nobody else counts on it. Standing by is being

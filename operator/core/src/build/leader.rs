@@ -1,6 +1,7 @@
 //! The Lease of the operator that leads: one in its namespace. Its number of transitions is the epoch,
 //! which grows with every process that takes it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -13,6 +14,9 @@ use crate::build::owned_map;
 /// Name of the Lease. The chart's admission policies read it.
 pub const NAME: &str = "wasmbench-leader";
 
+/// Of how many epochs the Lease has the begin. A probe ends long before so many others have led.
+const NOTED: usize = 8;
+
 /// The Lease as the process in pod `holder` takes it from whoever had it: the next epoch begins.
 pub fn taken(
     existing: Option<Lease>,
@@ -22,11 +26,28 @@ pub fn taken(
     now: Timestamp,
 ) -> Lease {
     let mut lease = existing.unwrap_or_else(|| unheld(namespace));
+    let mut begins = begins(&lease);
     let spec = lease.spec.get_or_insert_default();
+    let epoch = spec.lease_transitions.unwrap_or_default().saturating_add(1);
     spec.holder_identity = Some(holder.to_owned());
     spec.acquire_time = Some(MicroTime(now));
-    spec.lease_transitions = Some(spec.lease_transitions.unwrap_or_default().saturating_add(1));
+    spec.lease_transitions = Some(epoch);
+    begins.insert(epoch, now);
+    while begins.len() > NOTED {
+        begins.pop_first();
+    }
+    let text = serde_json::to_string(&begins).unwrap_or_default();
+    let annotations = lease.metadata.annotations.get_or_insert_default();
+    annotations.insert(labels::EPOCHS.to_owned(), text);
     renewed(lease, counts, now)
+}
+
+/// When the last epochs began, the present one included.
+pub fn begins(lease: &Lease) -> BTreeMap<i32, Timestamp> {
+    let annotations = lease.metadata.annotations.as_ref();
+    let text = annotations.and_then(|all| all.get(labels::EPOCHS));
+    text.and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default()
 }
 
 /// The Lease, which counts for so long from `now`.
@@ -118,6 +139,17 @@ mod tests {
         let again = taken(Some(left), "ops", "a", COUNTS, after(9));
         assert_eq!(epoch(&again), Some(2), "the same pod, but a new process");
         assert!(!is_same_holder(&first, &again));
+    }
+
+    #[test]
+    fn the_lease_has_the_begins_of_the_last_epochs() {
+        let take = |lease: Option<Lease>, seconds: i64| {
+            let lease = lease.map(released);
+            Some(taken(lease, "ops", "a", COUNTS, after(seconds)))
+        };
+        let lease = (0..10).fold(None, take).unwrap();
+        let expected: BTreeMap<i32, Timestamp> = (3..=10).zip((2..10).map(after)).collect();
+        assert_eq!(begins(&lease), expected);
     }
 
     #[test]
