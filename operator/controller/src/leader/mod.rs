@@ -15,7 +15,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep, sleep_until};
 use wasmbench_api::labels;
 use wasmbench_core::build::leader;
@@ -55,6 +55,8 @@ pub struct Leader {
     clock: ServerClock,
     namespace: String,
     held: Mutex<Option<Held>>,
+    /// A renewal for a window has failed.
+    doubt: Notify,
     epoch: OnceLock<Epoch>,
 }
 
@@ -75,6 +77,7 @@ impl Leader {
             clock,
             namespace: namespace.to_owned(),
             held: Mutex::default(),
+            doubt: Notify::new(),
             epoch: OnceLock::new(),
         }
     }
@@ -172,8 +175,11 @@ impl Leader {
     pub async fn keep(&self) -> NotLeader {
         let mut due = Instant::now();
         loop {
-            sleep_until(due).await;
-            due = match self.renew_when_due().await {
+            let is_doubtful = tokio::select! {
+                () = sleep_until(due) => false,
+                () = self.doubt.notified() => true,
+            };
+            due = match self.renew_when_due(is_doubtful).await {
                 Ok(next) => next,
                 Err(NotLeader::Call(error)) => {
                     tracing::warn!(error = chain(&error), "could not renew the Lease");
@@ -184,25 +190,31 @@ impl Leader {
         }
     }
 
-    /// Renews the Lease unless that was done for a window meanwhile, and returns when it is due again.
-    async fn renew_when_due(&self) -> Result<Instant, NotLeader> {
+    /// Renews the Lease, or if that was done for a window meanwhile, only if it `is_doubtful` whether this
+    /// process still has it. Returns when it is due again.
+    async fn renew_when_due(&self, is_doubtful: bool) -> Result<Instant, NotLeader> {
         let mut guard = self.held.lock().await;
         let held = guard.as_mut().ok_or(NotLeader::Gone)?;
-        if held.is_due() {
+        if is_doubtful || held.is_due() {
             held.renew(&self.leases, RENEW, self.clock.now()).await?;
         }
         Ok(held.due())
     }
 
     /// Renews the Lease so that it is not due again in a `window` that begins now. A process that has been
-    /// replaced learns it here at the latest, unless it is paused right afterwards.
+    /// replaced learns it here at the latest, unless it is paused right afterwards, and [`Leader::keep`]
+    /// with it: the Lease may not be due for as long as an earlier window.
     pub async fn cover(&self, window: Duration) -> Result<(), NotLeader> {
         let mut guard = self.held.lock().await;
-        match guard.as_mut() {
-            Some(held) => held.renew(&self.leases, window, self.clock.now()).await,
-            // Tests of single steps have no Lease.
-            None => Ok(()),
+        // Tests of single steps have no Lease.
+        let Some(held) = guard.as_mut() else {
+            return Ok(());
+        };
+        let covered = held.renew(&self.leases, window, self.clock.now()).await;
+        if covered.is_err() {
+            self.doubt.notify_one();
         }
+        covered
     }
 
     /// Empties the Lease, so that another process can take it at once.

@@ -201,6 +201,23 @@ async fn a_process_whose_lease_was_taken_early_ends_at_the_next_renewal() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_learns_before_a_window_that_it_was_replaced_ends_at_once() {
+    let server = Server::with_pods();
+    let [a, b] = [server.process(), server.process()];
+    a.acquire("a", &AtomicBool::new(false)).await;
+    let kept = keeping(&a);
+    // It is not due for another two minutes.
+    a.cover(Duration::from_mins(2)).await.unwrap();
+    sleep(SECOND).await;
+    server.state().pods.remove("a");
+    b.acquire("b", &AtomicBool::new(false)).await;
+    a.cover(SECOND).await.unwrap_err();
+    let (why, took) = until(kept).await;
+    assert!(matches!(why, NotLeader::Replaced(_)), "{why}");
+    assert!(took < SECOND, "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_call_is_made_in_a_window_and_nobody_takes_over_before_its_end() {
     const WINDOW: Duration = Duration::from_mins(1);
     let server = Server::with_pods();
