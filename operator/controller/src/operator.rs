@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
-use wasmbench_api::labels;
 
 use crate::context::Context;
 use crate::controller;
@@ -52,10 +51,7 @@ fn already_installed(context: &Context, other: &str) -> anyhow::Error {
     anyhow::anyhow!(
         "wasmbench is already installed in namespace {other}, and both installations would load the same nodes \
          at the same time: uninstall this one (namespace {own}), and let the other one follow more namespaces \
-         (watchNamespaces), or uninstall the other one, and remove the claims on nodes that it has left: kubectl \
-         delete leases --namespace {other} --selector {}={}",
-        labels::COMPONENT,
-        labels::COMPONENT_NODE_LEASE
+         (watchNamespaces), or uninstall the other one"
     )
 }
 

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ListParams, PostParams};
@@ -228,27 +227,21 @@ impl Leader {
         }
     }
 
-    /// The namespace of another installation, if one has an operator that leads, or a run that has a node: an
-    /// operator that is being updated does not lead, while its probe measures. Both would load the same nodes,
-    /// and neither sees the other's claims.
+    /// The namespace of another installation, if one has an operator that leads. Both would load the same
+    /// nodes, and neither sees the other's claims.
     pub async fn other_installation(&self) -> Result<Option<String>, kube::Error> {
         let all: Api<Lease> = Api::all(self.leases.clone().into_client());
-        let ours = format!("{}={}", labels::PART_OF, labels::APP);
-        let found = all.list(&ListParams::default().labels(&ours)).await?;
+        let leaders = format!(
+            "{}={},{}={}",
+            labels::PART_OF,
+            labels::APP,
+            labels::COMPONENT,
+            labels::COMPONENT_LEADER
+        );
+        let found = all.list(&ListParams::default().labels(&leaders)).await?;
         let now = self.clock.now();
-        let mut counts = found.items.iter().filter(|one| is_in_use(one, now));
-        Ok(counts.find_map(|one| one.namespace().filter(|other| *other != self.namespace)))
-    }
-}
-
-/// Whether this Lease shows that its installation works: it is that of a leader, or the claim on a node, for which
-/// nobody sets a time to renew it by.
-fn is_in_use(lease: &Lease, now: Timestamp) -> bool {
-    let component = lease.labels().get(labels::COMPONENT).map(String::as_str);
-    match component {
-        Some(labels::COMPONENT_NODE_LEASE) => leader::holder(lease).is_some(),
-        Some(labels::COMPONENT_LEADER) => leader::is_live(lease, now),
-        _ => false,
+        let mut live = found.items.iter().filter(|one| leader::is_live(one, now));
+        Ok(live.find_map(|one| one.namespace().filter(|other| *other != self.namespace)))
     }
 }
 

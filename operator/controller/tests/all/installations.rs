@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::ResourceExt;
 use serde_json::json;
-use wasmbench_api::labels;
 use wasmbench_controller::operator;
 use wasmbench_core::build::leader;
 
@@ -33,18 +31,4 @@ async fn a_second_operator_ends_without_a_lease_of_its_own() {
         text.contains("already installed in namespace elsewhere"),
         "{text}"
     );
-}
-
-#[tokio::test]
-async fn a_second_operator_ends_while_a_run_of_the_first_has_a_node() {
-    let counts = Duration::from_secs(20);
-    let mut claim = leader::taken(None, "elsewhere", "a-run", counts, Timestamp::UNIX_EPOCH);
-    let component = labels::COMPONENT_NODE_LEASE.to_owned();
-    claim
-        .labels_mut()
-        .insert(labels::COMPONENT.into(), component);
-    let text = refusal(claim).await;
-    let remedy =
-        "delete leases --namespace elsewhere --selector app.kubernetes.io/component=node-lease";
-    assert!(text.contains(remedy), "{text}");
 }
