@@ -118,12 +118,14 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         // The queue wakes it when it has a place.
         return Ok(Action::requeue(UNPLACED));
     }
+    // Before anything is read: after a pause in between, every deadline would seem exceeded.
+    let now = context.clock.now();
     let Some(observed) = Box::pin(observed(run, &valid, context)).await? else {
         return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());
     };
-    let plan = plan(&valid, &observed, context.clock.now());
+    let plan = plan(&valid, &observed, now);
     if only_waits(&plan) {
         context.turns.settle(&valid.uid);
     } else {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{Method, Request, Response};
 use jiff::{SignedDuration, Timestamp};
+use kube::Client;
+use kube::client::Body;
 use kube::core::DeserializeGuard;
 use kube::runtime::controller::Action;
 use serde_json::{Value, json};
@@ -15,7 +18,7 @@ use wasmbench_core::observed::{Expected, Outlook, Turn};
 use wasmbench_core::queue::Turns;
 use wasmbench_core::scale::Target;
 
-use crate::apiserver_mock::{Call, conversation, run, status};
+use crate::apiserver_mock::{Call, config, conversation, run, status};
 
 fn uid(run: &BenchmarkRun) -> String {
     run.metadata.uid.clone().unwrap()
@@ -162,4 +165,62 @@ async fn a_run_that_no_node_takes_looks_at_its_object_every_minute() {
     drop(context);
     let message = server.await.unwrap()[4]["status"]["progress"]["message"].clone();
     assert_eq!(message, Value::from("node bench-1 is cordoned"));
+}
+
+/// A context whose API server has nothing but the run, and whose responses take so many seconds by their
+/// dates; and the server's task, which returns what was written.
+fn slow_server(seconds: i64) -> (Arc<Context>, tokio::task::JoinHandle<Vec<(Method, Value)>>) {
+    let (service, mut handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
+    let server = tokio::spawn(async move {
+        let mut written = vec![];
+        while let Some((request, send)) = handle.next_request().await {
+            let is_run = request.uri().path().contains("/gatekeeper");
+            let answer = if is_run {
+                json!(run())
+            } else {
+                json!({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": []})
+            };
+            let method = request.method().clone();
+            let bytes = request.into_body().collect_bytes().await.unwrap();
+            if method != Method::GET {
+                written.push((method, serde_json::from_slice(&bytes).unwrap_or_default()));
+            }
+            let now = Timestamp::now() + SignedDuration::from_secs(seconds);
+            let date = now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            let body = Body::from(serde_json::to_vec(&answer).unwrap());
+            let response = Response::builder().header("date", date).body(body);
+            send.send_response(response.unwrap());
+        }
+        written
+    });
+    (
+        Context::new(Client::new(service, "default"), config()),
+        server,
+    )
+}
+
+/// A process may be stopped, or its machine moved, between any two calls.
+#[tokio::test]
+async fn a_pause_while_a_run_is_observed_exceeds_no_deadline() {
+    let (context, server) = slow_server(90);
+    let mut run = run();
+    let since = Timestamp::now() - SignedDuration::from_secs(9 * 60);
+    let condition = json!({
+        "type": "Succeeded", "status": "Unknown", "reason": "NoMatchingNode", "message": "",
+        "lastTransitionTime": since.to_string(),
+    });
+    run.status = serde_json::from_value(json!({ "conditions": [condition] })).unwrap();
+    let outlook = Outlook::Unmatched("no node has the labels disk=quiet".into());
+    wait_for(&context, &run, 1, outlook);
+    let guarded = Arc::new(DeserializeGuard(Ok(run)));
+    reconcile(guarded, Arc::clone(&context)).await.unwrap();
+    let is_paused = context.clock.now() > Timestamp::now() + SignedDuration::from_secs(80);
+    assert!(is_paused, "the dates of the responses do not count");
+    drop(context);
+    let written = server.await.unwrap();
+    let [(Method::PATCH, patch)] = written.as_slice() else {
+        panic!("after nine of ten minutes, it ends: {written:?}");
+    };
+    let message = patch["status"]["progress"]["message"].as_str().unwrap();
+    assert!(message.contains("the run ends after"), "{message}");
 }
