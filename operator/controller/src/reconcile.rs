@@ -21,6 +21,8 @@ use crate::{act, observe, remove, report, show, sweep};
 
 /// How often a run looks whether the queue knows it. One that holds its node is not woken.
 const UNPLACED: Duration = Duration::from_secs(2);
+/// How often a run that no node takes reads the objects that it scales.
+const OBJECTS_CHECK: Duration = Duration::from_mins(1);
 /// How often to look whether an object is back at 0 replicas, before its node is released.
 const BACK_CHECK: Duration = Duration::from_secs(1);
 
@@ -111,17 +113,19 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
             return Ok(Action::await_change());
         }
     };
-    know_templates(&valid, context).await?;
-    if may_wait(run) && !context.turns.know(&valid.uid) {
+    let stands = know_templates(&valid, context).await?;
+    if !stands || (may_wait(run) && !context.turns.know(&valid.uid)) {
         // The queue wakes it when it has a place.
         return Ok(Action::requeue(UNPLACED));
     }
+    // Before anything is read: after a pause in between, every deadline would seem exceeded.
+    let now = context.clock.now();
     let Some(observed) = Box::pin(observed(run, &valid, context)).await? else {
         return sweep::run_is_gone(context, &this)
             .await
             .map(|()| Action::await_change());
     };
-    let plan = plan(&valid, &observed, context.clock.now());
+    let plan = plan(&valid, &observed, now);
     if only_waits(&plan) {
         context.turns.settle(&valid.uid);
     } else {
@@ -148,20 +152,30 @@ async fn reconcile_run(run: &BenchmarkRun, context: &Context) -> Result<Action, 
         reported.map(|()| done)?
     };
     Ok(match done {
-        ControlFlow::Continue(()) => action_of(&plan, context),
+        ControlFlow::Continue(()) => action_of(&plan, &valid, context),
         ControlFlow::Break(()) => Action::requeue(Duration::ZERO),
     })
 }
 
-/// Reads, for the queue, which nodes the objects demand that the run scales.
-async fn know_templates(run: &ValidatedRun, context: &Context) -> Result<(), Error> {
-    let mut variants = run.variants.iter();
-    let scales = variants.any(|variant| variant.subject.target.is_some());
-    if scales && context.templates(&run.uid).is_none() {
-        let templates = observe::templates(context, run).await?;
-        context.note_templates(&run.uid, &templates);
+/// Reads, for the queue, which nodes the objects demand that the run scales: once, and while no node takes
+/// the run, again. Returns whether its turn stands; if not, the queue works out another one.
+async fn know_templates(run: &ValidatedRun, context: &Context) -> Result<bool, Error> {
+    let known = context.templates(&run.uid);
+    if !scales(run) || (known.is_some() && !context.turns.lacks_node(&run.uid)) {
+        return Ok(true);
     }
-    Ok(())
+    let templates = observe::templates(context, run).await?;
+    let stands = known.is_none_or(|known| known == templates);
+    if !stands {
+        context.turns.forget(&run.uid);
+    }
+    context.note_templates(&run.uid, &templates);
+    Ok(stands)
+}
+
+fn scales(run: &ValidatedRun) -> bool {
+    let mut variants = run.variants.iter();
+    variants.any(|variant| variant.subject.target.is_some())
 }
 
 /// Whether the run is new, or was not in a trial when its status was written.
@@ -196,12 +210,17 @@ fn only_waits(plan: &Plan) -> bool {
     waits && plan.steps.is_empty() && plan.completed == 0
 }
 
-fn action_of(plan: &Plan, context: &Context) -> Action {
-    match plan.wake {
-        Wake::Now => Action::requeue(Duration::ZERO),
-        Wake::At(time) => Action::requeue(context.until(time)),
-        Wake::OnChange => Action::await_change(),
-    }
+fn action_of(plan: &Plan, run: &ValidatedRun, context: &Context) -> Action {
+    // No watch shows that an object was changed so that a node takes the run.
+    let looks = scales(run) && context.turns.lacks_node(&run.uid);
+    let pause = match plan.wake {
+        Wake::Now => Some(Duration::ZERO),
+        Wake::At(time) => Some(context.until(time)),
+        Wake::OnChange => None,
+    };
+    let pauses = [pause, looks.then_some(OBJECTS_CHECK)];
+    let next = pauses.into_iter().flatten().min();
+    next.map_or_else(Action::await_change, Action::requeue)
 }
 
 /// A finished run expires, and is in `/metrics` if its label requests that.

@@ -58,6 +58,21 @@ impl PublishedTurns {
         self.state().of.get(run_uid).cloned()
     }
 
+    /// Whether no node takes the run with this uid now, as its turn has it.
+    pub fn lacks_node(&self, run_uid: &str) -> bool {
+        let turn = self.of(run_uid);
+        turn.is_some_and(|turn| match turn.outlook {
+            Outlook::Unavailable(_) | Outlook::Unmatched(_) | Outlook::Later(None) => true,
+            Outlook::Free(_) | Outlook::Later(Some(_)) => false,
+        })
+    }
+
+    /// Forgets the turn of the run with this uid, which demands other nodes now. The next one is published in
+    /// any case.
+    pub fn forget(&self, run_uid: &str) {
+        self.state().of.remove(run_uid);
+    }
+
     /// Claims of nobody on nodes that are gone.
     pub fn gone(&self) -> Vec<LeaseSeen> {
         self.state().gone.clone()

@@ -41,6 +41,8 @@ pub struct Forecast<'a> {
 struct Group {
     /// The nodes that meet them, whether or not they take pods now, one bit each.
     matching: Vec<u64>,
+    /// Those for which its runs compete: the ones that take pods now, or else all of them.
+    contested: Vec<u64>,
     /// How many nodes these are.
     count: usize,
     /// Those that take pods, in the order in which they are named.
@@ -119,15 +121,35 @@ impl<'a> Forecast<'a> {
     /// How many runs were placed that could use a node of this group.
     fn before(&self, group: usize) -> u32 {
         let own = &self.groups[group].matching;
-        let shares_nodes = |other: &&Group| {
-            let mut both = own.iter().zip(&other.matching);
-            both.any(|(own, other)| own & other != 0)
-        };
-        let rivals = self.groups.iter().filter(shares_nodes);
-        rivals.map(|other| other.placed).sum()
+        let others = self.groups.iter();
+        let others = others.filter(|other| share(own, &other.matching));
+        others.map(|other| other.placed).sum()
     }
 
-    fn group_of(&mut self, demands: &'a Demands) -> usize {
+    /// The groups so far whose runs compete for a node with those of this group, itself included unless
+    /// there is no node.
+    pub fn rivals(&self, group: usize) -> impl Iterator<Item = usize> {
+        let own = &self.groups[group].contested;
+        let others = self.groups.iter().enumerate();
+        others
+            .filter(move |(_, other)| share(own, &other.contested))
+            .map(|(place, _)| place)
+    }
+
+    /// For how many of the nodes with these names the runs of each group compete.
+    pub fn contested(&self, is_named: impl Fn(&str) -> bool) -> Vec<usize> {
+        let nodes = self.nodes.iter().enumerate();
+        let named = nodes.filter(|(_, node)| is_named(&node.name));
+        let named: Vec<usize> = named.map(|(at, _)| at).collect();
+        let among = |group: &Group| {
+            let at = named.iter();
+            at.filter(|at| has_bit(&group.contested, **at)).count()
+        };
+        self.groups.iter().map(among).collect()
+    }
+
+    /// The group of the runs with these demands.
+    pub fn group_of(&mut self, demands: &'a Demands) -> usize {
         if let Some(known) = self.by_demands.get(demands) {
             return *known;
         }
@@ -142,10 +164,7 @@ impl<'a> Forecast<'a> {
         let all = self.nodes.iter().copied().enumerate();
         let matching: Vec<(usize, &NodeSeen)> =
             all.filter(|(_, node)| meets(demands, node)).collect();
-        let mut bits = vec![0; self.nodes.len().div_ceil(64)];
-        for (at, _) in &matching {
-            bits[at / 64] |= 1_u64 << (at % 64);
-        }
+        let bits = self.bits(matching.iter().map(|(at, _)| *at));
         let ready = matching.iter().filter(|(_, node)| takes(demands, node));
         let ready: Vec<usize> = ready.map(|(at, _)| *at).collect();
         let found: Vec<&NodeSeen> = matching.iter().map(|(_, node)| *node).collect();
@@ -154,9 +173,15 @@ impl<'a> Forecast<'a> {
             (false, true) => Some(obstacles(demands, &found)),
             (false, false) => None,
         };
+        let contested = if ready.is_empty() {
+            bits.clone()
+        } else {
+            self.bits(ready.iter().copied())
+        };
         let by_time = ready.iter().map(|at| Reverse((self.free_in[*at], *at)));
         Group {
             matching: bits,
+            contested,
             count: found.len(),
             by_time: by_time.collect(),
             ready,
@@ -164,6 +189,23 @@ impl<'a> Forecast<'a> {
             placed: 0,
         }
     }
+
+    fn bits(&self, nodes: impl Iterator<Item = usize>) -> Vec<u64> {
+        let mut bits = vec![0; self.nodes.len().div_ceil(64)];
+        for at in nodes {
+            bits[at / 64] |= 1_u64 << (at % 64);
+        }
+        bits
+    }
+}
+
+fn has_bit(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] & (1_u64 << (at % 64)) != 0
+}
+
+fn share(own: &[u64], other: &[u64]) -> bool {
+    let mut both = own.iter().zip(other);
+    both.any(|(own, other)| own & other != 0)
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ pub fn turns(cluster: &Cluster, now: Timestamp) -> Turns {
         leases,
         now,
     };
-    let turns = order.waiting.iter().copied().map(|run| {
+    let waiting = order.waiting(&mut forecast);
+    let turns = waiting.into_iter().map(|run| {
         let (place, start) = forecast.place(run);
         let outlook = shown.outlook(run, place, start);
         (run.uid.clone(), Turn { place, outlook })

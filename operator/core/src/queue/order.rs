@@ -1,18 +1,19 @@
-//! In which order runs measure. Namespaces take turns, so that nobody has to wait for all of somebody
-//! else's runs; within a namespace, older runs come first. Pure.
+//! In which order runs measure. Namespaces take turns on each node, so that nobody has to wait for all of
+//! somebody else's runs, nor because of own runs on other nodes; within a namespace, older runs come
+//! first. Pure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
 use super::Cluster;
+use super::forecast::Forecast;
 use crate::observed::{RunSeen, Standing};
 
 /// The runs that hold nodes, and those that wait for one.
 pub struct Order<'a> {
+    cluster: &'a Cluster,
     holders: BTreeMap<&'a str, &'a RunSeen>,
-    /// In the order of their turns, the next one first.
-    pub waiting: Vec<&'a RunSeen>,
 }
 
 impl<'a> Order<'a> {
@@ -24,14 +25,13 @@ impl<'a> Order<'a> {
             .filter(|run| run.standing != Standing::Ended)
             .map(|run| (run.uid.as_str(), run))
             .collect();
-        let holders: BTreeMap<&str, &RunSeen> = cluster
+        let holders = cluster
             .leases
             .iter()
             .filter_map(|lease| Some((&*lease.node, lease.holder.as_deref()?)))
             .filter_map(|(node, uid)| Some((node, *by_uid.get(uid)?)))
             .collect();
-        let waiting = in_turn(cluster, &holders);
-        Self { holders, waiting }
+        Self { cluster, holders }
     }
 
     /// The run that holds `node`. A suspended run releases its claim itself, once nothing of it can
@@ -39,36 +39,54 @@ impl<'a> Order<'a> {
     pub fn holder(&self, node: &str) -> Option<&'a RunSeen> {
         self.holders.get(node).copied()
     }
-}
 
-/// The waiting runs, the next one first. What counts is how many runs of a run's namespace are
-/// measuring or come before it, then when the namespace was last served, then the run's age.
-fn in_turn<'a>(cluster: &'a Cluster, holders: &BTreeMap<&str, &'a RunSeen>) -> Vec<&'a RunSeen> {
-    let holding: BTreeMap<&str, &RunSeen> = holders
-        .values()
-        .map(|run| (run.uid.as_str(), *run))
-        .collect();
-    let mut ahead: HashMap<&str, usize> = HashMap::new();
-    for run in holding.values() {
-        *ahead.entry(run.namespace()).or_default() += 1;
+    /// The waiting runs, the next one first. What counts is how many runs of a run's namespace hold a node
+    /// for which it competes, or compete with it and come before it; then when the namespace was last
+    /// served, then the run's age. None comes before an older one of its namespace with which it competes,
+    /// however many others that one waits for: it could take each node first, again and again.
+    pub fn waiting(&self, forecast: &mut Forecast<'a>) -> Vec<&'a RunSeen> {
+        let by_age = self.by_age().into_iter();
+        let by_age: Vec<(usize, &'a RunSeen)> = by_age
+            .map(|run| (forecast.group_of(&run.demands), run))
+            .collect();
+        let forecast = &*forecast;
+        // By namespace: how many come before the next run of each group.
+        let mut ahead: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut turns = vec![];
+        for (group, run) in by_age {
+            let namespace = run.namespace();
+            let ahead = ahead
+                .entry(namespace)
+                .or_insert_with(|| self.held_by(namespace, forecast));
+            let own = ahead[group];
+            for rival in forecast.rivals(group) {
+                ahead[rival] = ahead[rival].max(own) + 1;
+            }
+            let served = self.cluster.served.get(namespace);
+            turns.push(((own, served, age(run)), run));
+        }
+        turns.sort_by_key(|(turn, _)| *turn);
+        turns.into_iter().map(|(_, run)| run).collect()
     }
-    let runs = cluster.runs.iter();
-    let waits = |run: &&RunSeen| {
-        run.standing == Standing::Active && !holding.contains_key(run.uid.as_str())
-    };
-    let mut waiting: Vec<&RunSeen> = runs.filter(waits).collect();
-    waiting.sort_by_key(|run| age(run));
-    let mut turns: Vec<_> = waiting
-        .into_iter()
-        .map(|run| {
-            let ahead = ahead.entry(run.namespace()).or_default();
-            let turn = (*ahead, cluster.served.get(run.namespace()), age(run));
-            *ahead += 1;
-            (turn, run)
+
+    /// The waiting runs, the oldest first.
+    fn by_age(&self) -> Vec<&'a RunSeen> {
+        let holding: HashSet<&str> = self.holders.values().map(|run| &*run.uid).collect();
+        let runs = self.cluster.runs.iter();
+        let waits =
+            |run: &&RunSeen| run.standing == Standing::Active && !holding.contains(&*run.uid);
+        let mut waiting: Vec<&RunSeen> = runs.filter(waits).collect();
+        waiting.sort_by_key(|run| age(run));
+        waiting
+    }
+
+    /// How many of the nodes for which the runs of each group compete this namespace holds.
+    fn held_by(&self, namespace: &str, forecast: &Forecast<'_>) -> Vec<usize> {
+        forecast.contested(|node| {
+            let holder = self.holder(node);
+            holder.is_some_and(|run| run.namespace() == namespace)
         })
-        .collect();
-    turns.sort_by_key(|(turn, _)| *turn);
-    turns.into_iter().map(|(_, run)| run).collect()
+    }
 }
 
 fn age(run: &RunSeen) -> (Timestamp, &str) {
@@ -81,7 +99,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observed::{Demands, LeaseSeen};
+    use crate::fit::{meets, takes};
+    use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen};
 
     /// When something happened: few moments, so that many things happen at once.
     fn moment() -> impl Strategy<Value = Timestamp> {
@@ -96,19 +115,42 @@ mod tests {
         ]
     }
 
+    /// Demands for nodes of some of the classes 0 to 2, one bit each.
+    fn demands() -> impl Strategy<Value = Demands> {
+        (1..8_u8).prop_map(|classes| {
+            let values = (0..3_u8).filter(|class| classes & (1_u8 << *class) != 0);
+            let label = LabelDemand {
+                key: "class".into(),
+                values: values.map(|class| class.to_string()).collect(),
+                by: "somebody".into(),
+            };
+            Demands {
+                labels: vec![label],
+                ..Demands::default()
+            }
+        })
+    }
+
     prop_compose! {
         fn worlds()(
-            runs in prop::collection::vec((0..3_u8, moment(), standing()), 0..12),
-            holders in prop::collection::vec(prop::option::of(0..15_usize), 0..4),
+            runs in prop::collection::vec((0..3_u8, moment(), standing(), demands()), 0..12),
+            nodes in prop::collection::vec((0..3_u8, prop::bool::weighted(0.7)), 0..5),
+            holders in prop::collection::vec(prop::option::of(0..15_usize), 0..5),
             served in prop::collection::btree_map(0..3_u8, moment(), 0..3),
         ) -> Cluster {
-            let run = |(number, (namespace, created, standing))| RunSeen {
+            let run = |(number, (namespace, created, standing, demands))| RunSeen {
                 uid: format!("uid-{number}"),
                 name: format!("team-{namespace}/run-{number}"),
                 created,
                 standing,
-                demands: Demands::default(),
+                demands,
                 seconds: 60,
+            };
+            let node = |(number, (class, ready)): (usize, (u8, bool))| NodeSeen {
+                name: format!("node-{number}"),
+                labels: [("class".to_owned(), class.to_string())].into(),
+                ready,
+                ..NodeSeen::default()
             };
             let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
                 node: format!("node-{node}"),
@@ -121,49 +163,87 @@ mod tests {
                 runs: runs.into_iter().enumerate().map(run).collect(),
                 leases: holders.into_iter().enumerate().map(lease).collect(),
                 served: served.map(|(one, at)| (format!("team-{one}"), at)).collect(),
-                nodes: vec![],
+                nodes: nodes.into_iter().enumerate().map(node).collect(),
             }
         }
     }
 
-    fn holds(seen: &Cluster, run: &RunSeen) -> bool {
-        let its = |lease: &LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
-        run.standing != Standing::Ended && seen.leases.iter().any(its)
+    fn in_order(seen: &Cluster) -> Vec<&RunSeen> {
+        let nodes: Vec<&NodeSeen> = seen.nodes.iter().collect();
+        let free_in = vec![0; nodes.len()];
+        Order::new(seen).waiting(&mut Forecast::new(nodes, free_in))
     }
 
-    /// A run's turn as the rule has it: it looks at each of the others.
-    fn turn<'a>(
-        seen: &'a Cluster,
-        run: &'a RunSeen,
-    ) -> (usize, Option<&'a Timestamp>, (Timestamp, &'a str)) {
-        let is_ahead = |other: &&RunSeen| {
-            other.uid != run.uid
-                && other.namespace() == run.namespace()
-                && (holds(seen, other)
-                    || (other.standing == Standing::Active && age(other) < age(run)))
-        };
-        let ahead = seen.runs.iter().filter(is_ahead).count();
-        (ahead, seen.served.get(run.namespace()), age(run))
+    fn holder<'a>(seen: &'a Cluster, node: &str) -> Option<&'a RunSeen> {
+        let lease = seen.leases.iter().find(|lease| lease.node == node)?;
+        let mut runs = seen.runs.iter();
+        runs.find(|run| {
+            lease.holder.as_deref() == Some(&run.uid) && run.standing != Standing::Ended
+        })
+    }
+
+    fn holds(seen: &Cluster, run: &RunSeen) -> bool {
+        let mut leases = seen.leases.iter();
+        leases.any(|lease| holder(seen, &lease.node) == Some(run))
+    }
+
+    /// The nodes for which a run competes: those that take its pods now, or else those that would.
+    fn contested<'a>(seen: &'a Cluster, run: &RunSeen) -> Vec<&'a NodeSeen> {
+        let mut found: Vec<&NodeSeen> = seen.nodes.iter().collect();
+        found.retain(|node| meets(&run.demands, node));
+        if found.iter().any(|node| takes(&run.demands, node)) {
+            found.retain(|node| takes(&run.demands, node));
+        }
+        found
+    }
+
+    /// Whether both are of one namespace and compete for a node.
+    fn compete(seen: &Cluster, one: &RunSeen, other: &RunSeen) -> bool {
+        let others = contested(seen, other);
+        let mut own = contested(seen, one).into_iter();
+        one.namespace() == other.namespace() && own.any(|node| others.contains(&node))
+    }
+
+    /// The waiting runs as the rule has them: each looks at each of the older ones.
+    fn by_the_rule(seen: &Cluster) -> Vec<&RunSeen> {
+        let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(seen, run);
+        let mut waiting: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
+        waiting.sort_by_key(|run| age(run));
+        let mut ranked: Vec<(usize, &RunSeen)> = vec![];
+        for run in waiting {
+            let is_own = |holder: &RunSeen| holder.namespace() == run.namespace();
+            let nodes = contested(seen, run).into_iter();
+            let held = nodes.filter(|node| holder(seen, &node.name).is_some_and(is_own));
+            let older = ranked.iter().filter(|(_, other)| compete(seen, run, other));
+            let ahead = older.fold(held.count(), |ahead, (its, _)| ahead.max(*its) + 1);
+            ranked.push((ahead, run));
+        }
+        // Stable: the oldest stays first.
+        ranked.sort_by_key(|(ahead, run)| (*ahead, seen.served.get(run.namespace())));
+        ranked.into_iter().map(|(_, run)| run).collect()
     }
 
     proptest! {
         #[test]
         fn runs_wait_in_the_order_of_the_rule(seen in worlds()) {
-            let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(&seen, run);
-            let mut waiting: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
-            waiting.sort_by(|one, other| turn(&seen, one).cmp(&turn(&seen, other)));
-            prop_assert_eq!(Order::new(&seen).waiting, waiting);
+            prop_assert_eq!(in_order(&seen), by_the_rule(&seen));
+        }
+
+        #[test]
+        fn no_run_comes_before_an_older_one_of_its_namespace_that_competes_with_it(seen in worlds()) {
+            let order = in_order(&seen);
+            for (at, run) in order.iter().enumerate() {
+                for later in &order[at..] {
+                    prop_assert!(age(run) <= age(later) || !compete(&seen, run, later));
+                }
+            }
         }
 
         #[test]
         fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(seen in worlds()) {
             let queue = Order::new(&seen);
             for lease in &seen.leases {
-                let mut runs = seen.runs.iter();
-                let holder = runs.find(|run| {
-                    lease.holder.as_deref() == Some(&run.uid) && run.standing != Standing::Ended
-                });
-                prop_assert_eq!(queue.holder(&lease.node), holder);
+                prop_assert_eq!(queue.holder(&lease.node), holder(&seen, &lease.node));
             }
         }
     }

@@ -150,6 +150,42 @@ fn namespaces_take_turns_however_many_runs_one_of_them_has() {
     assert_eq!(order, ["b0", own, "c0", "b1", "b2", "b3", "b4"]);
 }
 
+/// A node for runs of team-a alone, so many of which wait for it or hold it, and a younger run of team-b
+/// that wants the same node as this one.
+fn with_older_runs(run: &ValidatedRun, many: i64) -> Cluster {
+    let mut seen = cluster(run, vec![other("late", 200, run)]);
+    let mut gpu = node("gpu-1");
+    gpu.labels = [("gpu".to_owned(), "yes".to_owned())].into();
+    seen.nodes.push(gpu);
+    for number in 0..many {
+        let mut older = other(&format!("a{number}"), number, run);
+        older.name = format!("team-a/a{number}");
+        older.demands.labels = vec![demand("gpu", "yes")];
+        seen.runs.push(older);
+    }
+    seen
+}
+
+#[test]
+fn a_run_waits_for_none_of_its_namespaces_runs_that_wait_for_other_nodes() {
+    let run = common::validated();
+    let mut seen = with_older_runs(&run, 30);
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+    seen.nodes[1].cordoned = true;
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn nodes_that_a_namespace_holds_elsewhere_cost_it_no_turn() {
+    let run = common::validated();
+    let mut seen = with_older_runs(&run, 1);
+    seen.leases = vec![LeaseSeen {
+        node: "gpu-1".into(),
+        ..held_by("a0")
+    }];
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
 #[test]
 fn a_run_that_is_suspended_or_keeps_failing_is_passed() {
     let run = common::validated();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use wasmbench_core::fit::takes;
+use wasmbench_core::fit::{meets, takes};
 use wasmbench_core::observed::{
     Demands, Expected, LabelDemand, LeaseSeen, NodeSeen, Outlook, RunSeen, Standing,
 };
@@ -97,39 +97,52 @@ fn waiting(cluster: &Cluster) -> Vec<&RunSeen> {
     runs.filter(waits).collect()
 }
 
-/// Before whom a run comes, as it sees that alone: namespaces take turns, and in each the oldest is first.
-fn rank<'a>(
-    cluster: &'a Cluster,
-    run: &'a RunSeen,
-) -> (usize, Option<&'a Timestamp>, Timestamp, &'a str) {
-    let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
-    let is_ahead = |other: &&'a RunSeen| {
-        let other: &'a RunSeen = other;
-        other.uid != run.uid
-            && other.namespace() == run.namespace()
-            && (holds(cluster, other)
-                || (other.standing == Standing::Active && age(other) < age(run)))
-    };
-    let ahead = cluster.runs.iter().filter(is_ahead).count();
-    let (created, uid) = age(run);
-    (ahead, cluster.served.get(run.namespace()), created, uid)
+/// The nodes for which a run competes: those that take its pods now, or else those that would.
+fn contested<'a>(cluster: &'a Cluster, run: &RunSeen) -> Vec<&'a NodeSeen> {
+    let mut found: Vec<&NodeSeen> = cluster.nodes.iter().collect();
+    found.retain(|node| meets(&run.demands, node));
+    if found.iter().any(|node| takes(&run.demands, node)) {
+        found.retain(|node| takes(&run.demands, node));
+    }
+    found
 }
 
-/// The node that a run takes now, as it works out alone: each of those before it takes the first node
-/// that suits it.
-fn taken_by<'a>(cluster: &'a Cluster, run: &RunSeen) -> Option<&'a str> {
-    let mut before = waiting(cluster);
-    before.retain(|other| rank(cluster, other) < rank(cluster, run));
-    before.sort_by(|one, other| rank(cluster, one).cmp(&rank(cluster, other)));
+/// The waiting runs, the next one first, as each works it out alone: namespaces take turns on each node,
+/// and in each of them the oldest is first.
+fn in_turn(cluster: &Cluster) -> Vec<&RunSeen> {
+    let mut runs = waiting(cluster);
+    runs.sort_by_key(|run| (run.created, run.uid.as_str()));
+    let mut ranked: Vec<(usize, &RunSeen)> = vec![];
+    for run in runs {
+        let own = contested(cluster, run);
+        let is_own = |other: &RunSeen| other.namespace() == run.namespace();
+        let held = own
+            .iter()
+            .filter(|node| holder(cluster, &node.name).is_some_and(is_own));
+        let is_rival = |other: &RunSeen| {
+            let nodes = contested(cluster, other);
+            is_own(other) && nodes.iter().any(|node| own.contains(node))
+        };
+        let older = ranked.iter().filter(|(_, other)| is_rival(other));
+        let ahead = older.fold(held.count(), |ahead, (its, _)| ahead.max(*its) + 1);
+        ranked.push((ahead, run));
+    }
+    // Stable: the oldest stays first.
+    ranked.sort_by_key(|(ahead, run)| (*ahead, cluster.served.get(run.namespace())));
+    ranked.into_iter().map(|(_, run)| run).collect()
+}
+
+/// The node that each run takes now: each of those before it takes the first node that suits it.
+fn taken(cluster: &Cluster) -> BTreeMap<&str, &str> {
     let mut free: Vec<&NodeSeen> = cluster.nodes.iter().collect();
     free.retain(|node| holder(cluster, &node.name).is_none());
-    for other in before {
-        if let Some(place) = free.iter().position(|node| takes(&other.demands, node)) {
-            free.remove(place);
+    let mut taken = BTreeMap::new();
+    for run in in_turn(cluster) {
+        if let Some(place) = free.iter().position(|node| takes(&run.demands, node)) {
+            taken.insert(run.uid.as_str(), free.remove(place).name.as_str());
         }
     }
-    let found = free.into_iter().find(|node| takes(&run.demands, node));
-    found.map(|node| node.name.as_str())
+    taken
 }
 
 /// The node of a run, and when it begins and ends.
@@ -147,6 +160,7 @@ proptest! {
     #[test]
     fn each_run_takes_the_node_that_it_would_work_out_alone(cluster in clusters()) {
         let found = turns(&cluster, NOW).of;
+        let taken = taken(&cluster);
         prop_assert_eq!(found.len(), waiting(&cluster).len());
         for run in waiting(&cluster) {
             let free = match &found[&run.uid].outlook {
@@ -154,7 +168,8 @@ proptest! {
                 Outlook::Later(_) | Outlook::Unavailable(_) | Outlook::Unmatched(_) => &[],
             };
             let node = free.first().map(|first| first.node.as_str());
-            prop_assert_eq!(node, taken_by(&cluster, run), "{}", run.name);
+            let right = taken.get(run.uid.as_str()).copied();
+            prop_assert_eq!(node, right, "{}", run.name);
         }
     }
 
