@@ -40,7 +40,7 @@ pub use foreign_pod::subject as foreign_subject;
 pub use found::found;
 pub use late::{is_late, node_of_job};
 pub use records::read_summary;
-pub use rights::{Forbidden, forbidden};
+pub use rights::forbidden;
 
 /// What matters for a run that only waits for its turn and has nothing in the cluster, without reading
 /// anything. `None` if that may not be so.
@@ -93,8 +93,7 @@ pub async fn observe(
         turn,
         gone: context.turns.gone(),
         runtime_classes: classes.into_keys().collect(),
-        cold_starts_forbidden: forbidden.pods,
-        scaled_starts_forbidden: forbidden.scales,
+        forbidden,
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         scaled_subjects: targets.subjects,

@@ -8,19 +8,11 @@ use k8s_openapi::api::authorization::v1::{
 };
 use kube::Api;
 use kube::api::PostParams;
+use wasmbench_core::observed::Forbidden;
 use wasmbench_core::validate::ValidatedRun;
 
 use crate::context::Context;
 use crate::error::Error;
-
-/// What the account of such probes lacks the right to.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Forbidden {
-    /// To create pods, and what else the same role grants.
-    pub pods: bool,
-    /// To scale something that a variant names.
-    pub scales: bool,
-}
 
 /// Asks for the rights that the probes of `run` need.
 pub async fn forbidden(context: &Context, run: &ValidatedRun) -> Result<Forbidden, Error> {

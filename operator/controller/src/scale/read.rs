@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DynamicObject, ListParams};
 use kube::Api;
+use kube::api::{DynamicObject, ListParams};
 use wasmbench_api::owner::is_offered;
 use wasmbench_core::scale::{
     Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,

@@ -11,7 +11,7 @@ use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus, GROUP, VERSION, conditions};
 use wasmbench_core::schedule::LeftOut;
 
-use crate::context::Context;
+use crate::context::{Context, NOTE};
 use crate::error::Error;
 use crate::report::{MANAGER, UNDECODABLE, report_undecodable};
 

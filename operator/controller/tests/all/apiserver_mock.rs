@@ -78,9 +78,9 @@ pub fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<
             let (request, send) = handle.next_request().await.expect("a call is missing");
             assert_eq!(request.method(), method, "{}", request.uri());
             let (path, query) = path.split_once('?').unwrap_or((path, ""));
-            let sent = request.uri().query().unwrap_or_default();
+            let parameters = request.uri().query().unwrap_or_default();
             assert!(
-                request.uri().path().ends_with(path) && sent.contains(query),
+                request.uri().path().ends_with(path) && parameters.contains(query),
                 "{} is not {path}?{query}",
                 request.uri()
             );

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use wasmbench_api::labels;
 use wasmbench_controller::act::act;
 use wasmbench_controller::error::Error;
-use wasmbench_controller::observe::{Forbidden, forbidden};
+use wasmbench_controller::observe::forbidden;
 use wasmbench_controller::scale::{autoscalers, read};
 use wasmbench_controller::sweep::{run_is_gone, run_of};
+use wasmbench_core::observed::Forbidden;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
 use wasmbench_core::scale::{Scaled, Target, TargetSeen};
@@ -401,7 +402,7 @@ async fn companions_are_read_a_page_at_a_time_and_no_more_of_them_than_a_probe_r
         again: false,
     };
     let done = act(&context, &valid, &Observed::default(), &plan_of(launch)).await;
-    done.unwrap();
+    assert!(done.is_ok());
     drop(context);
     let job = server.await.unwrap()[2].to_string();
     assert_eq!(job.matches("db-uid-").count(), 16, "{job}");

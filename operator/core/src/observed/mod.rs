@@ -36,10 +36,8 @@ pub struct Observed {
     pub gone: Vec<LeaseSeen>,
     /// Names of the `RuntimeClasses` that exist.
     pub runtime_classes: BTreeSet<String>,
-    /// Whether cold-start and density probes are forbidden to create pods in the run's namespace.
-    pub cold_starts_forbidden: bool,
-    /// Whether they are forbidden to scale something there that the run's variants name.
-    pub scaled_starts_forbidden: bool,
+    /// What cold-start and density probes may not do in the run's namespace.
+    pub forbidden: Forbidden,
     /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a cold-start or density probe has created and not removed yet.
@@ -92,6 +90,15 @@ impl Observed {
         let found = self.targets.get(&scaled.target);
         Some((scaled, found.cloned().unwrap_or_default()))
     }
+}
+
+/// What the account of probes that make pods lacks the right to in a namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forbidden {
+    /// To create pods, and what else the same role grants.
+    pub pods: bool,
+    /// To scale something that a variant names.
+    pub scales: bool,
 }
 
 /// How far equal trials of the run scatter.

@@ -56,8 +56,8 @@ fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 }
 
 fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    let all = seen.cold_starts_forbidden;
-    if !all && !seen.scaled_starts_forbidden {
+    let all = seen.forbidden.pods;
+    if !all && !seen.forbidden.scales {
         return None;
     }
     let (what, lists) = if all {

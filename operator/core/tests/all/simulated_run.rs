@@ -282,7 +282,7 @@ fn an_update_of_the_operator_costs_at_most_a_trial_and_no_variant() {
 fn cold_starts_without_permission_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated_cold();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.cold_starts_forbidden = true;
+    world.seen.forbidden.pods = true;
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     assert!(!world.seen.records.is_empty());

@@ -233,7 +233,7 @@ fn a_suspended_run_gives_its_node_back_only_after_the_object() {
 fn starts_of_what_probes_may_not_scale_are_skipped() {
     let mut run = cold_run();
     let mut world = world(&run, 1, FRIENDLY);
-    world.seen.scaled_starts_forbidden = true;
+    world.seen.forbidden.scales = true;
     simulate(&mut run, &mut world);
     check_object(&run, &world);
     let skipped = Ended::Skipped("NotAllowed".into());

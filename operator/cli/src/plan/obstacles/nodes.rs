@@ -78,7 +78,7 @@ pub(super) fn handler(
         let found = nodes.iter().filter(|node| which(node, handler));
         found.map(|node| node.name.as_str()).collect()
     };
-    let missing = names(|node, handler| node.lacks(handler));
+    let missing = names(NodeSeen::lacks);
     let silent = names(|node, _| node.handlers.is_none());
     let name = &variant.name;
     if !missing.is_empty() && missing.len() == nodes.len() {
