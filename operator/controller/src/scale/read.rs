@@ -45,6 +45,23 @@ pub async fn read(
     noted: Option<&Scaled>,
     autoscalers: &[Autoscaler],
 ) -> Result<Found, Error> {
+    let found = once(context, namespace, target, noted, autoscalers).await?;
+    let asked = usize::try_from(found.seen.replicas).unwrap_or(usize::MAX);
+    if noted.is_none() || asked == 0 || found.pods.len() <= asked {
+        return Ok(found);
+    }
+    // Its owner may have set the replicas after they were read, and these pods follow from that.
+    once(context, namespace, target, noted, autoscalers).await
+}
+
+/// Reads the object, and then its pods.
+async fn once(
+    context: &Context,
+    namespace: &str,
+    target: &Target,
+    noted: Option<&Scaled>,
+    autoscalers: &[Autoscaler],
+) -> Result<Found, Error> {
     let api = api(&context.client, namespace, target);
     let object = if_there(api.get(&target.name).await).map_err(failed)?;
     let (mut seen, template) = match &object {

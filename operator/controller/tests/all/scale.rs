@@ -125,6 +125,31 @@ async fn a_node_is_released_without_the_note_once_nothing_of_the_object_is_left_
     }
 }
 
+#[tokio::test]
+async fn replicas_that_its_owner_sets_while_the_pods_are_read_are_seen_with_the_pods() {
+    let scaled: Scaled = serde_json::from_str(&note(DEPLOYMENT)).unwrap();
+    let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "shop", "uid": "shop-uid", "controller": true});
+    let pod = |name: &str| json!({"metadata": {"name": name, "ownerReferences": [owner]}});
+    let pods = json!({"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": [pod("a"), pod("b")]});
+    let readings = [(1, labels::OPERATOR), (2, "kubectl-scale")];
+    let mut calls: Vec<Call> = readings
+        .into_iter()
+        .flat_map(|(replicas, who)| reads(DEPLOYMENT, replicas, who).split_off(1))
+        .collect();
+    for call in &mut calls {
+        if call.1 == "/team-a/pods" {
+            call.3 = pods.clone();
+        }
+    }
+    let (context, server) = conversation(calls);
+    let found = read(&context, "team-a", &scaled.target, Some(&scaled), &[]).await;
+    let found = found.unwrap();
+    assert_eq!((found.seen.replicas, found.pods.len()), (2, 2));
+    assert!(found.seen.taken_back(&scaled).is_some(), "{:?}", found.seen);
+    drop(context);
+    server.await.unwrap();
+}
+
 const REFUSED: &str = "admission webhook \"no.scaling\" denied the request";
 
 #[tokio::test]
