@@ -22,7 +22,7 @@ pub fn belongs_to<K: Resource<DynamicType = ()>>(meta: &ObjectMeta, uid: &str) -
 }
 
 /// Kinds between an object with a scale and its pods: group, version, name and plural of each.
-pub const BETWEEN: [[&str; 4]; 2] = [
+const BETWEEN: [[&str; 4]; 2] = [
     ["apps", "v1", "ReplicaSet", "replicasets"],
     ["apps", "v1", "Deployment", "deployments"],
 ];
@@ -33,6 +33,18 @@ pub const MOST_OWNERS: usize = 4;
 pub fn controller_of(meta: &ObjectMeta) -> Option<OwnerReference> {
     let mut owners = meta.owner_references.iter().flatten();
     owners.find(|owner| owner.controller == Some(true)).cloned()
+}
+
+/// The kind of an owner that may stand between an object with a scale and its pods: one of [`BETWEEN`], or of the
+/// group, name and plural of a `listed` kind, in the version that the owner has.
+pub fn kind_between<'a>(
+    owner: &'a OwnerReference,
+    listed: impl Iterator<Item = [&'a str; 3]>,
+) -> Option<[&'a str; 4]> {
+    let (group, version) = owner.api_version.split_once('/')?;
+    let listed = listed.map(|[group, kind, plural]| [group, version, kind, plural]);
+    let mut known = BETWEEN.into_iter().chain(listed);
+    known.find(|[its, _, kind, _]| *its == group && *kind == owner.kind)
 }
 
 /// Labels by which controllers name the version of a pod's template: those of `ReplicaSets`, Argo Rollouts and

@@ -85,10 +85,13 @@ pub fn exact_percent(share: f64) -> String {
     format!("{percent:.digits$}")
 }
 
-/// How far a factor is above 1: `4.2 %` for 1.042.
+/// How far a factor is above 1: `4.2 %` for 1.042. Two trials that scatter may give any number of digits, of which
+/// none says more than that.
 pub fn excess(factor: f64) -> String {
     let percent = (factor - 1.0) * 100.0;
-    if percent < 10.0 {
+    if percent > 1000.0 {
+        "over 1000 %".to_owned()
+    } else if percent < 10.0 {
         format!("{percent:.1} %")
     } else {
         format!("{percent:.0} %")
@@ -181,6 +184,15 @@ mod tests {
             [
                 "0.50 us", "81.3 us", "812 us", "1.00 ms", "1.24 ms", "2.35 s"
             ]
+        );
+    }
+
+    #[test]
+    fn an_excess_has_few_digits_however_large_it_is() {
+        let shown = [1.042, 1.75, 11.0, 1.5e22, f64::INFINITY].map(excess);
+        assert_eq!(
+            shown,
+            ["4.2 %", "75 %", "1000 %", "over 1000 %", "over 1000 %"]
         );
     }
 

@@ -2,10 +2,10 @@
 
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec, SubjectAccessReview,
-    SubjectAccessReviewSpec,
 };
 use kube::Api;
 use kube::api::PostParams;
+use wasmbench_core::build::review::{create_pods, review};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 
@@ -81,22 +81,7 @@ pub async fn cold_starts(
     config: &OperatorConfig,
 ) -> Result<Answer<bool>, Error> {
     let api: Api<SubjectAccessReview> = Api::all(cluster.client().clone());
-    let review = SubjectAccessReview {
-        spec: SubjectAccessReviewSpec {
-            user: Some(format!(
-                "system:serviceaccount:{}:{}",
-                config.operator_namespace, config.cold_start_service_account
-            )),
-            resource_attributes: Some(ResourceAttributes {
-                namespace: Some(cluster.namespace().to_owned()),
-                verb: Some("create".to_owned()),
-                resource: Some("pods".to_owned()),
-                ..ResourceAttributes::default()
-            }),
-            ..SubjectAccessReviewSpec::default()
-        },
-        ..SubjectAccessReview::default()
-    };
+    let review = review(config, cluster.namespace(), create_pods());
     let params = PostParams::default();
     let found = answer("ask for the rights of others", api.create(&params, &review)).await?;
     Ok(found.map(|review| review.status.is_some_and(|status| status.allowed)))

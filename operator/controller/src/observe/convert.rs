@@ -39,6 +39,7 @@ const STATE_TAINTS: [&str; 3] = [
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 /// Waiting reasons of pods that are just starting.
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
+
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
     let seen = |pod| {

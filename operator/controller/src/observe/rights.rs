@@ -1,13 +1,11 @@
-//! What probes that make pods may not do in the run's namespace. The API server decides, so a RoleBinding counts
-//! whoever created it.
+//! What probes that make pods may not do in the run's namespace.
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
-};
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview};
 use kube::Api;
 use kube::api::PostParams;
+use wasmbench_core::build::review::{create_pods, patch_scale, review};
 use wasmbench_core::observed::Forbidden;
 use wasmbench_core::validate::ValidatedRun;
 
@@ -20,27 +18,15 @@ pub async fn forbidden(context: &Context, run: &ValidatedRun) -> Result<Forbidde
     if sweeps.cold_start.is_none() && sweeps.density.is_none() {
         return Ok(Forbidden::default());
     }
-    let create = ResourceAttributes {
-        verb: Some("create".into()),
-        resource: Some("pods".into()),
-        ..ResourceAttributes::default()
-    };
     let mut found = Forbidden {
-        pods: lacks(context, run, create).await?,
+        pods: lacks(context, run, create_pods()).await?,
         scales: false,
     };
     let targets = run.variants.iter();
     let targets = targets.filter_map(|variant| variant.subject.target.as_ref());
     let kinds: BTreeSet<_> = targets.map(|one| (&one.group, &one.resource)).collect();
     for (group, resource) in kinds {
-        let patch = ResourceAttributes {
-            verb: Some("patch".into()),
-            group: Some(group.clone()),
-            resource: Some(resource.clone()),
-            subresource: Some("scale".into()),
-            ..ResourceAttributes::default()
-        };
-        found.scales |= lacks(context, run, patch).await?;
+        found.scales |= lacks(context, run, patch_scale(group, resource)).await?;
     }
     Ok(found)
 }
@@ -51,21 +37,7 @@ async fn lacks(
     run: &ValidatedRun,
     right: ResourceAttributes,
 ) -> Result<bool, Error> {
-    let config = &context.config;
-    let review = SubjectAccessReview {
-        spec: SubjectAccessReviewSpec {
-            user: Some(format!(
-                "system:serviceaccount:{}:{}",
-                config.operator_namespace, config.cold_start_service_account
-            )),
-            resource_attributes: Some(ResourceAttributes {
-                namespace: Some(run.namespace.clone()),
-                ..right
-            }),
-            ..SubjectAccessReviewSpec::default()
-        },
-        ..SubjectAccessReview::default()
-    };
+    let review = review(&context.config, &run.namespace, right);
     let api: Api<SubjectAccessReview> = Api::all(context.client.clone());
     let answer = api.create(&PostParams::default(), &review).await;
     let answer = answer.map_err(|source| Error::Observe {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Api;
 use kube::api::DynamicObject;
-use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of};
+use wasmbench_api::owner::{MOST_OWNERS, controller_of, kind_between};
 
 use super::if_there;
 use crate::context::Context;
@@ -101,12 +101,8 @@ fn api_of(
     namespace: &str,
     owner: &OwnerReference,
 ) -> Option<Api<DynamicObject>> {
-    let (group, version) = owner.api_version.split_once('/')?;
-    let mut known: Vec<[&str; 4]> = BETWEEN.to_vec();
-    for listed in &context.config.scale.resources {
-        known.push([&listed.group, version, &listed.kind, &listed.resource]);
-    }
-    let is_its = |[group_of, _, kind, _]: &[&str; 4]| *group_of == group && *kind == owner.kind;
-    let found = known.into_iter().find(is_its)?;
+    let listed = context.config.scale.resources.iter();
+    let listed = listed.map(|one| [&*one.group, &*one.kind, &*one.resource]);
+    let found = kind_between(owner, listed)?;
     Some(super::kind(&context.client, namespace, found))
 }

@@ -11,6 +11,7 @@ pub mod names;
 pub mod payload;
 mod pod;
 pub mod probe_job;
+pub mod review;
 pub mod scout_job;
 pub mod subject_pod;
 pub mod upstream_pod;

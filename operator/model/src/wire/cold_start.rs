@@ -114,8 +114,8 @@ pub struct ScaledObject {
     /// Whether its pods may be on the node's network.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_network: bool,
-    /// Kinds that may stand between it and its pods, in addition to [`BETWEEN`](wasmbench_api::owner::BETWEEN):
-    /// group, name and plural of each.
+    /// Kinds that may stand between it and its pods, in addition to those that
+    /// [`kind_between`](wasmbench_api::owner::kind_between) knows: group, name and plural of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub between: Vec<[String; 3]>,
 }

@@ -10,7 +10,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams
 use serde_json::json;
 use tokio::time::sleep;
 use wasmbench_api::labels;
-use wasmbench_api::owner::{BETWEEN, MOST_OWNERS, controller_of, is_offered};
+use wasmbench_api::owner::{MOST_OWNERS, controller_of, is_offered, kind_between};
 use wasmbench_model::wire::cold_start::ScaledObject;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
@@ -129,7 +129,9 @@ impl<'a> Scaler<'a> {
             if reference.uid == self.object.uid {
                 return Ok(true);
             }
-            let Some(kind) = self.between(&reference) else {
+            let listed = self.object.between.iter();
+            let listed = listed.map(|kind| kind.each_ref().map(String::as_str));
+            let Some(kind) = kind_between(&reference, listed) else {
                 break;
             };
             let found = self.kind(kind).get_metadata_opt(&reference.name).await;
@@ -139,16 +141,6 @@ impl<'a> Scaler<'a> {
             owner = meta.as_ref().and_then(controller_of);
         }
         Ok(false)
-    }
-
-    /// The kind of an owner that may stand between the object and its pods.
-    fn between<'b>(&'b self, owner: &'b OwnerReference) -> Option<[&'b str; 4]> {
-        let (group, version) = owner.api_version.split_once('/')?;
-        let listed = self.object.between.iter();
-        let listed = listed
-            .map(|[group, kind, plural]| [group.as_str(), version, kind.as_str(), plural.as_str()]);
-        let mut known = BETWEEN.into_iter().chain(listed);
-        known.find(|[its, _, kind, _]| *its == group && *kind == owner.kind)
     }
 
     /// Why the pod is no subject, once that is known.
