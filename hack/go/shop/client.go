@@ -44,7 +44,7 @@ func load(arguments []string) {
 	body := flags.String("body", "", "JSON to POST; without it, a GET")
 	status := flags.Int("status", http.StatusOK, "expected status")
 	connections := flags.String("connections", "1,4", "loads, one after the other")
-	seconds := flags.Float64("seconds", 5, "length of each, after one of a second that is thrown away")
+	seconds := flags.Float64("seconds", 5, "length of each, after one as long that is thrown away")
 	_ = flags.Parse(arguments)
 	if *host == "" {
 		*host = *address
@@ -61,8 +61,9 @@ func load(arguments []string) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		plain.measure(count, time.Second)
-		_ = json.NewEncoder(os.Stdout).Encode(plain.measure(count, time.Duration(*seconds*float64(time.Second))))
+		length := time.Duration(*seconds * float64(time.Second))
+		plain.measure(count, length)
+		_ = json.NewEncoder(os.Stdout).Encode(plain.measure(count, length))
 	}
 }
 

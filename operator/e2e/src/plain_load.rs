@@ -11,7 +11,7 @@ use crate::{PATIENCE, answered, eventually};
 
 /// Connections of the load under which rates are compared.
 pub const CONNECTIONS: u32 = 4;
-/// Its length in seconds.
+/// Its length in seconds, after a warm-up as long: a just-in-time compiler works for seconds on half a CPU.
 pub const SECONDS: u32 = 5;
 /// The name of the client's pod.
 const CLIENT: &str = "plain-client";

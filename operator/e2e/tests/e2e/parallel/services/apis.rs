@@ -1,7 +1,5 @@
-//! APIs in Go, Node.js and Python, as containers of one run. They ask a database for each request, which is its
+//! APIs in Go, Node.js and Python, as containers of a run each. They ask a database for each request, which is its
 //! companion.
-
-use std::collections::BTreeMap;
 
 use kube::Client;
 use serde_json::{Value, json};
@@ -11,7 +9,7 @@ use wasmbench_e2e::operator::test_image;
 use wasmbench_e2e::plain_load::{self, Figures, Place};
 use wasmbench_e2e::runs;
 
-use super::{assert_confirmed, assert_statuses, found, limits, spec};
+use super::{assert_statuses, found, limits, spec, unconfirmed};
 
 /// The body of an order.
 const ORDER: &str = r#"{"item": 7, "pieces": 3}"#;
@@ -46,38 +44,67 @@ const APIS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// The containers of the APIs by name, which ask the database at this address.
-async fn containers(client: &Client, database: &str) -> BTreeMap<&'static str, Value> {
-    let url = format!("postgres://shop@{database}:5432/postgres?sslmode=disable");
-    let mut containers = BTreeMap::new();
-    for (name, image, command) in APIS {
-        let container = json!({
-            "image": test_image(client, image).await,
-            "command": command.split(' ').collect::<Vec<_>>(),
-            "env": [{ "name": "DATABASE_URL", "value": url }],
-        });
-        containers.insert(name, container);
-    }
-    containers
+/// The container of an API, which asks the database at this address.
+async fn container(client: &Client, (image, command): (&str, &str), database: &str) -> Value {
+    json!({
+        "image": test_image(client, image).await,
+        "command": command.split(' ').collect::<Vec<_>>(),
+        "env": [{
+            "name": "DATABASE_URL",
+            "value": format!("postgres://shop@{database}:5432/postgres?sslmode=disable"),
+        }],
+    })
 }
 
-/// Adds what the plain client finds of each API.
-async fn load_each(
+/// What the plain client finds of an API that nothing but the test runs.
+async fn load_plainly(client: &Client, place: Place<'_>, name: &str, container: &Value) -> Figures {
+    let mut container = container.clone();
+    container["resources"] = limits();
+    let address = plain_load::start(client, place, name, &container).await;
+    let address = format!("{address}:8080");
+    let request = ["-path=/orders", "-status=201", &format!("-body={ORDER}")].map(str::to_owned);
+    let figures = plain_load::load(client, place, &address, &request).await;
+    plain_load::remove(client, place, name).await;
+    figures
+}
+
+/// The run of an API.
+fn spec_of(node: &str, name: &str, container: &Value) -> Value {
+    let mut container = container.clone();
+    container["ready"] = json!({ "path": "/health" });
+    let variant = json!({ "name": name, "container": container });
+    let order = json!({
+        "name": "order", "method": "POST", "path": "/orders", "body": ORDER,
+        "headers": [{ "name": "Content-Type", "value": "application/json" }],
+        "expect": {
+            "status": 201, "contentType": "application/json", "json": { "/name": "item 7", "/total": 2100 },
+        },
+    });
+    let mut spec = spec(node, &variant, &order, 2_000);
+    spec["resources"] = limits();
+    spec["companions"] = json!({ "matchLabels": { "app": DATABASE } });
+    spec
+}
+
+/// Measures the API between two loads of the plain client, and says what they do not confirm.
+async fn measure_api(
     client: &Client,
     place: Place<'_>,
-    containers: &BTreeMap<&'static str, Value>,
-    plain: &mut BTreeMap<&'static str, Vec<Figures>>,
-) {
-    let request = ["-path=/orders", "-status=201", &format!("-body={ORDER}")].map(str::to_owned);
-    for (name, container) in containers {
-        let mut container = container.clone();
-        container["resources"] = limits();
-        let address = plain_load::start(client, place, name, &container).await;
-        let address = format!("{address}:8080");
-        let figures = plain_load::load(client, place, &address, &request).await;
-        plain.entry(*name).or_default().push(figures);
-        plain_load::remove(client, place, name).await;
+    name: &str,
+    container: &Value,
+) -> Vec<String> {
+    let spec = spec_of(place.node, name, container).to_string();
+    let before = load_plainly(client, place, name, container).await;
+    // Two sweeps in two blocks.
+    let (run, records) = runs::measured(client, place.namespace, (name, &spec), 300, 4).await;
+    let after = load_plainly(client, place, name, container).await;
+    for record in &records {
+        assert_statuses(record, "201");
+        let timed = record.load().and_then(|load| load.timed.as_ref());
+        let companions = timed.and_then(|timed| timed.companions_cpu_nanoseconds);
+        assert!(companions.is_some_and(|time| time > 0), "{}", record.trial);
     }
+    unconfirmed(name, found(&run, name), &[before, after])
 }
 
 async fn measure_apis(client: &Client, place: Place<'_>) {
@@ -87,41 +114,12 @@ async fn measure_apis(client: &Client, place: Place<'_>) {
         "readinessProbe": { "tcpSocket": { "port": 5432 }, "periodSeconds": 1 },
     });
     let address = plain_load::start(client, place, DATABASE, &database).await;
-    let containers = containers(client, &address).await;
-    let variant = |(name, container): (&&str, &Value)| {
-        let mut container = container.clone();
-        container["ready"] = json!({ "path": "/health" });
-        json!({ "name": name, "container": container })
-    };
-    let variants: Vec<Value> = containers.iter().map(variant).collect();
-    let order = json!({
-        "name": "order", "method": "POST", "path": "/orders", "body": ORDER,
-        "headers": [{ "name": "Content-Type", "value": "application/json" }],
-        "expect": {
-            "status": 201, "contentType": "application/json", "json": { "/name": "item 7", "/total": 2100 },
-            "sameAcrossVariants": true,
-        },
-    });
-    let mut spec = spec(place.node, &variants, &order);
-    spec["resources"] = limits();
-    spec["companions"] = json!({ "matchLabels": { "app": DATABASE } });
-    let mut plain = BTreeMap::new();
-    load_each(client, place, &containers, &mut plain).await;
-    let spec = spec.to_string();
-    // Two sweeps in two blocks.
-    let trials = 4 * APIS.len();
-    let (run, records) =
-        runs::measured(client, place.namespace, ("apis", &spec), 600, trials).await;
-    load_each(client, place, &containers, &mut plain).await;
-    for record in &records {
-        assert_statuses(record, "201");
-        let timed = record.load().and_then(|load| load.timed.as_ref());
-        let companions = timed.and_then(|timed| timed.companions_cpu_nanoseconds);
-        assert!(companions.is_some_and(|time| time > 0), "{}", record.trial);
+    let mut apart = Vec::new();
+    for (name, image, command) in APIS {
+        let container = container(client, (image, command), &address).await;
+        apart.append(&mut measure_api(client, place, name, &container).await);
     }
-    for (name, plain) in &plain {
-        assert_confirmed(name, found(&run, name), plain);
-    }
+    assert_eq!(apart, Vec::<String>::new());
 }
 
 #[tokio::test]
