@@ -22,9 +22,13 @@ struct Measured<'a> {
     variants: &'a [&'a str],
     /// The CPU limit.
     cpus: &'a str,
+    /// CPU time of a request, in microseconds.
+    work: f64,
     /// The target, in milliseconds.
     target: u32,
     rungs: Vec<f64>,
+    /// The length of a window.
+    seconds: u32,
     /// The rest of the spec.
     more: String,
 }
@@ -45,19 +49,21 @@ noiseFloor: false
 resources: {{requests: {{cpu: 100m}}, limits: {{cpu: '{}', memory: 64Mi}}}}
 variants:
 {variants}
-workloads: [{{name: busy, path: '/busy?cpu_microseconds={WORK_MICROSECONDS:.0}', expect: {{body: hello}}}}]
+workloads: [{{name: busy, path: '/busy?cpu_microseconds={:.0}', expect: {{body: hello}}}}]
 sweeps:
   openLoop:
     target: {{p99: {}ms}}
     rates: [{}]
     connections: 1
-    durationSeconds: 10
+    durationSeconds: {}
     warmupSeconds: 2
 {}",
             self.blocks,
             self.cpus,
+            self.work,
             self.target,
             rates.join(", "),
+            self.seconds,
             self.more
         )
     }
@@ -88,8 +94,10 @@ async fn measured(client: &Client, namespace: &str, cpus: (&str, f64), target: u
         blocks: 3,
         variants: &["one"],
         cpus: cpus.0,
+        work: WORK_MICROSECONDS,
         target,
         rungs: RUNGS.map(|rate| rate * cpus.1).to_vec(),
+        seconds: 10,
         more: String::new(),
     };
     let run = runs::finished_on_quiet_node(client, namespace, &name, &run.spec(), 1500).await;
@@ -140,8 +148,11 @@ async fn a_gate_on_capacity_passes_with_0_and_fails_with_4() {
                 blocks: 5,
                 variants: &["one", "equal"],
                 cpus: "1",
-                target: 1000,
-                rungs: vec![95.0, 105.0, 116.0, 128.0],
+                // Short requests, so that a rung has its thousand in seconds.
+                work: WORK_MICROSECONDS / 5.0,
+                target: 300,
+                rungs: vec![400.0, 480.0, 560.0, 640.0, 720.0],
+                seconds: 2,
                 more: format!(
                     "expectations: [{{name: capacity, metric: capacity, variant: equal, workload: busy, \
                      atLeast: '{least}'}}]\n"
