@@ -210,7 +210,7 @@ pub fn fewest_freedom(blocks: u32, pilot: Option<u32>) -> u32 {
 const TRIMMED: f64 = 0.035;
 
 /// The scatter of the blocks' log ratios behind an interval; `None` for a single block.
-pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
+fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
     noise_with_pilot(half_width, blocks, None)
 }
 

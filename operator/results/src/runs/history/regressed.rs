@@ -138,6 +138,7 @@ mod tests {
                     blocks: 10,
                     value: ends(2048.0 * 1024.0 * times),
                     trusted: true,
+                    pilot: None,
                 }],
             }
         };
