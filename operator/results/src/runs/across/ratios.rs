@@ -184,6 +184,7 @@ impl Pair<'_> {
             ratio: factor(shown.estimate),
             low: shown.low().map(factor),
             high: shown.high().map(factor),
+            smallest: difference.is_none().then(|| factor(smallest)),
             smallest_found: found.filter(|_| difference.is_none()).map(factor),
             difference,
             p_value: p_value.map(|p_value| round_significant(p_value, P_DIGITS)),
