@@ -146,8 +146,8 @@ fn a_comparison_says_with_which_scatter_it_was_judged_and_what_it_finds() {
     let mut run = || shifted(&like, &mut chance, 0.0, 1.0);
     let found = compared(&input, [&run(), &run()], RunScatter::default());
     let text = found.text();
-    let expected = "Judged with a scatter of 3.5 % between runs (--run-scatter). 80 of 100 such pairs find a change of \
-                    this size: throughput ";
+    let expected = "Judged with a scatter of 3.5 % between runs (--run-scatter).\n80 of 100 such comparisons find a \
+                    change of this size: throughput ";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains(" %, CPU per request "), "{text}");
     // The spec of the later run states it, unless the command line does.
