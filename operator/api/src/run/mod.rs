@@ -193,10 +193,10 @@ pub struct BenchmarkRunSpec {
 
     /// How far a variant shifts on its own from run to run, in percent from `0%` to `50%`: the
     /// standard deviation of its ratio to the baseline, and for cold starts a share of its own
-    /// time. Two runs are judged with it, here and by `kubectl wasmbench compare`, unless the
-    /// history of a schedule shows how far its runs scatter. State what you have measured on your
-    /// nodes: with too little, equal runs are called worse; with more, only larger differences are
-    /// found. Default: `3.5%`.
+    /// time. Two runs are judged with it: those of `baselineRunName` always, and by
+    /// `kubectl wasmbench compare` unless the history of a schedule shows how far its runs scatter.
+    /// State what you have measured on your nodes: with too little, equal runs are called worse;
+    /// with more, only larger differences are found. Default: `3.5%`.
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::RUN_SCATTER_RULE).message(validation::RUN_SCATTER_MESSAGE))]
     pub run_scatter: Option<String>,

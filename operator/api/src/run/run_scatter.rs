@@ -29,9 +29,9 @@ impl RunScatter {
     }
 }
 
-/// The larger of the two scatters that were measured: the same run, seven hours apart on the same
-/// machine and kernel, differed by 2.7 % in rates and by 3.5 % in CPU per request beyond what its
-/// trials show (gateway-report, 48 ratios; docs/adr/0029-runs-scatter-by-a-stated-share.md).
+/// The largest scatter of rates and CPU per request that was measured: of the same run seven hours
+/// apart, on the same machine and kernel, each scatters by 2.7 to 3.5 % beyond what its trials show,
+/// by measure and baseline (gateway-report; docs/adr/0029-runs-scatter-by-a-stated-share.md).
 impl Default for RunScatter {
     fn default() -> Self {
         Self(0.035)

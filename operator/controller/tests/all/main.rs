@@ -26,4 +26,5 @@ mod scale;
 mod schedules;
 mod support;
 mod undecodable;
+mod unwritten;
 mod waiting;

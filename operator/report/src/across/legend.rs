@@ -14,18 +14,19 @@ pub fn legend(found: &Across) -> Vec<String> {
     let has = |why| found.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
     let is_of_baseline = found.ratios.iter().any(|ratio| ratio.is_of_baseline);
     let effect = units::excess(found.minimum_effect);
-    let mut judged = found
+    let mut scales = found
         .ratios
         .iter()
         .map(|ratio| ratio.metric.measure().judged);
-    let others = if judged.any(|judged| judged != Judged::Ratio) {
+    let others = if scales.any(|scale| scale != Judged::Ratio) {
         ", nor do those of starts and memory below minimumDifference"
     } else {
         ""
     };
     let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
-    legend.extend(judged_by_schedule(found));
+    legend.extend(judged_by_runs(found));
     legend.extend(judged_by_statement(found));
+    legend.extend(power(found));
     let lines = [
         (
             is_of_baseline,
@@ -62,39 +63,53 @@ pub fn legend(found: &Across) -> Vec<String> {
 }
 
 /// Which runs show how far runs scatter, if not the compared runs themselves.
-fn judged_by_schedule(found: &Across) -> Option<String> {
-    let schedule = found.schedule.as_ref()?;
-    if found.before.len() > 1 {
-        return None;
-    }
-    let runs_of_ratios = || found.ratios.iter().filter_map(|ratio| ratio.runs);
-    let (fewest, most) = (runs_of_ratios().min(), runs_of_ratios().max()?);
-    let runs = match fewest {
-        Some(fewest) if fewest < most => format!("{fewest} to {most}"),
-        _ => most.to_string(),
+fn judged_by_runs(found: &Across) -> Option<String> {
+    let runs = || judged(found).filter_map(|ratio| ratio.runs);
+    let (fewest, most) = (runs().min()?, runs().max()?);
+    let count = if fewest < most {
+        format!("{fewest} to {most}")
+    } else {
+        most.to_string()
     };
-    let judged = runs_of_ratios().count();
+    let which = match &found.schedule {
+        Some(schedule) if found.before.len() == 1 => {
+            format!("{count} other runs of the schedule {schedule}")
+        }
+        Some(_) | None => format!("{count} earlier runs"),
+    };
     Some(ascii(&format!(
-        "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
+        "{} of {} changes are judged, by how far {which} scatter.",
+        runs().count(),
         found.ratios.len()
     )))
 }
 
-/// With which scatter between runs numbers are judged if nothing shows it, and what such runs find.
+/// With which scatter between runs numbers are judged if nothing shows it.
 fn judged_by_statement(found: &Across) -> Option<String> {
     let scatter = units::exact_percent(found.run_scatter?);
+    Some(format!(
+        "Judged with a scatter of {scatter} % between runs (--run-scatter)."
+    ))
+}
+
+/// What such comparisons find, by measure: the largest of its judged numbers.
+fn power(found: &Across) -> Option<String> {
     let largest = |metric: Metric| {
-        let ratios = found.ratios.iter().filter(|ratio| ratio.metric == metric);
-        let stated = ratios.filter(|ratio| ratio.verdict.is_some() && ratio.runs.is_none());
-        let size = stated.filter_map(found_at_least).reduce(f64::max)?;
+        let ratios = judged(found).filter(|ratio| ratio.metric == metric);
+        let size = ratios.filter_map(found_at_least).reduce(f64::max)?;
         Some(format!("{} {}", metric.noun(), size_words(metric, size)))
     };
     let sizes: Vec<String> = Metric::iter().filter_map(largest).collect();
-    Some(format!(
-        "Judged with a scatter of {scatter} % between runs (--run-scatter). 80 of 100 such pairs find a \
-         change of this size: {}.",
+    let words = format!(
+        "80 of 100 such comparisons find a change of this size: {}.",
         sizes.join(", ")
-    ))
+    );
+    (!sizes.is_empty()).then_some(words)
+}
+
+fn judged(found: &Across) -> impl Iterator<Item = &CellRatio> {
+    let ratios = found.ratios.iter();
+    ratios.filter(|ratio| ratio.verdict.is_some())
 }
 
 /// The smallest change that such runs find, as a factor above 1 or in the unit of the measure.

@@ -86,8 +86,8 @@ impl InWords for Across {
             .iter()
             .filter(|ratio| ratio.verdict.is_some_and(Verdict::is_difference))
             .max_by(|one, other| {
-                let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
-                far(one).total_cmp(&far(other))
+                let far = one.times_what_matters();
+                far.total_cmp(&other.times_what_matters())
             });
         let most = first.map_or_else(String::new, |ratio| {
             format!(

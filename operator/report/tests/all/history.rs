@@ -388,6 +388,7 @@ fn long(runs: usize) -> History {
                 blocks: 10,
                 value: Some(Ends(value, value - 0.1, value + digits(series + 90) / 1e5)),
                 trusted: true,
+                pilot: None,
             }
         });
         history.runs.push(Line {

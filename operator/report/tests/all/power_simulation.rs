@@ -160,16 +160,17 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 }
 
 /// Among the differences that are reported, the share that is smaller than stated depends on how
-/// many are real: where few are, the reported ones are mostly luck. Of runs it does not depend.
+/// many are real: where few are, the reported ones are mostly luck. Of runs it does not depend. What
+/// docs/methodology/statistics.md states of reported ones, 6 % and 2 %, has a margin here.
 #[test]
 fn in_95_of_100_runs_no_difference_is_smaller_than_stated() {
-    for (name, blocks, noise, slower) in [
+    for (name, blocks, noise, slower, of_reported) in [
         // Rarely found: the ones found were the luckiest.
-        ("rarely found", 5, 0.03, [1.02, 1.02]),
+        ("rarely found", 5, 0.03, [1.02, 1.02], 0.0..=100.0),
         // Small differences that are certain must not make the claim about the other bolder.
-        ("among equivalent ones", 20, 0.01, [1.02, 1.04]),
-        ("of which half are equals", 5, 0.05, [1.1, 1.0]),
-        ("of which half are equals", 10, 0.05, [1.1, 1.0]),
+        ("among equivalent ones", 20, 0.01, [1.02, 1.04], 0.0..=100.0),
+        ("of which half are equals", 5, 0.05, [1.1, 1.0], 3.0..=9.0),
+        ("of which half are equals", 10, 0.05, [1.1, 1.0], 0.5..=4.0),
     ] {
         let run = SyntheticRun {
             blocks,
@@ -193,10 +194,11 @@ fn in_95_of_100_runs_no_difference_is_smaller_than_stated() {
         }
         let name =
             format!("runs without a near end beyond the true value, {name}, {blocks} blocks");
-        let of_reported = 100.0 * too_large as f64 / claims.max(1) as f64;
-        let expected = format!("at least 95 %; of the reported ones {of_reported:.1} % are");
+        let percent = 100.0 * too_large as f64 / claims.max(1) as f64;
+        let expected = format!("at least 95 %; of the reported ones {percent:.1} % are");
         print_figure(&name, held as f64 / 1000.0, &expected);
         assert!(held >= 950, "{name}: {held}");
+        assert!(of_reported.contains(&percent), "{name}: {percent}");
     }
 }
 

@@ -15,6 +15,7 @@ use wasmbench_results::summary::power;
 
 use crate::common;
 use crate::results_support::{all_measured, run_with};
+use crate::synthetic::{Chance, SyntheticRun};
 
 /// A run of two equals with these additional fields in its spec, waiting for its node.
 fn queued(more: &Value) -> BenchmarkRun {
@@ -173,4 +174,12 @@ fn a_finished_run_reports_what_its_own_scatter_lets_it_find() {
     for workload in ["; hello: CPU per request ", "; fib: CPU per request "] {
         assert!(own.message.contains(workload), "{own:?}");
     }
+}
+
+#[test]
+fn trials_scatter_no_more_because_a_pilot_chose_how_many_there_are() {
+    let cells = SyntheticRun::new(20, 0.03, 1.1).measure(&mut Chance::new(7));
+    let scatter = |pilot| power::scatter_of(&cells.planned(20, pilot), false).unwrap();
+    let times = scatter(Some(8)) / scatter(None);
+    assert!((times - 1.0).abs() < 0.05, "{times}");
 }

@@ -3,7 +3,9 @@
 //! come from here and from longer runs of the same simulations.
 
 use wasmbench_results::judge::comparison::Comparison;
-use wasmbench_results::statistics::{Contrast, Interval, Scale, Spread, false_discovery};
+use wasmbench_results::statistics::{
+    Contrast, Estimated, Interval, Scale, Spread, false_discovery,
+};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, print_figure, share};
 
@@ -134,8 +136,9 @@ fn intervals_of_fewer_than_six_trials_have_the_coverage_that_reports_state() {
 
 /// The interval of two runs whose trials are all that differs.
 fn unpaired(value: &[f64], base: &[f64]) -> Interval {
-    let found = Contrast::unpaired(value, base, Scale::Ratio, [0.0; 2]);
-    found.expect("numbers").interval
+    let [value, base] =
+        [value, base].map(|trials| Estimated::from_values(trials, Scale::Ratio).expect("numbers"));
+    Contrast::unpaired(&value, &base, [0.0; 2]).interval
 }
 
 /// The share of 95 % intervals of unpaired samples of these sizes that contain the truth, a ratio

@@ -12,7 +12,7 @@ use crate::cells::curve::knee;
 use crate::cells::load::LoadCell;
 use crate::judge::known::{Known, pooled_ends};
 use crate::statistics::ratio::pairs_with_both;
-use crate::statistics::{Interval, OneSided, mean, paired_ratios};
+use crate::statistics::{Interval, OneSided, Scale, mean, paired_ratios};
 use crate::vocabulary::cell::{ByBlock, EndsByBlock};
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::Metric;
@@ -159,7 +159,7 @@ impl<'a> Series<'a> {
 /// What a series is compared with.
 pub struct Base<'a> {
     /// The baseline's number of each block, for people: with a twin the geometric mean of both.
-    pub by_block: ByBlock,
+    by_block: ByBlock,
     /// The baseline's own number of each block.
     own: ByBlock,
     /// Its twin's; empty without one.
@@ -173,29 +173,27 @@ pub struct Base<'a> {
 }
 
 impl Base<'_> {
-    /// The interval of `value` as a multiple of the baseline. The ratios to the baseline and to its
-    /// twin are averaged after trimming ([`Interval::from_ratios_to_both`]).
-    fn ratio(&self, value: &ByBlock) -> Option<Interval> {
-        Interval::from_ratios_to_both(&pairs_with_both(value, &self.own, &self.twin, |a, b| a / b))
+    /// What a series is to the baseline and to its twin, one pair per block. They are averaged after
+    /// trimming ([`Interval::from_pairs`]).
+    pub fn pairs(&self, one: &Series<'_>, scale: Scale) -> Vec<[f64; 2]> {
+        pairs_with_both(&one.by_block, &self.own, &self.twin, scale)
+    }
+
+    fn interval(&self, one: &Series<'_>, scale: Scale) -> Option<Interval> {
+        Interval::from_pairs(&self.pairs(one, scale), scale)
     }
 
     /// What is known of a series as a multiple of the baseline.
     fn known(&self, one: &Series<'_>) -> Option<Known> {
         if one.ends.is_empty() && !self.is_censored {
             return Some(Known {
-                interval: self.ratio(&one.by_block)?,
+                interval: self.interval(one, Scale::Ratio)?,
                 bound: None,
                 per_block: paired_ratios(&one.by_block, &self.by_block),
                 censored: 0,
             });
         }
         Known::from_ends(&one.all_ends(), &self.ends)
-    }
-
-    /// The same of the difference from the baseline.
-    fn difference(&self, value: &ByBlock) -> Option<Interval> {
-        let pairs = pairs_with_both(value, &self.own, &self.twin, |a, b| a - b);
-        Interval::from_differences_from_both(&pairs)
     }
 }
 
@@ -255,7 +253,8 @@ fn ratio<'a>(
         interval: known.interval,
         bound: known.bound,
         censored: known.censored,
-        difference: smallest.and_then(|smallest| Some((base.difference(&one.by_block)?, smallest))),
+        difference: smallest
+            .and_then(|least| Some((base.interval(one, Scale::Difference)?, least))),
         matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
         per_block: known.per_block,
         pilot: None,

@@ -1,21 +1,16 @@
 //! A run compared with other runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
 
 use crate::statistics::between_runs::{BetweenRuns, OfRun, mean};
-use crate::statistics::trimmed::Sample;
-use crate::statistics::{Contrast, Scale};
+use crate::statistics::{Contrast, Estimated};
 
 impl Contrast {
-    /// `value`, the numbers of one run, compared with those of earlier runs, one list per run: the
-    /// prediction interval for one more run (a random effect per run, estimated from the scatter of
-    /// their trimmed means), and the number of earlier runs with numbers. `None` with fewer than
-    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these, or without a number in `value`.
-    pub fn among(value: &[f64], earlier: &[&[f64]], scale: Scale) -> Option<(Self, u32)> {
-        let value = Sample::new(value, scale)?.as_run();
-        let runs: Vec<OfRun> = earlier
-            .iter()
-            .filter_map(|run| Sample::new(run, scale))
-            .map(|run| run.as_run())
-            .collect();
+    /// `value`, what one run shows, compared with what earlier runs do: the prediction interval for
+    /// one more run (a random effect per run, estimated from the scatter of their trimmed means), and
+    /// the number of earlier runs. `None` with fewer than
+    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these.
+    pub fn among(value: &Estimated, earlier: &[Estimated]) -> Option<(Self, u32)> {
+        let value = value.as_run();
+        let runs: Vec<OfRun> = earlier.iter().map(Estimated::as_run).collect();
         let between = BetweenRuns::from_groups(std::slice::from_ref(&runs))?;
         let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
         let estimate = value.estimate - mean(&runs);
@@ -23,31 +18,28 @@ impl Contrast {
         Some((contrast, between.runs))
     }
 
-    /// `value`, the numbers of one run, compared with `base`, those of another run; other runs of
-    /// the same thing show how far runs scatter. `None` if one side has no number.
-    pub fn from_two_runs(
-        value: &[f64],
-        base: &[f64],
-        scale: Scale,
-        between: &BetweenRuns,
-    ) -> Option<Self> {
-        let (value, base) = (
-            Sample::new(value, scale)?.as_run(),
-            Sample::new(base, scale)?.as_run(),
-        );
+    /// `value`, what one run shows, compared with `base`, what another run does; other runs of the
+    /// same thing show how far runs scatter.
+    pub fn from_two_runs(value: &Estimated, base: &Estimated, between: &BetweenRuns) -> Self {
+        let (value, base) = (value.as_run(), base.as_run());
         let variance = between.variance_of(value) + between.variance_of(base);
         let estimate = value.estimate - base.estimate;
-        Some(Self::new(estimate, Some(variance.sqrt()), between.freedom))
+        Self::new(estimate, Some(variance.sqrt()), between.freedom)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::{Interval, LEVEL};
+    use crate::statistics::{Interval, LEVEL, Scale};
+
+    fn estimated(trials: &[f64]) -> Estimated {
+        Estimated::from_values(trials, Scale::Ratio).unwrap()
+    }
 
     fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Interval, u32)> {
-        let found = Contrast::among(value, earlier, Scale::Ratio);
+        let earlier: Vec<Estimated> = earlier.iter().map(|run| estimated(run)).collect();
+        let found = Contrast::among(&estimated(value), &earlier);
         found.map(|(found, runs)| (found.interval, runs))
     }
 
@@ -69,7 +61,6 @@ mod tests {
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
         assert!(found.p_value < LEVEL);
         assert_eq!(among(&[1.0], &runs[..4]), None);
-        assert_eq!(among(&[], &runs), None);
     }
 
     /// The variances add up: 0.00025 between runs, and 0.02 squared within the run.
@@ -99,11 +90,10 @@ mod tests {
             error: None,
         });
         let between = BetweenRuns::from_groups(&[runs.to_vec()]).unwrap();
-        let two = |value: &[f64]| Contrast::from_two_runs(value, &[1.0], Scale::Ratio, &between);
-        let found = two(&[0.1_f64.exp()]).unwrap().interval;
+        let [value, base] = [0.1_f64.exp(), 1.0].map(|trial| estimated(&[trial]));
+        let found = Contrast::from_two_runs(&value, &base, &between).interval;
         let half = 2.776_445 * (0.000_25_f64 * 2.0).sqrt();
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
-        assert_eq!(two(&[]), None);
     }
 }

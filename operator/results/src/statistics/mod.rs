@@ -41,6 +41,7 @@ pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
 pub use scale::Scale;
 pub use spread::{Spread, median, median_with_larger};
+pub use trimmed::Estimated;
 pub use wasmbench_model::rounding::P_DIGITS;
 pub use wasmbench_model::rounding::round_significant;
 

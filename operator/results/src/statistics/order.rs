@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::statistics::trimmed::Sample;
+use crate::statistics::trimmed::Estimated;
 use crate::statistics::unpaired::together;
 use crate::statistics::{Interval, mean, square};
 
@@ -92,7 +92,7 @@ impl<'a> Placements<'a> {
     }
 
     /// By how much the numbers change with `exposure`, within variants and blocks.
-    fn slope_within(&self, exposure: &[Vec<f64>]) -> Option<Sample> {
+    fn slope_within(&self, exposure: &[Vec<f64>]) -> Option<Estimated> {
         let logs = self.each(|trial| trial.log);
         let blocks = logs.first()?.len();
         let cells = logs.len().saturating_sub(1) * blocks.saturating_sub(1);
@@ -113,7 +113,7 @@ fn exposure(trial: &Placed<'_>, variant: &str) -> f64 {
 
 /// By how much `values` change with `exposure`; the mean of each is 0. `None` if one of them hardly
 /// changes, or if nothing is left to show the scatter.
-fn slope(values: &[f64], exposure: &[f64], freedom: usize) -> Option<Sample> {
+fn slope(values: &[f64], exposure: &[f64], freedom: usize) -> Option<Estimated> {
     let sum_of_squares = |all: &[f64]| all.iter().copied().map(square).sum::<f64>();
     let (scatter, squares) = (sum_of_squares(values), sum_of_squares(exposure));
     if freedom == 0 || scatter < ROUNDING || squares < ROUNDING {
@@ -122,7 +122,7 @@ fn slope(values: &[f64], exposure: &[f64], freedom: usize) -> Option<Sample> {
     let pairs = values.iter().zip(exposure);
     let estimate = pairs.map(|(value, by)| value * by).sum::<f64>() / squares;
     let rest = (scatter - square(estimate) * squares).max(0.0);
-    Some(Sample {
+    Some(Estimated {
         estimate,
         error: Some((rest / freedom as f64 / squares).sqrt()),
         freedom: u32::try_from(freedom).unwrap_or(u32::MAX),

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::statistics::trimmed::{Sample, Trimming};
+use crate::statistics::trimmed::{Estimated, Trimming};
 use crate::statistics::{LEVEL, Scale, student};
 
 /// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The
@@ -28,7 +28,7 @@ impl Interval {
     /// The interval of `numbers` on a scale, one per block. Those that have no place on the scale
     /// are left out; `None` if none is left.
     pub fn new(numbers: &[f64], scale: Scale) -> Option<Self> {
-        Some(Self::around(&Sample::new(numbers, scale)?))
+        Some(Self::around(&Estimated::from_values(numbers, scale)?))
     }
 
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
@@ -43,21 +43,13 @@ impl Interval {
         Self::new(differences, Scale::Difference)
     }
 
-    /// The interval of a variant's ratios to the baseline and to its twin, one pair per block.
-    pub fn from_ratios_to_both(ratios: &[[f64; 2]]) -> Option<Self> {
-        let logs = ratios.iter().map(|ratios| ratios.map(libm::log));
-        Some(Self::around(&Sample::from_columns(logs)?))
+    /// The interval of what a variant is to the baseline and to its twin, one pair per block.
+    pub fn from_pairs(pairs: &[[f64; 2]], scale: Scale) -> Option<Self> {
+        Some(Self::around(&Estimated::from_pairs(pairs, scale)?))
     }
 
-    /// The interval of a variant's differences from the baseline and from its twin, one pair per
-    /// block.
-    pub fn from_differences_from_both(differences: &[[f64; 2]]) -> Option<Self> {
-        let pairs = differences.iter().copied();
-        Some(Self::around(&Sample::from_columns(pairs)?))
-    }
-
-    fn around(sample: &Sample) -> Self {
-        Self::with_error(sample.estimate, sample.error, sample.freedom)
+    fn around(found: &Estimated) -> Self {
+        Self::with_error(found.estimate, found.error, found.freedom)
     }
 
     /// The interval of an estimate with this standard error; without one it has no width.
@@ -218,7 +210,7 @@ pub fn fewest_freedom(blocks: u32, pilot: Option<u32>) -> u32 {
 const TRIMMED: f64 = 0.035;
 
 /// The scatter of the blocks' log ratios behind an interval; `None` for a single block.
-pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
+fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
     noise_with_pilot(half_width, blocks, None)
 }
 
@@ -242,19 +234,18 @@ fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
     }
 }
 
-/// One pair for every key of `value` that `base` holds, in the order of the keys: what `of` gives for
-/// `value` and `base`, and for `value` and `twin`. Where the twin has no number, the baseline's stands
-/// for it.
+/// One pair for every key of `value` that `base` holds, in the order of the keys: how `value` compares
+/// with `base`, and with `twin`. Where the twin has no number, the baseline's stands for it.
 pub fn pairs_with_both(
     value: &BTreeMap<u32, f64>,
     base: &BTreeMap<u32, f64>,
     twin: &BTreeMap<u32, f64>,
-    of: fn(f64, f64) -> f64,
+    scale: Scale,
 ) -> Vec<[f64; 2]> {
     let pair = |(block, value): (&u32, &f64)| {
         let base = base.get(block)?;
         let twin = twin.get(block).unwrap_or(base);
-        Some([of(*value, *base), of(*value, *twin)])
+        Some([base, twin].map(|base| scale.compare(*value, *base)))
     };
     value.iter().filter_map(pair).collect()
 }
@@ -268,14 +259,6 @@ pub fn paired_ratios(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> V
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     };
     value.iter().filter_map(ratio).collect()
-}
-
-/// `value - base` for every key that both maps hold, in the order of the keys.
-pub fn paired_differences(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<f64> {
-    let pairs = value.iter();
-    pairs
-        .filter_map(|(block, value)| Some(value - base.get(block)?))
-        .collect()
 }
 
 #[cfg(test)]
@@ -327,10 +310,11 @@ mod tests {
     #[test]
     fn a_variant_between_the_baseline_and_its_twin_is_equal_to_both() {
         let pair = |other: f64| [1.0 / other, other];
-        let found = Interval::from_ratios_to_both(&[pair(1.1), pair(1.2), pair(0.7)]).unwrap();
+        let both = |pairs: &[[f64; 2]]| Interval::from_pairs(pairs, Scale::Ratio).unwrap();
+        let found = both(&[pair(1.1), pair(1.2), pair(0.7)]);
         assert!(found.estimate.abs() < 1e-12, "{found:?}");
         let single = Interval::from_ratios(&[1.3, 0.9, 1.1]).unwrap();
-        let same = Interval::from_ratios_to_both(&[[1.3; 2], [0.9; 2], [1.1; 2]]).unwrap();
+        let same = both(&[[1.3; 2], [0.9; 2], [1.1; 2]]);
         assert!(close(single.estimate, same.estimate));
         assert!(close(single.half_width.unwrap(), same.half_width.unwrap()));
     }

@@ -10,6 +10,14 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// How a number compares with another: its ratio to it, or its difference from it.
+    pub fn compare(self, number: f64, other: f64) -> f64 {
+        match self {
+            Self::Ratio => number / other,
+            Self::Difference => number - other,
+        }
+    }
+
     /// A number, ratio or difference on the scale; not finite if it has no place there.
     pub fn transform(self, number: f64) -> f64 {
         match self {

@@ -77,8 +77,9 @@ impl Trimming {
     }
 }
 
-/// A trimmed mean: of the logarithms of a sample, or of its values.
-pub(super) struct Sample {
+/// An estimate with its standard error: a trimmed mean of logarithms or of values, or a slope.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimated {
     pub(super) estimate: f64,
     /// The standard error; `None` for a single value, which shows no spread.
     pub(super) error: Option<f64>,
@@ -86,7 +87,7 @@ pub(super) struct Sample {
     pub(super) freedom: u32,
 }
 
-impl Sample {
+impl Estimated {
     pub(super) fn as_run(&self) -> OfRun {
         OfRun {
             estimate: self.estimate,
@@ -94,34 +95,24 @@ impl Sample {
         }
     }
 
-    /// Of `values` on a scale. Values that have no place there are left out; `None` if none is left.
-    pub(super) fn new(values: &[f64], scale: Scale) -> Option<Self> {
-        match scale {
-            Scale::Ratio => Self::from_ratios(values),
-            Scale::Difference => Self::from_values(values.iter().copied()),
-        }
-    }
-
-    /// Of the logarithms of `values`. Values that are not positive and finite are left out; `None`
+    /// The trimmed mean of `values` on a scale. Values that have no place there are left out; `None`
     /// if none is left.
-    pub(super) fn from_ratios(values: &[f64]) -> Option<Self> {
-        let positive = values.iter().filter(|value| **value > 0.0);
-        Self::from_values(positive.map(|value| libm::log(*value)))
+    pub fn from_values(values: &[f64], scale: Scale) -> Option<Self> {
+        Self::from_columns(values.iter().map(|value| [scale.transform(*value)]))
     }
 
-    /// Of the values themselves. Values that are not finite are left out; `None` if none is left.
-    pub(super) fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        Self::from_columns(values.into_iter().map(|value| [value]))
+    /// The mean of the trimmed means of what a variant is to the baseline and to its twin, one pair
+    /// per block. Pairs that have no place on the scale are left out; `None` if none is left.
+    pub fn from_pairs(pairs: &[[f64; 2]], scale: Scale) -> Option<Self> {
+        let on_scale = |pair: &[f64; 2]| pair.map(|number| scale.transform(number));
+        Self::from_columns(pairs.iter().map(on_scale))
     }
 
     /// The mean of the trimmed means of columns, with the standard error that follows from their
-    /// rows: one row per block, and in it what the variant is to the baseline, and to its twin. The
-    /// columns are trimmed before they are averaged, because the mean of two skewed numbers is
-    /// skewed less than either, and would make a variant differ from its equal. Rows with a number
-    /// that is not finite are left out; `None` if none is left.
-    pub(super) fn from_columns<const N: usize>(
-        rows: impl IntoIterator<Item = [f64; N]>,
-    ) -> Option<Self> {
+    /// rows, one per block. The columns are trimmed before they are averaged, because the mean of two
+    /// skewed numbers is skewed less than either, and would make a variant differ from its equal.
+    /// Rows with a number that is not finite are left out; `None` if none is left.
+    fn from_columns<const N: usize>(rows: impl IntoIterator<Item = [f64; N]>) -> Option<Self> {
         let is_finite = |row: &[f64; N]| row.iter().all(|value| value.is_finite());
         let rows: Vec<[f64; N]> = rows.into_iter().filter(is_finite).collect();
         if rows.is_empty() {
@@ -164,8 +155,8 @@ fn standard_error(winsorised: &[f64], kept: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn wide(values: &[f64]) -> Sample {
-        Sample::from_values(values.iter().copied()).unwrap()
+    fn wide(values: &[f64]) -> Estimated {
+        Estimated::from_values(values, Scale::Difference).unwrap()
     }
 
     #[test]

@@ -4,20 +4,17 @@
 //! far runs shift from one to the next, which their trials cannot show, is stated: its variance is
 //! added as one that is known.
 
-use crate::statistics::trimmed::Sample;
-use crate::statistics::{Contrast, Scale, square};
+use crate::statistics::{Contrast, Estimated, square};
 
 impl Contrast {
-    /// `value` compared with `base`, one number per trial. `scatter` is the standard deviation by
-    /// which each of the two runs shifts as a whole, on the scale. Numbers that have no place on
-    /// the scale are left out; `None` if none is left on one side. A side with a single number
-    /// shows no spread and decides nothing.
-    pub fn unpaired(value: &[f64], base: &[f64], scale: Scale, scatter: [f64; 2]) -> Option<Self> {
-        let (value, base) = (Sample::new(value, scale)?, Sample::new(base, scale)?);
+    /// `value` compared with `base`, each from the trials of a run. `scatter` is the standard
+    /// deviation by which each of the two runs shifts as a whole, on their scale. A side with a
+    /// single trial shows no spread and decides nothing.
+    pub fn unpaired(value: &Estimated, base: &Estimated, scatter: [f64; 2]) -> Self {
         let estimate = value.estimate - base.estimate;
         let known: f64 = scatter.into_iter().map(square).sum();
-        let (error, freedom) = together(&value, &base, known).unzip();
-        Some(Self::new(estimate, error, freedom.unwrap_or_default()))
+        let (error, freedom) = together(value, base, known).unzip();
+        Self::new(estimate, error, freedom.unwrap_or_default())
     }
 }
 
@@ -27,7 +24,7 @@ const MOST_FREEDOM: f64 = 500.0;
 /// Standard error of the difference and its integer degrees of freedom: rounded down, which widens
 /// the interval by less than a hundredth where it matters. `known` is the variance that is not
 /// estimated from the samples.
-pub(super) fn together(one: &Sample, other: &Sample, known: f64) -> Option<(f64, u32)> {
+pub(super) fn together(one: &Estimated, other: &Estimated, known: f64) -> Option<(f64, u32)> {
     let (one_square, other_square) = (square(one.error?), square(other.error?));
     let sum = one_square + other_square + known;
     let share = |part: f64| if sum > 0.0 { part / sum } else { 0.0 };
@@ -48,11 +45,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::statistics::{Interval, LEVEL};
+    use crate::statistics::{Interval, LEVEL, Scale};
+
+    /// Two runs with these trials, each of which shifts as a whole by `scatter`.
+    fn shifted(value: &[f64], base: &[f64], scale: Scale, scatter: f64) -> Option<Contrast> {
+        let [value, base] = [value, base].map(|trials| Estimated::from_values(trials, scale));
+        Some(Contrast::unpaired(&value?, &base?, [scatter; 2]))
+    }
 
     /// Two runs whose trials are all that differs.
     fn unpaired(value: &[f64], base: &[f64]) -> Option<Interval> {
-        let found = Contrast::unpaired(value, base, Scale::Ratio, [0.0; 2]);
+        let found = shifted(value, base, Scale::Ratio, 0.0);
         found.map(|found| found.interval)
     }
 
@@ -87,12 +90,12 @@ mod tests {
     #[test]
     fn a_stated_scatter_adds_its_variance_and_no_uncertainty() {
         let (value, base) = ([2.0, 2.1, 1.9], [1.3, 0.9, 1.1, 1.0, 1.2]);
-        let stated = Contrast::unpaired(&value, &base, Scale::Ratio, [0.05; 2]).unwrap();
+        let stated = shifted(&value, &base, Scale::Ratio, 0.05).unwrap();
         let half = 2.079_614 * (0.021_120_f64 / 5.0 + 0.002_506 / 3.0 + 0.005).sqrt();
         let found = stated.interval.half_width.unwrap();
         assert!((found - half).abs() < 1e-4, "{found} {half}");
         // Equal trials leave the scatter alone, with as many degrees of freedom as there are.
-        let alone = Contrast::unpaired(&[1.0; 5], &[1.0; 5], Scale::Ratio, [0.05; 2]).unwrap();
+        let alone = shifted(&[1.0; 5], &[1.0; 5], Scale::Ratio, 0.05).unwrap();
         let half = alone.interval.half_width.unwrap();
         assert!((half - 1.965 * 0.005_f64.sqrt()).abs() < 1e-4, "{half}");
     }
@@ -100,16 +103,16 @@ mod tests {
     #[test]
     fn differences_are_compared_in_their_unit() {
         let (value, base) = ([120.0, 122.0, 118.0], [100.0, 101.0, 99.0]);
-        let found = Contrast::unpaired(&value, &base, Scale::Difference, [0.0; 2]).unwrap();
+        let found = shifted(&value, &base, Scale::Difference, 0.0).unwrap();
         assert!((found.interval.estimate - 20.0).abs() < 1e-9, "{found:?}");
-        let below_zero = Contrast::unpaired(&[-5.0, -4.0], &base, Scale::Difference, [0.0; 2]);
+        let below_zero = shifted(&[-5.0, -4.0], &base, Scale::Difference, 0.0);
         assert!(below_zero.is_some_and(|found| found.interval.estimate < -100.0));
     }
 
     /// With a known standard deviation of 0.05 in each run, the normal quantiles are 1.965 and 0.842.
     #[test]
     fn the_smallest_difference_found_lies_beyond_the_interval_by_what_one_in_five_misses() {
-        let found = Contrast::unpaired(&[1.0; 5], &[1.0; 5], Scale::Ratio, [0.05; 2]).unwrap();
+        let found = shifted(&[1.0; 5], &[1.0; 5], Scale::Ratio, 0.05).unwrap();
         let error = 0.005_f64.sqrt();
         let alone = found.smallest_found(1, 0.0).unwrap();
         assert!((alone - 2.807 * error).abs() < 2e-3 * error, "{alone}");

@@ -9,7 +9,7 @@ use wasmbench_model::rounding::round_significant;
 use wasmbench_model::{twin, units};
 
 use crate::judge::comparison::{Comparison, factor};
-use crate::statistics::ratio::{blocks_for_equals, noise_of, smallest_found};
+use crate::statistics::ratio::{blocks_for_equals, noise_with_pilot, smallest_found};
 use crate::summary::Summary;
 use crate::vocabulary::measure::{Judged, Measured as _, Metric};
 use crate::vocabulary::minimum::minimum_effect;
@@ -82,7 +82,9 @@ fn noise(one: &Comparison) -> Option<f64> {
         .estimate
         .ends()
         .filter(|_| is_ratio && blocks >= FEWEST_BLOCKS)?;
-    noise_of(libm::log(high / low) / 2.0, blocks).filter(|noise| noise.is_finite())
+    let half_width = libm::log(high / low) / 2.0;
+    let noise = noise_with_pilot(half_width, blocks, one.estimate.pilot_blocks);
+    noise.filter(|noise| noise.is_finite())
 }
 
 /// What a run of this spec finds if equal trials scatter by `scatter`; `None` if it compares

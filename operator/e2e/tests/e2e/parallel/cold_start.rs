@@ -10,6 +10,8 @@ use wasmbench_e2e::{PATIENCE, eventually, runs};
 use wasmbench_model::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_model::wire::record::Record;
 
+use super::compare_starts::compare_starts;
+
 const BOTH: &str = r"
 blocks: 2
 seed: 1
@@ -61,6 +63,8 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
         check_report(&namespace).await;
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+        let at_one_point = BOTH.replace("[1, 2]", "[1]");
+        compare_starts(&client, &namespace, &run, &at_one_point).await;
     })
     .await;
 }

@@ -6,6 +6,7 @@ mod capacity;
 mod cold_start;
 mod cold_start_classes;
 mod compare_runs;
+mod compare_starts;
 mod density;
 mod faults;
 mod guides;

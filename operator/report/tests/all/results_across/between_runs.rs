@@ -114,6 +114,9 @@ fn five_earlier_runs_also_judge_the_baselines_own_numbers() {
     let slow = among(&days, 1.3);
     let of_native = |metric| verdicts(&slow, "native", metric);
     assert_eq!(of_native(Metric::ThroughputRps), [Some(Verdict::Slower); 4]);
+    let judged_by = "by how far 5 earlier runs scatter.\n80 of 100 such comparisons find a";
+    let text = slow.text();
+    assert!(text.contains(judged_by), "{text}");
     // The variant kept its multiple of the baseline.
     let of_embedded = verdicts(&slow, "embedded", Metric::ThroughputRps);
     assert!(
@@ -364,7 +367,7 @@ fn a_history_of_many_runs_also_judges_the_baselines_own_numbers() {
     assert!(others.into_iter().all(|ratio| ratio.unjudged.is_some()));
     let text = found.text();
     for expected in [
-        "by how far 11 other runs of the schedule nightly scatter",
+        "by how far 11 other runs of the schedule nightly scatter.\n80 of 100 such comparisons find a change of",
         "Not followed",
     ] {
         assert!(text.contains(expected), "{text}");

@@ -5,6 +5,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_model::twin::with_twin;
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::across::InWords as _;
+use wasmbench_results::judge::comparison::Difference;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::runs::across::{CellRatio, Unjudged, Weight};
 use wasmbench_results::summary::collect::RunInput;
@@ -85,6 +86,43 @@ fn a_slower_image_is_named_and_its_numbers_are_slower() {
     assert!(!natives.iter().any(|ratio| is_difference(ratio.verdict)));
     assert!(found.line().contains("worse"), "{}", found.line());
     insta::assert_snapshot!(found.text());
+}
+
+#[test]
+fn the_change_that_is_named_goes_farthest_beyond_what_matters() {
+    let (before, after) = (named("before"), named("after"));
+    let mut found = compared(
+        (&before, &all_measured(&before)),
+        (&after, &changed(&after, 1.25)),
+        false,
+    );
+    // On a slower cluster all starts take longer, whatever the variant adds to them.
+    let start = |milliseconds: f64| CellRatio {
+        variant: "late".into(),
+        metric: Metric::ColdStartListening,
+        ratio: 1.3,
+        difference: Some(Difference {
+            value: milliseconds * 1e3,
+            low: None,
+            high: None,
+            smallest: 10_000.0,
+            at_least: None,
+            smallest_found: None,
+        }),
+        smallest: None,
+        verdict: Some(Verdict::Slower),
+        ..found.ratios[0].clone()
+    };
+    let [near, far] = [12.0, 80.0].map(start);
+    found.ratios.push(near);
+    let line = found.line();
+    assert!(line.contains("most: embedded "), "{line}");
+    found.ratios.push(far);
+    let line = found.line();
+    assert!(
+        line.contains("most: late cold start to listening"),
+        "{line}"
+    );
 }
 
 /// The records of a run in which the loads of `embedded` at one point take 1.3 times as long.

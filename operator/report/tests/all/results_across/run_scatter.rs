@@ -146,8 +146,8 @@ fn a_comparison_says_with_which_scatter_it_was_judged_and_what_it_finds() {
     let mut run = || shifted(&like, &mut chance, 0.0, 1.0);
     let found = compared(&input, [&run(), &run()], RunScatter::default());
     let text = found.text();
-    let expected = "Judged with a scatter of 3.5 % between runs (--run-scatter). 80 of 100 such pairs find a change of \
-                    this size: throughput ";
+    let expected = "Judged with a scatter of 3.5 % between runs (--run-scatter).\n80 of 100 such comparisons find a \
+                    change of this size: throughput ";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains(" %, CPU per request "), "{text}");
     // The spec of the later run states it, unless the command line does.
@@ -155,6 +155,48 @@ fn a_comparison_says_with_which_scatter_it_was_judged_and_what_it_finds() {
     assert_eq!(spec.run_scatter(), RunScatter::default());
     spec.run_scatter = Some("2%".into());
     assert_eq!(spec.run_scatter().to_string(), "2%");
+}
+
+/// A run of equals like this one, on pods of two kinds: one in ten takes 8 % more.
+fn of_two_kinds(like: &Summary, chance: &mut Chance) -> Summary {
+    let mut run = like.clone();
+    let cells = run.cells.iter_mut();
+    for trial in cells.flat_map(|cell| &mut cell.detail.trials) {
+        let mut longer = || {
+            let slower = if chance.uniform() < 0.1 { 0.08 } else { 0.0 };
+            f64::exp(slower + 0.01 * chance.normal())
+        };
+        let metrics = &mut trial.metrics;
+        metrics.rps = Some(10_000.0 / longer());
+        metrics.cpu = Some(50.0 * longer());
+        metrics.memory = None;
+    }
+    run
+}
+
+/// The mean of two skewed numbers is skewed less than either: if the ratio were that to the mean of
+/// baseline and twin, all variants would be 0.2 % faster in the run that has a twin.
+#[test]
+fn a_twin_in_one_of_two_runs_makes_no_variant_faster() {
+    let mut input = of_twelve();
+    input.spec.blocks = 20;
+    let without = summarize(&input, &all_measured(&input));
+    input.spec.noise_floor = Some(true);
+    let with_twin = summarize(&input, &all_measured(&input));
+    let mut longer = vec![];
+    share_of_pairs(|chance| {
+        let mut run = |like: &Summary| of_two_kinds(like, chance);
+        let found = compared(&input, [&run(&without), &run(&with_twin)], RunScatter::NONE);
+        let ratios = found.ratios.iter().filter(|ratio| ratio.is_of_baseline);
+        longer.extend(ratios.map(|ratio| {
+            let is_rate = ratio.metric == Metric::ThroughputRps;
+            ratio.ratio.ln() * if is_rate { -1.0 } else { 1.0 }
+        }));
+        true
+    });
+    assert_eq!(longer.len(), 12 * PAIRS as usize);
+    let mean = longer.iter().sum::<f64>() / longer.len() as f64;
+    assert!(mean.abs() < 0.0009, "{mean}");
 }
 
 /// What a variant's starts take beyond the baseline's, in microseconds.

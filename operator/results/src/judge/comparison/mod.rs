@@ -195,9 +195,9 @@ pub struct Comparison {
     /// against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<Reason>,
-    /// The least that a found difference may be, as a factor above 1: the near end of the interval,
-    /// corrected for its selection among the run's primary or secondary comparisons (Benjamini and
-    /// Yekutieli).
+    /// The least that a found difference may be, as a factor above 1: the near end of an interval that
+    /// holds together with those of all primary, or of all secondary, comparisons of the run
+    /// (Bonferroni). Absent where that interval contains 1.
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor
     /// above 1; absent with one block.

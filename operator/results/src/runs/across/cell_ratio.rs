@@ -72,6 +72,9 @@ pub struct CellRatio {
     /// After minus before in the unit of the metric, of the differences to the baseline if these are
     /// judged; only for measures that are judged by their difference.
     pub difference: Option<Difference>,
+    /// The smallest change that matters, as a factor above 1; absent for measures that are judged by
+    /// their difference, which has its own.
+    pub smallest: Option<f64>,
     /// The smallest change that such runs find in 80 of 100 cases, as a factor above 1; absent
     /// without a verdict, and for measures that are judged by their difference.
     pub smallest_found: Option<f64>,
@@ -95,6 +98,17 @@ impl CellRatio {
     /// The smallest difference that such runs find, if differences are what is judged.
     pub fn smallest_difference_found(&self) -> Option<f64> {
         self.difference?.smallest_found
+    }
+
+    /// The change as a multiple of the smallest one that matters, on the scale on which it is judged:
+    /// how far it goes, for changes of different measures.
+    pub fn times_what_matters(&self) -> f64 {
+        let (change, smallest) = match (&self.difference, self.smallest) {
+            (Some(difference), _) => (difference.value, difference.smallest),
+            (None, smallest) => (libm::log(self.ratio), smallest.map_or(0.0, libm::log)),
+        };
+        // Where any change matters, larger ones go farther.
+        change.abs() / smallest.max(f64::EPSILON)
     }
 
     /// The change with its interval: `1.08x (1.02-1.14)`, or `+12 ms (+8 ms to +15 ms)`.

@@ -10,7 +10,7 @@ use wasmbench_api::run::RunScatter;
 
 use crate::runs::across::Unjudged;
 use crate::runs::across::numbers::Sample;
-use crate::statistics::Contrast;
+use crate::statistics::{Contrast, Estimated};
 
 /// How numbers of several runs are judged.
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +39,15 @@ pub fn judged(earlier: &[&Sample], later: &Sample, how: Judging) -> Result<Judge
     if let Some(why) = later.unjudged {
         return Err(why);
     }
-    let has_base = |run: &Sample| !run.versus_baseline.is_empty();
+    let has_base = |run: &Sample| run.estimated(true).is_some();
     let is_known = has_base(later) && earlier.iter().copied().all(has_base);
     let is_of_baseline = is_known && !how.baseline_changed;
-    let numbers: Vec<&[f64]> = earlier
+    let runs = earlier
         .iter()
-        .map(|run| run.numbers(is_of_baseline))
-        .collect();
-    let among = Contrast::among(later.numbers(is_of_baseline), &numbers, later.scale());
+        .filter_map(|run| run.estimated(is_of_baseline));
+    let runs: Vec<Estimated> = runs.collect();
+    let value = later.estimated(is_of_baseline);
+    let among = value.and_then(|value| Contrast::among(&value, &runs));
     // If there are too few runs to compare among, only the latest one is used.
     let used = if among.is_some() { earlier.len() } else { 1 };
     let (contrast, runs) = match (among, earlier.first()) {
@@ -74,12 +75,15 @@ fn with_last(
     is_of_baseline: bool,
     stated: RunScatter,
 ) -> Result<(Contrast, Option<u32>), Unjudged> {
-    let (value, base) = (later.numbers(is_of_baseline), last.numbers(is_of_baseline));
+    let numbers = [later, last].map(|run| run.estimated(is_of_baseline));
+    let [Some(value), Some(base)] = numbers else {
+        return Err(Unjudged::TooFewRuns);
+    };
     let Some(scatter) = &later.scatter else {
         let shifts = [later, last].map(|run| run.shift(stated.share()));
-        let contrast = Contrast::unpaired(value, base, later.scale(), shifts);
-        let through_baseline = contrast.filter(|_| is_of_baseline);
-        return through_baseline.map_or(Err(Unjudged::TooFewRuns), |found| Ok((found, None)));
+        let contrast = Contrast::unpaired(&value, &base, shifts);
+        let through_baseline = is_of_baseline.then_some((contrast, None));
+        return through_baseline.ok_or(Unjudged::TooFewRuns);
     };
     let between = if is_of_baseline {
         scatter.versus_baseline
@@ -87,7 +91,6 @@ fn with_last(
         scatter.value
     };
     let between = between.ok_or(Unjudged::NotFollowed)?;
-    let contrast = Contrast::from_two_runs(value, base, later.scale(), &between);
-    let contrast = contrast.ok_or(Unjudged::TooFewRuns)?;
+    let contrast = Contrast::from_two_runs(&value, &base, &between);
     Ok((contrast, Some(between.runs)))
 }

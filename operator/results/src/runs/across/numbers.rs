@@ -9,10 +9,8 @@ use crate::cells::curve::knee;
 use crate::judge::ratios::Series;
 use crate::runs::across::{Side, Unjudged};
 use crate::runs::history::Scatter;
-use crate::statistics::ratio::paired_differences;
-use crate::statistics::{Interval, Scale, paired_ratios};
+use crate::statistics::{Estimated, Interval, Scale};
 use crate::summary::Summary;
-use crate::vocabulary::cell::ByBlock;
 use crate::vocabulary::doubt::Reason;
 use crate::vocabulary::measure::{Measured as _, Metric, Unit};
 use crate::vocabulary::minimum::minimum_effect;
@@ -26,9 +24,10 @@ pub struct Sample {
     pub metric: Metric,
     /// The number of each block.
     pub values: Vec<f64>,
-    /// The values as multiples of the baseline's in the same blocks, or minus these if differences
-    /// are judged; empty for the baseline itself, and where the baseline has no such number.
-    pub versus_baseline: Vec<f64>,
+    /// The values as multiples of the baseline's and its twin's in the same blocks, or minus these if
+    /// differences are judged; empty for the baseline itself, and where the baseline has no such
+    /// number.
+    pub versus_baseline: Vec<[f64; 2]>,
     /// How far runs of the schedule scatter, where there is one.
     pub scatter: Option<Scatter>,
     /// Why the sample has no verdict, whatever the other runs say.
@@ -40,12 +39,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The numbers that are judged: those versus the baseline, or the values themselves.
-    pub fn numbers(&self, is_of_baseline: bool) -> &[f64] {
+    /// What is judged: the number versus the baseline, as within its run, or the value itself.
+    pub fn estimated(&self, is_of_baseline: bool) -> Option<Estimated> {
         if is_of_baseline {
-            &self.versus_baseline
+            Estimated::from_pairs(&self.versus_baseline, self.scale())
         } else {
-            &self.values
+            Estimated::from_values(&self.values, self.scale())
         }
     }
 
@@ -95,13 +94,6 @@ pub fn trimmed_mean(numbers: &[f64], scale: Scale) -> f64 {
     found.map_or(0.0, |found| scale.inverse(found.estimate))
 }
 
-fn versus_baseline(metric: Metric, value: &ByBlock, base: &ByBlock) -> Vec<f64> {
-    match metric.scale() {
-        Scale::Ratio => paired_ratios(value, base),
-        Scale::Difference => paired_differences(value, base),
-    }
-}
-
 /// Every measure of every ranked cell, in the order of the summary. Invalid points are not
 /// compared. The baseline's twin counts as the baseline, as it does within a run. The knees come
 /// from the `earlier` run. Too few blocks do not rule out a number here: they widen the interval
@@ -122,9 +114,9 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
             cell: one.cell.cell(),
             metric: one.metric,
             values: one.by_block.values().copied().collect(),
-            versus_baseline: base.as_ref().map_or_else(Vec::new, |base| {
-                versus_baseline(one.metric, &one.by_block, &base.by_block)
-            }),
+            versus_baseline: base
+                .as_ref()
+                .map_or_else(Vec::new, |base| base.pairs(one, one.metric.scale())),
             scatter: None,
             unjudged: is_beyond_knee(one.cell, earlier).then_some(Unjudged::BeyondKnee),
             is_untrusted: is_untrusted(one.cell),

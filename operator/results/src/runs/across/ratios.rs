@@ -9,7 +9,7 @@ use crate::judge::verdict::{Thresholds, Verdict, judge};
 use crate::runs::across::judged::{Judged, Judging, judged};
 use crate::runs::across::numbers::{Sample, trimmed_mean};
 use crate::runs::across::{CellRatio, Unjudged, VersusBaseline};
-use crate::statistics::{Contrast, Interval, Scale, false_discovery};
+use crate::statistics::{Contrast, Estimated, Interval, Scale, false_discovery};
 use crate::vocabulary::minimum::smallest_on_scale;
 
 /// A cell that both the later run and earlier ones have.
@@ -79,17 +79,18 @@ impl Pair<'_> {
     }
 
     /// The numbers of all earlier runs together.
-    fn all(&self, numbers: fn(&Sample) -> &[f64]) -> Vec<f64> {
+    fn all<T: Clone>(&self, numbers: fn(&Sample) -> &Vec<T>) -> Vec<T> {
         let runs = self.earlier.iter();
-        runs.flat_map(|run| numbers(run).to_vec()).collect()
+        runs.flat_map(|run| numbers(run).clone()).collect()
     }
 
     /// The change of the number itself over all runs together, for the table: by the scatter of
     /// trials alone.
     fn whole(&self, scale: Scale) -> Option<Interval> {
         let before = self.all(|sample| &sample.values);
-        let whole = Contrast::unpaired(&self.later.values, &before, scale, [0.0; 2]);
-        whole.map(|whole| whole.interval)
+        let sides = [&self.later.values, &before];
+        let [after, before] = sides.map(|values| Estimated::from_values(values, scale));
+        Some(Contrast::unpaired(&after?, &before?, [0.0; 2]).interval)
     }
 
     /// What is judged or would be, were it trusted, if that is a number on this scale, and the whole
@@ -105,12 +106,14 @@ impl Pair<'_> {
 
     /// Both numbers versus the baseline.
     fn versus_baseline(&self) -> Option<VersusBaseline> {
-        let before = self.all(|sample| &sample.versus_baseline);
-        let after = &self.later.versus_baseline;
-        let middle = |numbers: &[f64]| round_number(trimmed_mean(numbers, self.later.scale()));
-        (!before.is_empty() && !after.is_empty()).then(|| VersusBaseline {
-            before: middle(&before),
-            after: middle(after),
+        let scale = self.later.scale();
+        let middle = |pairs: &[[f64; 2]]| {
+            let found = Interval::from_pairs(pairs, scale)?;
+            Some(round_number(scale.inverse(found.estimate)))
+        };
+        Some(VersusBaseline {
+            before: middle(&self.all(|sample| &sample.versus_baseline))?,
+            after: middle(&self.later.versus_baseline)?,
         })
     }
 
@@ -181,6 +184,7 @@ impl Pair<'_> {
             ratio: factor(shown.estimate),
             low: shown.low().map(factor),
             high: shown.high().map(factor),
+            smallest: difference.is_none().then(|| factor(smallest)),
             smallest_found: found.filter(|_| difference.is_none()).map(factor),
             difference,
             p_value: p_value.map(|p_value| round_significant(p_value, P_DIGITS)),

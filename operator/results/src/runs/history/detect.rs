@@ -122,11 +122,11 @@ fn observed<'a>(
     let lines = (0_u64..).zip(&history.runs).skip(start);
     let observed = lines.filter_map(|(run, line)| {
         let number = line.number(series).filter(|number| number.trusted)?;
-        let versus = number.versus_baseline?;
+        let versus = number.versus_on(scale)?;
         Some(Observed {
             run,
-            number: scale.transform(versus.0),
-            error: versus.error(number.blocks, scale),
+            number: versus.estimate,
+            error: versus.error,
             stratum: strata.get(line.setting)?,
         })
     });

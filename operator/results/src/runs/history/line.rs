@@ -11,8 +11,8 @@ use wasmbench_model::wire::record::Point;
 
 use crate::cells::any::AnyCell;
 use crate::runs::history::bounded;
-use crate::statistics::ratio::noise_of;
-use crate::statistics::{Interval, Scale};
+use crate::statistics::ratio::noise_with_pilot;
+use crate::statistics::{Interval, OfRun, Scale};
 use crate::vocabulary::cell::place;
 use crate::vocabulary::measure::{Measured as _, Metric};
 
@@ -127,7 +127,8 @@ impl Line {
     }
 }
 
-/// One measure of one run. As JSON: `[series, versusBaseline, blocks, value, trusted]`.
+/// One measure of one run. As JSON: `[series, versusBaseline, blocks, value, trusted, pilot]`, the last
+/// of which is left out if there is none.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(from = "Packed", into = "Packed")]
 pub struct Number {
@@ -142,19 +143,42 @@ pub struct Number {
     pub value: Option<Ends>,
     /// Whether nothing speaks against the number.
     pub trusted: bool,
+    /// The first blocks of a run with precision, if the interval versus the baseline has their degrees
+    /// of freedom.
+    pub pilot: Option<u32>,
+}
+
+impl Number {
+    /// How the variant compares with the baseline, on a scale, with its standard error.
+    pub(super) fn versus_on(&self, scale: Scale) -> Option<OfRun> {
+        self.versus_baseline?.on(scale, self.blocks, self.pilot)
+    }
+
+    /// The measure itself on a scale, with its standard error.
+    pub(super) fn value_on(&self, scale: Scale) -> Option<OfRun> {
+        self.value?.on(scale, self.blocks, None)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Packed(usize, Option<Ends>, u32, Option<Ends>, u8);
+struct Packed(
+    usize,
+    Option<Ends>,
+    u32,
+    Option<Ends>,
+    u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<u32>,
+);
 
 impl From<Packed> for Number {
-    fn from(Packed(series, versus_baseline, blocks, value, trusted): Packed) -> Self {
+    fn from(Packed(series, versus_baseline, blocks, value, trusted, pilot): Packed) -> Self {
         Self {
             series,
             versus_baseline,
             blocks,
             value,
             trusted: trusted == 1,
+            pilot,
         }
     }
 }
@@ -167,8 +191,10 @@ impl From<Number> for Packed {
             blocks,
             value,
             trusted,
+            pilot,
         } = number;
-        Self(series, versus_baseline, blocks, value, u8::from(trusted))
+        let trusted = u8::from(trusted);
+        Self(series, versus_baseline, blocks, value, trusted, pilot)
     }
 }
 
@@ -194,11 +220,15 @@ impl Ends {
         )
     }
 
-    /// Standard error on a scale, derived from the interval of `blocks` blocks.
-    pub(super) fn error(&self, blocks: u32, scale: Scale) -> Option<f64> {
-        let half_width = (scale.transform(self.2) - scale.transform(self.1)) / 2.0;
-        let noise = noise_of(half_width, blocks);
-        noise.map(|noise| noise / f64::from(blocks).sqrt())
+    /// The number on a scale, with the standard error behind the interval of `blocks` blocks, whose
+    /// number a `pilot` may have chosen. `None` if the number has no place there.
+    fn on(self, scale: Scale, blocks: u32, pilot: Option<u32>) -> Option<OfRun> {
+        let [estimate, low, high] = [self.0, self.1, self.2].map(|end| scale.transform(end));
+        let noise = noise_with_pilot((high - low) / 2.0, blocks, pilot);
+        estimate.is_finite().then(|| OfRun {
+            estimate,
+            error: noise.map(|noise| noise / f64::from(blocks).sqrt()),
+        })
     }
 
     /// Whether the number has an interval.
@@ -221,5 +251,41 @@ impl Ends {
             mean(self.1, other.1),
             mean(self.2, other.2),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(found: &Interval, pilot: Option<u32>) -> Number {
+        Number {
+            series: 0,
+            versus_baseline: Some(Ends::from_interval(found, Scale::Ratio)),
+            blocks: 20,
+            value: None,
+            trusted: true,
+            pilot,
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_number_is_that_of_its_trials_although_a_pilot_widens_its_interval() {
+        let ratios: Vec<f64> = (0..20)
+            .map(|block| 1.0 + f64::from(block) / 100.0)
+            .collect();
+        let own = Interval::from_ratios(&ratios).unwrap();
+        let planned = number(&own.with_freedom_of(8, 20), Some(8));
+        let error = |of: &Number| of.versus_on(Scale::Ratio).unwrap().error.unwrap();
+        let times = error(&planned) / error(&number(&own, None));
+        assert!((times - 1.0).abs() < 0.01, "{times}");
+        let json = serde_json::to_string(&planned).unwrap();
+        assert_eq!(serde_json::from_str::<Number>(&json).unwrap(), planned);
+        let without = serde_json::to_string(&number(&own, None)).unwrap();
+        assert!(without.ends_with(",20,null,1]"), "{without}");
+        assert_eq!(
+            serde_json::from_str::<Number>(&without).unwrap().pilot,
+            None
+        );
     }
 }

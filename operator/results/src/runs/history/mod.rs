@@ -83,6 +83,7 @@ impl History {
                     blocks: compared.estimate.blocks,
                     value,
                     trusted,
+                    pilot: versus_baseline.and(compared.estimate.pilot_blocks),
                 });
             }
         }

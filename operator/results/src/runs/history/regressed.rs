@@ -34,13 +34,23 @@ impl History {
             let last = self.runs.last().and_then(|line| line.number(found.series));
             let is_new = accepted.is_none_or(|accepted| found.since >= accepted);
             let series = &self.series[found.series];
-            last.is_some_and(|last| {
-                let value = last.value.map_or(0.0, |value| value.0);
-                let smallest = smallest_on_scale(spec, &series.workload, series.metric, value);
-                is_new && found.is_worse(series) && !found.is_small(series, smallest)
-            })
+            let before = self.value_before(found);
+            let smallest = smallest_on_scale(spec, &series.workload, series.metric, before);
+            let matters = found.is_worse(series) && !found.is_small(series, smallest);
+            last.is_some() && is_new && matters
         });
         stands.collect()
+    }
+
+    /// The measure itself in the last trusted run before a change; 0 if that run is forgotten.
+    fn value_before(&self, found: &LastingChange) -> f64 {
+        let first = self.runs.iter().position(|line| line.name == found.run);
+        let mut earlier = self.runs[..first.unwrap_or_default()].iter().rev();
+        let value = earlier.find_map(|line| {
+            let number = line.number(found.series)?;
+            number.value.filter(|_| number.trusted)
+        });
+        value.map_or(0.0, |value| value.0)
     }
 
     /// The condition; `None` if there is no run.
@@ -101,5 +111,71 @@ impl History {
             .map(of_series)
             .max()
             .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmbench_api::run::Metric;
+    use wasmbench_model::wire::record::Point;
+
+    use super::*;
+    use crate::runs::history::line::{Ends, Line, Number, Series};
+
+    /// An instance takes 2048 KiB in five runs, and since the sixth `size` times as much.
+    fn grown(size: Ends) -> History {
+        let line = |run: u32| {
+            let times = if run < 5 { 1.0 } else { size.0 };
+            let ends = |number: f64| Some(Ends(number, 0.99 * number, 1.01 * number));
+            Line {
+                name: format!("nightly-{run}"),
+                ended: Timestamp::UNIX_EPOCH,
+                runs: 1,
+                setting: 0,
+                numbers: vec![Number {
+                    series: 0,
+                    versus_baseline: ends(times),
+                    blocks: 10,
+                    value: ends(2048.0 * 1024.0 * times),
+                    trusted: true,
+                    pilot: None,
+                }],
+            }
+        };
+        History {
+            series: vec![Series {
+                variant: "embedded".into(),
+                workload: "hello".into(),
+                metric: Metric::MemoryPerInstance,
+                point: Point::Density,
+            }],
+            runs: (0..8).map(line).collect(),
+            changes: vec![LastingChange {
+                series: 0,
+                run: "nightly-5".into(),
+                since: Timestamp::UNIX_EPOCH,
+                last_before: "nightly-4".into(),
+                found_with: "nightly-7".into(),
+                image_before: String::new(),
+                image_after: String::new(),
+                size,
+                p_value: 0.0001,
+            }],
+            ..History::default()
+        }
+    }
+
+    #[test]
+    fn what_matters_is_a_share_of_the_number_before_the_change() {
+        let spec: BenchmarkRunSpec = serde_json::from_value(serde_json::json!({
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello", "path": "/"}],
+            "sweeps": {"density": {}},
+        }))
+        .unwrap();
+        let reason = |size| grown(size).condition(&spec, None).unwrap().reason;
+        // 512 of 2048 KiB are 25 %, and of the 2508 KiB since then 20 %.
+        assert_eq!(reason(Ends(1.225, 1.215, 1.235)), "NoChange");
+        assert_eq!(reason(Ends(1.255, 1.245, 1.265)), "Changed");
     }
 }

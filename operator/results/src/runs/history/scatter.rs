@@ -1,7 +1,7 @@
 //! How far runs of a schedule scatter if nothing changed.
 
 use crate::runs::history::document::History;
-use crate::runs::history::line::{Ends, Number, Series, Setting};
+use crate::runs::history::line::{Number, Series, Setting};
 use crate::statistics::{BetweenRuns, OfRun, Scale};
 
 /// How far runs of a schedule scatter about what they measure; fields are `None` with too few
@@ -20,12 +20,12 @@ impl History {
     /// scatter. Lasting changes do not count as scatter.
     pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
         let known = self.series.iter().position(|known| known == series);
-        let between_runs = |number: fn(&Number) -> Option<Ends>| {
+        let between_runs = |number: fn(&Number, Scale) -> Option<OfRun>| {
             BetweenRuns::from_groups(&self.groups(known?, stratum, without, number))
         };
         Scatter {
-            versus_baseline: between_runs(|number| number.versus_baseline),
-            value: between_runs(|number| number.value),
+            versus_baseline: between_runs(Number::versus_on),
+            value: between_runs(Number::value_on),
         }
     }
 
@@ -35,7 +35,7 @@ impl History {
         series: usize,
         stratum: &str,
         without: &[&str],
-        ends_of: fn(&Number) -> Option<Ends>,
+        on_scale: fn(&Number, Scale) -> Option<OfRun>,
     ) -> Vec<Vec<OfRun>> {
         let scale = self.series[series].scale();
         let mut groups = vec![vec![]];
@@ -53,8 +53,7 @@ impl History {
                 .number(series)
                 .filter(|_| is_comparable)
                 .filter(|number| number.trusted);
-            let ends = number.and_then(|number| Some((ends_of(number)?, number.blocks)));
-            let single = ends.and_then(|(ends, blocks)| of_run(ends, blocks, scale));
+            let single = number.and_then(|number| on_scale(number, scale));
             groups
                 .last_mut()
                 .into_iter()
@@ -62,12 +61,4 @@ impl History {
         }
         groups
     }
-}
-
-fn of_run(ends: Ends, blocks: u32, scale: Scale) -> Option<OfRun> {
-    let estimate = scale.transform(ends.0);
-    estimate.is_finite().then(|| OfRun {
-        estimate,
-        error: ends.error(blocks, scale),
-    })
 }
