@@ -1,115 +1,22 @@
 //! Capacity: from climbs to crossings, verdicts and sentences.
 
-use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
-use wasmbench_model::ladder;
-use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
-use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
-use wasmbench_model::wire::record::{Record, TrialId};
-use wasmbench_model::wire::request::Target;
+use wasmbench_model::wire::document::Rung;
 use wasmbench_report::csv::{comparisons_csv, summary_csv};
 use wasmbench_report::files::report_files;
-use wasmbench_results::cells::capacity::{CapacityCell, CapacityDetail};
+use wasmbench_results::cells::capacity::CapacityDetail;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::Fulfilment;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::statistics::OneSided;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::collect::{RunInput, summarize};
+use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::summary::cost::Costs;
 use wasmbench_results::summary::node_price::NodePrice;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::results_support::{measured, run_with, trials};
-
-const RATES: [u32; 6] = [200, 260, 340, 440, 570, 740];
-const TARGET: Target = Target {
-    p99_microseconds: 50_000.0,
-    max_error_share: 0.0,
-};
-
-/// Six blocks of two variants whose capacity `most` gives, in requests per second.
-fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
-    let run = run_with(json!({
-        "blocks": 6, "noiseFloor": false,
-        "resources": {"limits": {"cpu": "500m"}},
-        "variants": [{"name": "native", "preset": "native"}, {"name": "wasm", "preset": "wasmtime-embedded"}],
-        "workloads": [{"name": "shop"}],
-        "sweeps": {"openLoop": {"target": {"p99": "50ms"}, "rates": RATES}},
-        "expectations": [{"name": "gate", "metric": "capacity", "variant": "wasm", "workload": "shop",
-                          "atLeast": "0.6"}],
-    }));
-    let all = trials(&run).into_iter().zip(0..);
-    let records = all.map(|(trial, position)| {
-        let rungs = climb(most(&trial));
-        let mut record = measured(trial, position);
-        let document = record.load_mut().unwrap();
-        document.timed = None;
-        document.rungs = rungs;
-        record
-    });
-    (run, records.collect())
-}
-
-/// Answers take 10 ms up to `most`, and a hundred times as long above it.
-fn climb(most: f64) -> Vec<Rung> {
-    let mut rungs = vec![];
-    for rps in RATES.map(f64::from) {
-        rungs.push(rung(rps, if rps <= most { 10.0 } else { 1000.0 }));
-        if ladder::is_over(&ladder::outcomes(&rungs, TARGET)) {
-            break;
-        }
-    }
-    rungs
-}
-
-fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
-    let open_loop = OpenLoopWindow {
-        requested_rps: rps,
-        achieved_share: 1.0,
-        requests: 1000,
-        from_schedule: Quantiles {
-            p50_microseconds: 5000.0,
-            p99_microseconds: p99_milliseconds * 1e3,
-            ..Quantiles::default()
-        },
-        ..OpenLoopWindow::default()
-    };
-    Rung {
-        requested_rps: rps,
-        between: false,
-        window: Some(TimedWindow {
-            duration_nanoseconds: 10_000_000_000,
-            open_loop: Some(open_loop),
-            subject: Some(Meter {
-                cpu_nanoseconds: 2_000_000_000,
-                memory_bytes: 32 << 20,
-                throttled_periods: Some(30),
-                limit_periods: Some(100),
-                ..Meter::default()
-            }),
-            ..TimedWindow::default()
-        }),
-    }
-}
-
-/// The baseline can do 500 requests per second, the other variant this many.
-fn with(wasm: f64) -> (Summary, Vec<Record>, RunInput) {
-    let (run, records) = records(|trial| {
-        if trial.cell.variant == "wasm" {
-            wasm
-        } else {
-            500.0
-        }
-    });
-    (summarize(&run, &records), records, run)
-}
-
-fn cell<'a>(summary: &'a Summary, variant: &str) -> &'a CapacityCell {
-    let mut cells = summary.capacity.iter();
-    cells.find(|cell| cell.variant == variant).unwrap()
-}
+use crate::results_support::capacity::{cell, records, rung, with};
 
 fn compared(summary: &Summary) -> &Comparison {
     let found = summary.comparison(cell(summary, "wasm").any(), Metric::Capacity);
