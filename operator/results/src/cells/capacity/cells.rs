@@ -46,7 +46,7 @@ pub fn cell(
         connections: sweep.connections,
         ..summarise(&shown, target)
     };
-    let sets_limit = spec.cpu_limit(&cell.variant).is_some();
+    let sets_limit = spec.sets_cpu_limit(&cell.variant);
     let is_throttled = detail.limits.is_throttled() && !sets_limit;
     let is_late = counts.invalid > 0 && all.values().copied().any(|climb| !has_capacity(climb));
     let own = [
