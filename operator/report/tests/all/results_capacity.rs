@@ -27,6 +27,33 @@ fn is_noted(summary: &Summary, reason: Reason) -> bool {
     summary.doubts.iter().any(|doubt| doubt.reason == reason)
 }
 
+#[test]
+fn a_capacity_is_not_trusted_where_nothing_shows_the_noise_next_to_the_crossing() {
+    let (_, records, run) = with(340.0);
+    let blind_at = |rate: f64| {
+        let mut records = records.clone();
+        for record in &mut records {
+            for rung in &mut record.load_mut().unwrap().rungs {
+                let window = rung.window.as_mut().unwrap();
+                window.node = window.node.filter(|_| rung.requested_rps < rate);
+            }
+        }
+        summarize(&run, &records)
+    };
+    let summary = blind_at(0.0);
+    assert_eq!(compared(&summary).untrusted, [Reason::NoiseUnknown]);
+    let mut doubts = summary.doubts.iter();
+    let doubt = doubts.find(|doubt| doubt.reason == Reason::NoiseUnknown);
+    let expected = "not judged where CPU time was not read: capacity of native on shop, capacity of wasm on shop";
+    assert!(
+        doubt.is_some_and(|doubt| doubt.message.ends_with(expected)),
+        "{doubt:?}"
+    );
+    // The crossings lie below.
+    let above = blind_at(700.0);
+    assert!(compared(&above).untrusted.is_empty(), "{above:?}");
+}
+
 /// Tables have one row for a place in the ladder, and rates between two rungs have none.
 #[test]
 fn what_was_tried_between_two_rungs_moves_the_crossing_and_no_row() {

@@ -82,6 +82,7 @@ fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell
         memory_bytes: None,
         limits: Limits::default(),
         noisy_blocks: 0,
+        noise_unknown_blocks: 0,
         rungs: rungs.collect(),
         blocks: blocks.collect(),
     };

@@ -121,6 +121,12 @@ impl<'a> Detail<'a> {
         }
     }
 
+    /// Whether it is unknown if the node was noisy, although it could have been determined.
+    fn is_noise_unknown(self) -> bool {
+        let load = self.load().is_some_and(LoadDetail::is_noise_unknown);
+        load || matches!(self, Self::Capacity(climbs) if climbs.noise_unknown_blocks > 0)
+    }
+
     /// Whether the node was noisy in more of the measurements than a comparison tolerates.
     fn is_noisy(self) -> bool {
         match self {
@@ -167,10 +173,7 @@ impl AnyCell<'_> {
         [
             (Reason::TrialsFailed, self.is_partly_measured()),
             (Reason::NodeNoisy, self.detail.is_noisy()),
-            (
-                Reason::NoiseUnknown,
-                load.is_some_and(LoadDetail::is_noise_unknown),
-            ),
+            (Reason::NoiseUnknown, self.detail.is_noise_unknown()),
             (
                 Reason::NotSteady,
                 load.is_some_and(|load| load.is_unsteady(minimum_effect)),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_model::ladder;
-use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
+use wasmbench_model::wire::document::{Meter, NodeCpu, Rung, TimedWindow};
 use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
 use wasmbench_model::wire::record::{Record, TrialId};
 use wasmbench_model::wire::request::Target;
@@ -78,6 +78,11 @@ pub fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
                 throttled_periods: Some(30),
                 limit_periods: Some(100),
                 ..Meter::default()
+            }),
+            generator_cpu_nanoseconds: Some(1_000_000_000),
+            node: Some(NodeCpu {
+                busy_nanoseconds: 3_000_000_000,
+                ..NodeCpu::default()
             }),
             ..TimedWindow::default()
         }),

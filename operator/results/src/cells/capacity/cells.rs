@@ -73,6 +73,10 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
         let noises = around(climb, target).map(|rung| climb.noise(rung));
         noises.fold(Noise::default(), Noise::worst).is_over_limit()
     };
+    let is_unknown = |(climb, _): &&(&ClimbTrial, Capacity)| {
+        let mut finished = around(climb, target).filter(|rung| rung.window.is_some());
+        finished.any(|rung| climb.noise(rung).others.is_none())
+    };
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     CapacityDetail {
         target_p99_microseconds: target.p99_microseconds,
@@ -82,6 +86,7 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
         memory_bytes: at_capacity(memory_bytes),
         limits: limits(&found, target),
         noisy_blocks: count(found.iter().filter(is_noisy).count()),
+        noise_unknown_blocks: count(found.iter().filter(is_unknown).count()),
         rungs: rungs::of_all(climbs, target),
         blocks: climbs
             .iter()

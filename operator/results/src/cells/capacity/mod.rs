@@ -9,6 +9,7 @@ pub mod limits;
 mod rungs;
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 use wasmbench_model::ladder::{Capacity, Outcome};
 use wasmbench_model::units;
 
@@ -44,6 +45,9 @@ pub struct CapacityDetail {
     /// Blocks in which the node was noisy on a rung next to the crossing.
     #[serde(default)]
     pub noisy_blocks: u32,
+    /// Blocks in which nothing shows whether it was, on a finished rung there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noise_unknown_blocks: u32,
     /// The rungs over all blocks, in ascending order.
     pub rungs: Vec<RungSummary>,
     /// One entry per valid block; without any, one per measured block.
