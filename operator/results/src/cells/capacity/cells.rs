@@ -7,7 +7,7 @@ use wasmbench_model::ladder::{self, Capacity, Outcome};
 use wasmbench_model::noise::Noise;
 use wasmbench_model::points::target_of;
 use wasmbench_model::rounding::round_number;
-use wasmbench_model::wire::document::{Rung, TimedWindow};
+use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
 use wasmbench_model::wire::record::Point;
 use wasmbench_model::wire::request::Target;
 
@@ -122,20 +122,34 @@ fn around(climb: &ClimbTrial, target: Target) -> impl Iterator<Item = &Rung> {
     both.filter_map(move |at| Some(shown.get(at)?.0))
 }
 
+/// The windows of these rungs.
+fn windows(climb: &ClimbTrial, target: Target) -> impl Iterator<Item = &TimedWindow> {
+    around(climb, target).filter_map(|rung| rung.window.as_ref())
+}
+
+/// What a counter of the subject adds up to in them.
+fn counted(climb: &ClimbTrial, target: Target, counter: fn(&Meter) -> Option<u64>) -> u64 {
+    windows(climb, target)
+        .filter_map(|window| counter(window.subject.as_ref()?))
+        .sum()
+}
+
 fn limits(found: &[(&ClimbTrial, Capacity)], target: Target) -> Limits {
     let throttled = found.iter().filter_map(|(climb, _)| {
-        let windows = around(climb, target).filter_map(|rung| rung.window.as_ref());
-        windows
+        windows(climb, target)
             .filter_map(throttled_share_of_periods)
             .reduce(f64::max)
     });
     let at_limit = found
         .iter()
-        .filter(|(climb, _)| climb.memory_limit_hits() > 0);
+        .filter(|(climb, _)| counted(climb, target, |meter| meter.memory_limit_hits) > 0);
+    let killed = found
+        .iter()
+        .map(|(climb, _)| counted(climb, target, |meter| meter.oom_kills));
     Limits {
         throttled_share_of_periods: median(throttled).map(round_number),
         memory_limit_blocks: u32::try_from(at_limit.count()).unwrap_or(u32::MAX),
-        oom_kills: found.iter().map(|(climb, _)| climb.oom_kills()).sum(),
+        oom_kills: killed.sum(),
     }
 }
 
