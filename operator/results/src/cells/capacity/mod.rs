@@ -54,13 +54,13 @@ pub struct CapacityDetail {
     pub blocks: Vec<CapacityBlock>,
 }
 
-/// A rung, over all blocks that reached it: medians with their intervals. Blocks shift the ladder, so that
-/// each has a rate near this one.
+/// A rung of the ladder, over all blocks that reached it: medians with their intervals, without the blocks
+/// in which it shows nothing. What was tried between two rungs has none.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct RungSummary {
-    /// The requested rate, in requests per second: the median of the blocks.
+    /// The requested rate, in requests per second.
     pub requested_rps: f64,
     /// Blocks that reached this rung.
     pub trials: u32,
