@@ -28,6 +28,14 @@ fn is_noted(summary: &Summary, reason: Reason) -> bool {
 }
 
 #[test]
+fn reports_say_how_a_climb_goes_on_after_its_last_rung() {
+    let (summary, _, _) = with(340.0);
+    let expected = "; then what lies next to the crossing is halved up to 4 times";
+    let sweeps = &summary.compared.sweeps;
+    assert!(sweeps[0].ends_with(expected), "{sweeps:?}");
+}
+
+#[test]
 fn a_capacity_is_not_trusted_where_nothing_shows_the_noise_next_to_the_crossing() {
     let (_, records, run) = with(340.0);
     let blind_at = |rate: f64| {

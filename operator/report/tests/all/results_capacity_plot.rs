@@ -35,7 +35,7 @@ fn rung(rps: f64, p99: Option<f64>, is_invalid: bool) -> BlockRung {
     }
 }
 
-/// A variant with these p99s in each of five blocks, which shift the ladder.
+/// A variant with these p99s in each of five blocks, at rates that differ a little.
 fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell {
     let bound = match (rps.median, rps.low) {
         (Some(_), _) => None,
