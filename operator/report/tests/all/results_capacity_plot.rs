@@ -49,6 +49,8 @@ fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell
             block,
             rps: rps.median.or(rps.low).or(rps.high),
             bound,
+            cpu_microseconds_per_request: None,
+            memory_bytes: None,
             rungs: rungs
                 .map(|(rate, p99)| rung(rate * shift, *p99, variant == "native" && *rate > 600.0))
                 .collect(),

@@ -4,8 +4,10 @@
 //!
 //! Reading order: [`collect`] (records to a summary, through all storeys), [`failures`], [`shim_use`],
 //! [`sandbox`], [`limits`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
-//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] (what it costs).
+//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] and [`at_target`] (what
+//! it costs).
 
+pub mod at_target;
 pub mod collect;
 pub mod cost;
 pub mod failures;

@@ -160,10 +160,14 @@ fn block_of(block: u32, climb: &ClimbTrial, target: Target) -> CapacityBlock {
         Some(Capacity::Below(rps)) => (Some(rps), Some(OneSided::AtMost)),
         None => (None, None),
     };
+    let at_capacity = met(climb, target);
+    let number = |of: fn(&TimedWindow) -> Option<f64>| at_capacity.and_then(of).map(round_number);
     CapacityBlock {
         block,
         rps: rps.map(round_number),
         bound,
+        cpu_microseconds_per_request: number(cpu_microseconds_per_request),
+        memory_bytes: number(memory_bytes),
         rungs: rungs::of_block(climb, target),
     }
 }

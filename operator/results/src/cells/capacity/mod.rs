@@ -94,6 +94,11 @@ pub struct CapacityBlock {
     /// `AtLeast` if even the last rung met the target, `AtMost` if even the first one missed it. Absent
     /// where the target is crossed.
     pub bound: Option<OneSided>,
+    /// CPU time of the subject's pod per request, in microseconds, at the highest rung that met the
+    /// target.
+    pub cpu_microseconds_per_request: Option<f64>,
+    /// Memory of the subject's pod there, in bytes.
+    pub memory_bytes: Option<f64>,
     /// The rungs.
     pub rungs: Vec<BlockRung>,
 }
@@ -158,6 +163,11 @@ impl CapacityDetail {
     pub fn beyond(&self, end: OneSided) -> u32 {
         let blocks = self.blocks.iter().filter(|block| block.bound == Some(end));
         u32::try_from(blocks.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether even the first rung missed the target in every block.
+    pub fn never_met(&self) -> bool {
+        self.beyond(OneSided::AtMost) as usize == self.blocks.len()
     }
 
     /// The measures, each with one number per valid block. Where a block has only a bound, there is no
