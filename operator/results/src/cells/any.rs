@@ -188,6 +188,11 @@ impl AnyCell<'_> {
         .collect()
     }
 
+    /// Whether it takes part in comparisons with a capacity of which some blocks show only a bound.
+    pub fn is_bounded(&self) -> bool {
+        self.ranked && !self.detail.ends(Metric::Capacity).is_empty()
+    }
+
     /// The place of the cell, for people: `embedded on hello at 50 connections`.
     pub fn place(&self) -> String {
         place(self.variant, self.workload, self.point)

@@ -20,8 +20,13 @@ const TARGET: Target = Target {
 
 /// Six blocks of two variants whose capacity `most` gives, in requests per second.
 pub fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
+    records_of(6, most)
+}
+
+/// The same of so many blocks.
+pub fn records_of(blocks: u32, most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
     let run = run_with(json!({
-        "blocks": 6, "noiseFloor": false,
+        "blocks": blocks, "noiseFloor": false,
         "resources": {"limits": {"cpu": "500m"}},
         "variants": [{"name": "native", "preset": "native"}, {"name": "wasm", "preset": "wasmtime-embedded"}],
         "workloads": [{"name": "shop"}],
