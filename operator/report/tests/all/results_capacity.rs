@@ -192,6 +192,12 @@ fn below_the_first_rung_a_gate_fails_and_where_both_are_beyond_nothing_is_compar
     let both = summarize(&run, &records);
     assert!(both.comparisons.is_empty());
     assert_eq!(both.expectations[0].outcome, Fulfilment::Undecided);
+    let why = "wasm and native both lie beyond an end of the ladder: only bounds are known";
+    let line = format!("no comparison: {why}; native on shop: capacity at least 740/s");
+    assert!(both.verdict.contains(&line), "{}", both.verdict);
+    let files = report_files(&run, &records).unwrap();
+    let page = &files["report.html"];
+    assert!(page.contains(&format!("not compared: {why}")), "{page}");
 }
 
 #[test]

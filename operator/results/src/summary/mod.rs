@@ -165,6 +165,21 @@ impl Summary {
             found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
         })
     }
+
+    /// Why capacities of a variant and of the baseline have no ratio: both lie beyond an end of the ladder.
+    /// `None` if they do not.
+    pub fn only_bounds(&self, variant: &str, workload: &str) -> Option<String> {
+        let baseline = self.baseline.as_str();
+        let is_bounded = |name: &str| {
+            let mut cells = self.capacity.iter().map(CapacityCell::any);
+            cells.any(|cell| cell.is_of(name, workload) && cell.is_bounded())
+        };
+        (variant != baseline && is_bounded(variant) && is_bounded(baseline)).then(|| {
+            format!(
+                "{variant} and {baseline} both lie beyond an end of the ladder: only bounds are known"
+            )
+        })
+    }
 }
 
 /// Which run.
