@@ -212,6 +212,19 @@ fn a_gate_on_capacity_passes_where_the_interval_lies_above_it() {
 }
 
 #[test]
+fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
+    let (mut run, mut records) = records(|trial| if trial.block % 2 == 0 { 570.0 } else { 260.0 });
+    run.spec.variants.truncate(1);
+    run.spec.expectations.clear();
+    records.retain(|record| record.trial.cell.variant == "native");
+    let summary = summarize(&run, &records);
+    let mut doubts = summary.doubts.iter();
+    let note = doubts.find(|doubt| doubt.reason == Reason::HighVariance);
+    let is_named = |message: &str| message.contains("capacity of native on shop (");
+    assert!(note.is_some_and(|note| is_named(&note.message)), "{note:?}");
+}
+
+#[test]
 fn what_limits_did_stands_next_to_the_capacity() {
     let (_, mut records, run) = with(340.0);
     for record in records
