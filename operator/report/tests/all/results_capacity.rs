@@ -11,8 +11,6 @@ use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::statistics::OneSided;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
-use wasmbench_results::summary::cost::Costs;
-use wasmbench_results::summary::node_price::NodePrice;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
@@ -297,61 +295,4 @@ fn a_rung_whose_generator_was_late_shows_nothing_and_a_climb_of_such_rungs_is_in
     let lost = cell(&summary, "native");
     assert_eq!((lost.counts.valid, lost.counts.invalid), (5, 1));
     assert_eq!(lost.invalid_because, [Reason::LoadGeneratorLate]);
-}
-
-const NODE: NodePrice = NodePrice {
-    per_hour: 1.0,
-    vcpus: 4.0,
-    memory_bytes: 16e9,
-    cpu_utilisation: 1.0,
-};
-
-#[test]
-fn costs_at_the_target_are_compared_block_by_block_without_a_verdict() {
-    let (_, mut records, run) = with(340.0);
-    for record in &mut records {
-        // In each block the other variant takes half as much.
-        let is_wasm = record.trial.cell.variant == "wasm";
-        let block = u64::from(record.trial.block);
-        for rung in &mut record.load_mut().unwrap().rungs {
-            let meter = rung.window.as_mut().unwrap().subject.as_mut().unwrap();
-            meter.cpu_nanoseconds = block * if is_wasm { 200_000_000 } else { 400_000_000 };
-        }
-    }
-    let summary = summarize(&run, &records);
-    let costs = Costs::new(&summary, NODE, Some(100.0));
-    let [native, wasm] = [&costs.million_requests[0], &costs.million_requests[1]];
-    assert_eq!((native.ratio_words(), costs.saved(native)), (None, None));
-    let found = wasm.ratio_at_target.as_ref().unwrap();
-    assert_eq!(found.blocks, 6);
-    assert!((found.ratio - 0.5).abs() < 1e-4, "{found:?}");
-    let (low, high) = found.ends().unwrap();
-    assert!(high - low < 1e-3, "{found:?}");
-    let words = wasm.ratio_words().unwrap();
-    assert!(words.ends_with(", not judged"), "{words}");
-    let baseline = costs.rate_month[0].cost.unwrap().median;
-    let saved = costs.saved(&costs.rate_month[1]).unwrap();
-    assert!((saved.amount / baseline - 0.5).abs() < 1e-4, "{saved:?}");
-    let memory = costs.instance_month[1].ratio_at_target.as_ref().unwrap();
-    assert!((memory.ratio - 1.0).abs() < 1e-4, "{memory:?}");
-}
-
-#[test]
-fn a_variant_that_no_rung_can_serve_in_time_has_no_cost_for_that_reason() {
-    let (summary, _, _) = with(1.0);
-    let costs = Costs::new(&summary, NODE, None);
-    for cost in [&costs.million_requests[1], &costs.instance_month[1]] {
-        let expected = Some("no rung met the target");
-        assert_eq!(cost.missing.as_deref(), expected, "{cost:?}");
-    }
-}
-
-#[test]
-fn a_million_requests_cost_the_cpu_time_at_the_target() {
-    let (summary, _, _) = with(340.0);
-    let costs = Costs::new(&summary, NODE, None);
-    let measured = costs.million_requests[0].measured.unwrap();
-    // Two seconds for a thousand requests.
-    assert!((measured.median - 2000.0).abs() < 1e-6, "{measured:?}");
-    assert!(costs.million_requests[0].cost.is_some());
 }
