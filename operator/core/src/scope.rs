@@ -47,6 +47,7 @@ pub fn scope(reason: &FailureReason) -> Scope {
         | R::AnswerChanged
         | R::ResponseMismatch
         | R::PeakUnknown
+        | R::PeakTooLow
         | R::NothingToCompare
         | R::LoadFailed
         | R::NoSuccessfulRequest

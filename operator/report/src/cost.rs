@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use wasmbench_model::units;
-use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::cost::{Cost, Costs, Saved};
@@ -95,9 +94,7 @@ fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> Table {
             row.measured.map(|found| unit.shown(found.median))
         })
         .right(head, |row| row.cost.map(money))
-        .right(format!("VERSUS {baseline}"), |row| {
-            row.versus_baseline.map(Comparison::words)
-        })
+        .right(format!("VERSUS {baseline}"), |row| row.ratio_words())
         .left("MISSING", |row| row.missing.clone())
         .table()
 }
@@ -148,7 +145,8 @@ fn assumptions(summary: &Summary, costs: &Costs<'_>) -> Vec<String> {
     ];
     if !summary.capacity.is_empty() {
         all.push(
-            "Both are those at the highest rung that meets the target, at which a pod is as busy as it may be."
+            "Both are those at the highest rung that meets the target, at which a pod is as busy as it may be. Their ratios are of \
+             the same blocks, and have no verdict: the run judges capacities."
                 .to_owned(),
         );
     }

@@ -37,9 +37,12 @@ fn is_compared(summary: &Summary, variant: &str, workload: &str) -> bool {
     primary.any(|one| one.variant == variant && one.workload == workload)
 }
 
-/// Why the variant's points are invalid, else why it has none, else why it has nothing to be
-/// compared with.
+/// That only bounds are known, else why the variant's points are invalid, else why it has none, else
+/// why it has nothing to be compared with.
 fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
+    if let Some(why) = summary.only_bounds(variant, workload) {
+        return why;
+    }
     let invalid = |variant: &str| {
         let mut cells = summary.all_cells();
         cells.find_map(|cell| {

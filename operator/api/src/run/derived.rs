@@ -59,14 +59,25 @@ impl BenchmarkRunSpec {
     /// Returns the CPU limit that the spec sets for the subjects of the variant of this name, which
     /// may be the twin's. That of an object that is scaled is in its own template.
     pub fn cpu_limit(&self, variant: &str) -> Option<&str> {
-        let variant = self.variant(variant);
-        if variant.is_some_and(|one| one.scale.is_some()) {
+        if self.is_scaled(variant) {
             return None;
         }
-        let own = variant.and_then(|one| one.resources.as_ref());
+        let own = self.variant(variant).and_then(|one| one.resources.as_ref());
         let own = own.filter(|own| own.names_cpu());
         let limits = own.or(self.resources.as_ref())?.limits.as_ref()?;
         limits.cpu.as_deref()
+    }
+
+    /// Returns whether a CPU limit of these subjects is part of what the run asks: the spec sets one,
+    /// or an object is scaled, whose template is measured with what it has.
+    pub fn sets_cpu_limit(&self, variant: &str) -> bool {
+        self.is_scaled(variant) || self.cpu_limit(variant).is_some()
+    }
+
+    /// Returns whether the subjects of the variant of this name, which may be the twin's, are those of
+    /// an object that is scaled.
+    pub fn is_scaled(&self, variant: &str) -> bool {
+        self.variant(variant).is_some_and(|one| one.scale.is_some())
     }
 
     /// Returns the variant of this name. The twin is the baseline, even where the spec does not list
@@ -117,6 +128,18 @@ mod tests {
         ] {
             assert_eq!(spec.cpu_limit(variant), limit, "{variant}");
         }
+    }
+
+    #[test]
+    fn the_cpu_limit_of_a_template_is_part_of_what_a_run_with_its_object_asks() {
+        let mut spec = spec();
+        let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
+        spec.variants.push(serde_json::from_value(shop).unwrap());
+        assert_eq!(spec.cpu_limit("shop"), None, "it is not known");
+        let asked = ["half", "free", "common", "shop"].map(|name| spec.sets_cpu_limit(name));
+        assert_eq!(asked, [true, false, true, true]);
+        spec.baseline = Some("shop".to_owned());
+        assert!(spec.sets_cpu_limit(TWIN));
     }
 
     #[test]

@@ -216,7 +216,7 @@ pub struct ReachedPrecision {
     pub blocks: u32,
 
     /// What ended the run: `PreciseEnough`, `BudgetSpent` (`maxBlocks`), or `NothingToCompare` (no
-    /// ratio to the baseline can be measured any more).
+    /// ratio to the baseline can be measured any more, or only bounds of them).
     #[schemars(length(max = 32))]
     pub outcome: String,
 

@@ -37,7 +37,7 @@ pub fn status(summary: &Summary, cell: &CapacityCell) -> Option<CapacityStatus> 
     })
 }
 
-/// A rung; `None` if no block finished it.
+/// A rung; `None` if no block shows anything of it.
 fn rung(rung: &RungSummary) -> Option<RungStatus> {
     Some(RungStatus {
         requested_rps: rung.requested_rps,

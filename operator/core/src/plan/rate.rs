@@ -7,7 +7,7 @@ use wasmbench_model::wire::open_loop::Rate;
 use wasmbench_model::wire::record::{Point, TrialId};
 
 use crate::observed::Observed;
-use crate::validate::ValidatedRun;
+use crate::validate::{ValidatedRun, too_long};
 
 /// The rates of `trial`, in requests per second and in the order in which they are requested: the
 /// rungs of a ladder, or a single rate. Empty for a trial of another sweep, and where they follow from
@@ -32,24 +32,37 @@ pub fn stated_rungs(run: &ValidatedRun) -> Option<Vec<f64>> {
     (!rates.is_empty()).then(|| rates.into_iter().map(f64::from).collect())
 }
 
-/// The workloads under which the rates are shares of a peak that will not be known any more, and
-/// why.
+/// The workloads under which the rates follow from a peak that will not be known any more, or is too low,
+/// and why.
 pub fn without_peak<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<(&'a str, Failure)> {
     if !is_scouted(run, seen) {
         return vec![];
     }
     let workloads = run.spec.workloads.iter();
-    let unknown = workloads.filter_map(|workload| {
-        let why = peak(run, seen, &workload.name).err()?;
+    let found = workloads.filter_map(|workload| {
+        let (reason, why) = match peak(run, seen, &workload.name) {
+            Ok(peak) => {
+                let why = too_low(run, peak)?;
+                (FailureReason::PeakTooLow, format!("is too low: {why}"))
+            }
+            Err(why) => (FailureReason::PeakUnknown, format!("is not known: {why}")),
+        };
         let message = format!(
-            "the rates follow from the peak of {} under {}, which is not known: {why}; set \
-             sweeps.openLoop.rates, in requests per second",
+            "the rates follow from the peak of {} under {}, which {why}; set sweeps.openLoop.rates, in \
+             requests per second",
             run.baseline, workload.name
         );
-        let failure = Failure::new(FailureReason::PeakUnknown, message);
-        Some((workload.name.as_str(), failure))
+        Some((workload.name.as_str(), Failure::new(reason, message)))
     });
-    unknown.collect()
+    found.collect()
+}
+
+/// Why the lowest rung of the ladder around this peak is none that the run may have; `None` if it may.
+fn too_low(run: &ValidatedRun, peak_rps: f64) -> Option<String> {
+    let sweep = run.spec.sweeps.open_loop.as_ref()?;
+    sweep.target.as_ref()?;
+    let lowest = *ladder::around(peak_rps).first()?;
+    too_long(sweep, lowest, run.longest_window_seconds)
 }
 
 /// Whether the baseline has been looked at, or never will be.

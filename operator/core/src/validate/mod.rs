@@ -29,6 +29,8 @@ use wasmbench_model::wire::record::TrialId;
 use crate::config::OperatorConfig;
 use crate::subject::SubjectSpec;
 
+pub use open_loop::too_long;
+
 /// The spec cannot be carried out; nothing was started.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{field}: {message}")]
@@ -58,6 +60,8 @@ pub struct ValidatedRun {
     pub variants: Vec<ValidatedVariant>,
     /// Every trial that may be measured, in measuring order: block by block.
     pub order: Vec<TrialId>,
+    /// The longest timed window that the administrator allows, in seconds.
+    pub longest_window_seconds: u32,
 }
 
 /// A variant and what its pod runs.
@@ -155,6 +159,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
         baseline,
         variants,
         order,
+        longest_window_seconds: config.limits.duration_seconds,
     })
 }
 

@@ -6,6 +6,7 @@ use wasmbench_api::open_loop::{
     HIGHEST_RATE, LOWEST_RUNG, OpenLoop, RATES_MESSAGE, RUNGS_MESSAGE, TARGET_P99_MESSAGE,
 };
 use wasmbench_model::ladder;
+use wasmbench_model::rounding::round_number;
 
 use crate::config::OperatorConfig;
 use crate::validate::{Invalid, invalid};
@@ -72,16 +73,23 @@ fn check_ladder(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid
     if rates.len() < 2 || *lowest < LOWEST_RUNG {
         return Err(invalid(field, RUNGS_MESSAGE));
     }
-    let least = sweep.duration_seconds;
-    let seconds = ladder::seconds(f64::from(*lowest), sweep.connections, least);
-    let allowed = config.limits.duration_seconds;
-    if seconds > allowed && seconds > least {
-        let message = format!(
-            "the 1000 requests of a p99 take {seconds} s at {lowest} requests/s, and the administrator allows {allowed} s: raise the lowest rate"
-        );
-        return Err(invalid(field, message));
+    match too_long(sweep, f64::from(*lowest), config.limits.duration_seconds) {
+        Some(why) => Err(invalid(field, format!("{why}: raise the lowest rate"))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Why the lowest rung of a ladder takes more than the `allowed` seconds of a window; `None` if it does
+/// not.
+pub fn too_long(sweep: &OpenLoop, lowest: f64, allowed: u32) -> Option<String> {
+    let least = sweep.duration_seconds;
+    let seconds = ladder::seconds(lowest, sweep.connections, least);
+    let lowest = round_number(lowest);
+    (seconds > allowed && seconds > least).then(|| {
+        format!(
+            "the 1000 requests of a p99 take {seconds} s at {lowest} requests/s, and the administrator allows {allowed} s"
+        )
+    })
 }
 
 /// Checks the list of rates, whichever it is.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use wasmbench_core::observed::{LeaseSeen, Observed};
-use wasmbench_core::plan::{Stage, Step, incomparable, plan, requested_rps};
+use wasmbench_core::plan::{Exclusion, Stage, Step, incomparable, plan, requested_rps};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
 use wasmbench_model::wire::document::Answer;
@@ -259,18 +259,41 @@ fn a_ladder_is_that_around_the_baselines_peak_or_as_stated_and_the_same_for_all_
     assert_eq!(rates(&run, &seen)[0].1, [200.0, 300.0]);
 }
 
+/// What the plan skips.
+fn skipped(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    let steps = plan(run, seen, Timestamp::UNIX_EPOCH).steps;
+    steps.into_iter().find_map(|step| {
+        if let Step::RecordSkipped(exclusion) = step {
+            Some(exclusion)
+        } else {
+            None
+        }
+    })
+}
+
+#[test]
+fn a_ladder_whose_lowest_rung_takes_longer_than_allowed_is_skipped_with_a_remedy() {
+    let sweep = serde_json::json!({"target": {"p99": "50ms"}, "durationSeconds": 10});
+    let of_peak = |rps: f64| {
+        let (mut run, seen) = open_loop(&sweep, with_peak(rps));
+        run.longest_window_seconds = 60;
+        skipped(&run, &seen)
+    };
+    let found = of_peak(10.0).expect("an exclusion").failure;
+    assert_eq!(found.reason, FailureReason::PeakTooLow);
+    for part in [
+        "peak of tortoise under greet",
+        "s at 3 requests/s",
+        "openLoop.rates",
+    ] {
+        let message = &found.message;
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(of_peak(100.0), None);
+}
+
 #[test]
 fn without_the_baselines_peak_shares_of_it_are_skipped_with_a_remedy() {
-    let skipped = |run: &ValidatedRun, seen: &Observed| {
-        let steps = plan(run, seen, Timestamp::UNIX_EPOCH).steps;
-        steps.into_iter().find_map(|step| {
-            if let Step::RecordSkipped(exclusion) = step {
-                Some(exclusion)
-            } else {
-                None
-            }
-        })
-    };
     let without = Scouted {
         no_peak: Some("no request at the peak was answered as expected: 503".into()),
         ..right("greet", "hello")

@@ -83,6 +83,8 @@ pub enum FailureReason {
     ResponseMismatch,
     /// The rate is a share of the baseline's peak, which its scout did not find.
     PeakUnknown,
+    /// The lowest rate that follows from the baseline's peak takes longer than the administrator allows.
+    PeakTooLow,
     /// The load generator did not run to its end or printed something other than a result.
     LoadFailed,
     /// Every request of the timed window failed.

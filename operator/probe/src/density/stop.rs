@@ -85,6 +85,7 @@ pub fn full(failure: &Failure, at: u32) -> Option<DensityStopped> {
         | FailureReason::SubjectLost
         | FailureReason::ResponseMismatch
         | FailureReason::PeakUnknown
+        | FailureReason::PeakTooLow
         | FailureReason::UpstreamUnavailable
         | FailureReason::UpstreamLost
         | FailureReason::ProbeNotStarted

@@ -97,7 +97,8 @@ fn rungs(cells: &[&CapacityCell]) -> Table {
             median(rung.p99_microseconds, units::micros)
         })
         .measured("Interval", |(_, rung)| {
-            interval(rung.trials, rung.p99_microseconds, units::micros)
+            let shown = rung.trials - rung.invalid;
+            interval(shown, rung.p99_microseconds, units::micros)
         })
         .measured("Failed, at most", |(_, rung)| {
             let share = rung.failed_share_max.filter(|share| *share > 0.0)?;

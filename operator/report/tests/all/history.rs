@@ -162,6 +162,24 @@ fn another_kernel_is_an_explanation_not_a_change() {
 }
 
 #[test]
+fn another_limit_of_the_baseline_is_an_explanation_not_a_change() {
+    let changes = |limits: [&str; 2]| {
+        let mut history = History::default();
+        let found = (0..20).flat_map(|number| {
+            let is_late = number >= 10;
+            let mut spec = run().spec;
+            let limit = serde_json::json!({"limits": {"cpu": limits[usize::from(is_late)]}});
+            spec.variants[0].resources = serde_json::from_value(limit).unwrap();
+            let factor = if is_late { 1.2 } else { 1.0 };
+            history.add(&night(number, factor), &spec, at(number))
+        });
+        found.count()
+    };
+    assert_eq!(changes(["1", "2"]), 0);
+    assert!(changes(["1", "1"]) > 0);
+}
+
+#[test]
 fn untrusted_ratios_are_kept_but_not_searched_for_changes() {
     let (history, _) = nights(&[(10, 1.0), (10, 1.5)], |number, summary| {
         for compared in &mut summary.comparisons {

@@ -1,115 +1,20 @@
 //! Capacity: from climbs to crossings, verdicts and sentences.
 
-use serde_json::json;
 use wasmbench_controller::status::rows::status_rows;
-use wasmbench_model::ladder;
-use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
-use wasmbench_model::wire::open_loop::{OpenLoopWindow, Quantiles};
-use wasmbench_model::wire::record::{Record, TrialId};
-use wasmbench_model::wire::request::Target;
+use wasmbench_model::wire::document::Rung;
 use wasmbench_report::csv::{comparisons_csv, summary_csv};
 use wasmbench_report::files::report_files;
-use wasmbench_results::cells::capacity::{CapacityCell, CapacityDetail};
+use wasmbench_results::cells::capacity::CapacityDetail;
 use wasmbench_results::judge::comparison::Comparison;
 use wasmbench_results::judge::expectations::Fulfilment;
 use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::statistics::OneSided;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::collect::{RunInput, summarize};
-use wasmbench_results::summary::cost::Costs;
-use wasmbench_results::summary::node_price::NodePrice;
+use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
-use crate::results_support::{measured, run_with, trials};
-
-const RATES: [u32; 6] = [200, 260, 340, 440, 570, 740];
-const TARGET: Target = Target {
-    p99_microseconds: 50_000.0,
-    max_error_share: 0.0,
-};
-
-/// Six blocks of two variants whose capacity `most` gives, in requests per second.
-fn records(most: impl Fn(&TrialId) -> f64) -> (RunInput, Vec<Record>) {
-    let run = run_with(json!({
-        "blocks": 6, "noiseFloor": false,
-        "resources": {"limits": {"cpu": "500m"}},
-        "variants": [{"name": "native", "preset": "native"}, {"name": "wasm", "preset": "wasmtime-embedded"}],
-        "workloads": [{"name": "shop"}],
-        "sweeps": {"openLoop": {"target": {"p99": "50ms"}, "rates": RATES}},
-        "expectations": [{"name": "gate", "metric": "capacity", "variant": "wasm", "workload": "shop",
-                          "atLeast": "0.6"}],
-    }));
-    let all = trials(&run).into_iter().zip(0..);
-    let records = all.map(|(trial, position)| {
-        let rungs = climb(most(&trial));
-        let mut record = measured(trial, position);
-        let document = record.load_mut().unwrap();
-        document.timed = None;
-        document.rungs = rungs;
-        record
-    });
-    (run, records.collect())
-}
-
-/// Answers take 10 ms up to `most`, and a hundred times as long above it.
-fn climb(most: f64) -> Vec<Rung> {
-    let mut rungs = vec![];
-    for rps in RATES.map(f64::from) {
-        rungs.push(rung(rps, if rps <= most { 10.0 } else { 1000.0 }));
-        if ladder::is_over(&ladder::outcomes(&rungs, TARGET)) {
-            break;
-        }
-    }
-    rungs
-}
-
-fn rung(rps: f64, p99_milliseconds: f64) -> Rung {
-    let open_loop = OpenLoopWindow {
-        requested_rps: rps,
-        achieved_share: 1.0,
-        requests: 1000,
-        from_schedule: Quantiles {
-            p50_microseconds: 5000.0,
-            p99_microseconds: p99_milliseconds * 1e3,
-            ..Quantiles::default()
-        },
-        ..OpenLoopWindow::default()
-    };
-    Rung {
-        requested_rps: rps,
-        between: false,
-        window: Some(TimedWindow {
-            duration_nanoseconds: 10_000_000_000,
-            open_loop: Some(open_loop),
-            subject: Some(Meter {
-                cpu_nanoseconds: 2_000_000_000,
-                memory_bytes: 32 << 20,
-                throttled_periods: Some(30),
-                limit_periods: Some(100),
-                ..Meter::default()
-            }),
-            ..TimedWindow::default()
-        }),
-    }
-}
-
-/// The baseline can do 500 requests per second, the other variant this many.
-fn with(wasm: f64) -> (Summary, Vec<Record>, RunInput) {
-    let (run, records) = records(|trial| {
-        if trial.cell.variant == "wasm" {
-            wasm
-        } else {
-            500.0
-        }
-    });
-    (summarize(&run, &records), records, run)
-}
-
-fn cell<'a>(summary: &'a Summary, variant: &str) -> &'a CapacityCell {
-    let mut cells = summary.capacity.iter();
-    cells.find(|cell| cell.variant == variant).unwrap()
-}
+use crate::results_support::capacity::{cell, records, rung, with};
 
 fn compared(summary: &Summary) -> &Comparison {
     let found = summary.comparison(cell(summary, "wasm").any(), Metric::Capacity);
@@ -118,6 +23,41 @@ fn compared(summary: &Summary) -> &Comparison {
 
 fn is_noted(summary: &Summary, reason: Reason) -> bool {
     summary.doubts.iter().any(|doubt| doubt.reason == reason)
+}
+
+#[test]
+fn reports_say_how_a_climb_goes_on_after_its_last_rung() {
+    let (summary, _, _) = with(340.0);
+    let expected = "; then what lies next to the crossing is halved up to 4 times";
+    let sweeps = &summary.compared.sweeps;
+    assert!(sweeps[0].ends_with(expected), "{sweeps:?}");
+}
+
+#[test]
+fn a_capacity_is_not_trusted_where_nothing_shows_the_noise_next_to_the_crossing() {
+    let (_, records, run) = with(340.0);
+    let blind_at = |rate: f64| {
+        let mut records = records.clone();
+        for record in &mut records {
+            for rung in &mut record.load_mut().unwrap().rungs {
+                let window = rung.window.as_mut().unwrap();
+                window.node = window.node.filter(|_| rung.requested_rps < rate);
+            }
+        }
+        summarize(&run, &records)
+    };
+    let summary = blind_at(0.0);
+    assert_eq!(compared(&summary).untrusted, [Reason::NoiseUnknown]);
+    let mut doubts = summary.doubts.iter();
+    let doubt = doubts.find(|doubt| doubt.reason == Reason::NoiseUnknown);
+    let expected = "not judged where CPU time was not read: capacity of native on shop, capacity of wasm on shop";
+    assert!(
+        doubt.is_some_and(|doubt| doubt.message.ends_with(expected)),
+        "{doubt:?}"
+    );
+    // The crossings lie below.
+    let above = blind_at(700.0);
+    assert!(compared(&above).untrusted.is_empty(), "{above:?}");
 }
 
 /// Tables have one row for a place in the ladder, and rates between two rungs have none.
@@ -250,6 +190,12 @@ fn below_the_first_rung_a_gate_fails_and_where_both_are_beyond_nothing_is_compar
     let both = summarize(&run, &records);
     assert!(both.comparisons.is_empty());
     assert_eq!(both.expectations[0].outcome, Fulfilment::Undecided);
+    let why = "wasm and native both lie beyond an end of the ladder: only bounds are known";
+    let line = format!("no comparison: {why}; native on shop: capacity at least 740/s");
+    assert!(both.verdict.contains(&line), "{}", both.verdict);
+    let files = report_files(&run, &records).unwrap();
+    let page = &files["report.html"];
+    assert!(page.contains(&format!("not compared: {why}")), "{page}");
 }
 
 #[test]
@@ -264,6 +210,19 @@ fn a_gate_on_capacity_passes_where_the_interval_lies_above_it() {
 }
 
 #[test]
+fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
+    let (mut run, mut records) = records(|trial| if trial.block % 2 == 0 { 570.0 } else { 260.0 });
+    run.spec.variants.truncate(1);
+    run.spec.expectations.clear();
+    records.retain(|record| record.trial.cell.variant == "native");
+    let summary = summarize(&run, &records);
+    let mut doubts = summary.doubts.iter();
+    let note = doubts.find(|doubt| doubt.reason == Reason::HighVariance);
+    let is_named = |message: &str| message.contains("capacity of native on shop (");
+    assert!(note.is_some_and(|note| is_named(&note.message)), "{note:?}");
+}
+
+#[test]
 fn what_limits_did_stands_next_to_the_capacity() {
     let (_, mut records, run) = with(340.0);
     for record in records
@@ -271,8 +230,12 @@ fn what_limits_did_stands_next_to_the_capacity() {
         .filter(|record| record.trial.cell.variant == "wasm")
     {
         let rungs = &mut record.load_mut().unwrap().rungs;
-        let meter = rungs[0].window.as_mut().unwrap().subject.as_mut().unwrap();
-        (meter.memory_limit_hits, meter.oom_kills) = (Some(9), Some(1));
+        // What happens far below the crossing is not part of it.
+        for (rung, kills) in [(0, 4), (2, 1)] {
+            let window = rungs[rung].window.as_mut().unwrap();
+            let meter = window.subject.as_mut().unwrap();
+            (meter.memory_limit_hits, meter.oom_kills) = (Some(9), Some(kills));
+        }
     }
     let summary = summarize(&run, &records);
     let words = cell(&summary, "wasm").detail.limits.words().unwrap();
@@ -318,7 +281,9 @@ fn a_rung_whose_generator_was_late_shows_nothing_and_a_climb_of_such_rungs_is_in
     }
     let summary = summarize(&run, &records);
     assert!(cell(&summary, "native").ranked);
-    assert_eq!(cell(&summary, "native").detail.rungs[0].invalid, 6);
+    let first = &cell(&summary, "native").detail.rungs[0];
+    let shown = (first.p99_microseconds, first.throttled_share_of_periods);
+    assert_eq!((first.invalid, shown), (6, (None, None)));
     assert!(is_noted(&summary, Reason::LoadGeneratorLate));
     records[0]
         .load_mut()
@@ -330,20 +295,4 @@ fn a_rung_whose_generator_was_late_shows_nothing_and_a_climb_of_such_rungs_is_in
     let lost = cell(&summary, "native");
     assert_eq!((lost.counts.valid, lost.counts.invalid), (5, 1));
     assert_eq!(lost.invalid_because, [Reason::LoadGeneratorLate]);
-}
-
-#[test]
-fn a_million_requests_cost_the_cpu_time_at_the_target() {
-    let (summary, _, _) = with(340.0);
-    let node = NodePrice {
-        per_hour: 1.0,
-        vcpus: 4.0,
-        memory_bytes: 16e9,
-        cpu_utilisation: 1.0,
-    };
-    let costs = Costs::new(&summary, node, None);
-    let measured = costs.million_requests[0].measured.unwrap();
-    // Two seconds for a thousand requests.
-    assert!((measured.median - 2000.0).abs() < 1e-6, "{measured:?}");
-    assert!(costs.million_requests[0].cost.is_some());
 }

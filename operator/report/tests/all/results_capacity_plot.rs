@@ -35,7 +35,7 @@ fn rung(rps: f64, p99: Option<f64>, is_invalid: bool) -> BlockRung {
     }
 }
 
-/// A variant with these p99s in each of five blocks, which shift the ladder.
+/// A variant with these p99s in each of five blocks, at rates that differ a little.
 fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell {
     let bound = match (rps.median, rps.low) {
         (Some(_), _) => None,
@@ -49,6 +49,8 @@ fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell
             block,
             rps: rps.median.or(rps.low).or(rps.high),
             bound,
+            cpu_microseconds_per_request: None,
+            memory_bytes: None,
             rungs: rungs
                 .map(|(rate, p99)| rung(rate * shift, *p99, variant == "native" && *rate > 600.0))
                 .collect(),
@@ -82,6 +84,7 @@ fn cell(variant: &str, p99s: &[Option<f64>], rps: BoundedSpread) -> CapacityCell
         memory_bytes: None,
         limits: Limits::default(),
         noisy_blocks: 0,
+        noise_unknown_blocks: 0,
         rungs: rungs.collect(),
         blocks: blocks.collect(),
     };

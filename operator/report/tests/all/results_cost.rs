@@ -10,7 +10,7 @@ use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::summary::cost::{Cost, Costs};
 use wasmbench_results::summary::node_price::NodePrice;
 
-use crate::results_support::{all_measured, fortio, record, replace, run, run_with};
+use crate::results_support::{all_measured, capacity, fortio, record, replace, run, run_with};
 
 fn node() -> NodePrice {
     NodePrice {
@@ -114,6 +114,56 @@ fn a_rate_shows_what_a_month_costs_and_what_a_variant_saves() {
         "{text}"
     );
     assert!(!cost_text(&summary, &Costs::new(&summary, node(), None)).contains("SAVES"));
+}
+
+#[test]
+fn costs_at_the_target_are_compared_block_by_block_without_a_verdict() {
+    let (_, mut records, run) = capacity::with(340.0);
+    for record in &mut records {
+        // In each block the other variant takes half as much.
+        let is_wasm = record.trial.cell.variant == "wasm";
+        let block = u64::from(record.trial.block);
+        for rung in &mut record.load_mut().unwrap().rungs {
+            let meter = rung.window.as_mut().unwrap().subject.as_mut().unwrap();
+            meter.cpu_nanoseconds = block * if is_wasm { 200_000_000 } else { 400_000_000 };
+        }
+    }
+    let summary = summarize(&run, &records);
+    let costs = Costs::new(&summary, node(), Some(100.0));
+    let [native, wasm] = [&costs.million_requests[0], &costs.million_requests[1]];
+    assert_eq!((native.ratio_words(), costs.saved(native)), (None, None));
+    let found = wasm.ratio_at_target.as_ref().unwrap();
+    assert_eq!(found.blocks, 6);
+    assert!((found.ratio - 0.5).abs() < 1e-4, "{found:?}");
+    let (low, high) = found.ends().unwrap();
+    assert!(high - low < 1e-3, "{found:?}");
+    let words = wasm.ratio_words().unwrap();
+    assert!(words.ends_with(", not judged"), "{words}");
+    let baseline = costs.rate_month[0].cost.unwrap().median;
+    let saved = costs.saved(&costs.rate_month[1]).unwrap();
+    assert!((saved.amount / baseline - 0.5).abs() < 1e-4, "{saved:?}");
+    let memory = costs.instance_month[1].ratio_at_target.as_ref().unwrap();
+    assert!((memory.ratio - 1.0).abs() < 1e-4, "{memory:?}");
+}
+
+#[test]
+fn a_variant_that_no_rung_can_serve_in_time_has_no_cost_for_that_reason() {
+    let (summary, _, _) = capacity::with(1.0);
+    let costs = Costs::new(&summary, node(), None);
+    for cost in [&costs.million_requests[1], &costs.instance_month[1]] {
+        let expected = Some("no rung met the target");
+        assert_eq!(cost.missing.as_deref(), expected, "{cost:?}");
+    }
+}
+
+#[test]
+fn a_million_requests_cost_the_cpu_time_at_the_target() {
+    let (summary, _, _) = capacity::with(340.0);
+    let costs = Costs::new(&summary, node(), None);
+    let measured = costs.million_requests[0].measured.unwrap();
+    // Two seconds for a thousand requests.
+    assert!((measured.median - 2000.0).abs() < 1e-6, "{measured:?}");
+    assert!(costs.million_requests[0].cost.is_some());
 }
 
 fn all<'a>(costs: &'a Costs<'_>) -> impl Iterator<Item = &'a Cost<'a>> {

@@ -109,6 +109,24 @@ fn the_twin_of_a_baseline_with_a_limit_is_compared_under_it() {
 }
 
 #[test]
+fn a_limit_of_the_template_of_a_scaled_object_is_noted_and_its_numbers_are_compared() {
+    let copy = |name: &str| {
+        let scale = json!({"resource": "deployments", "name": name});
+        serde_json::from_value(json!({"name": name, "scale": scale})).unwrap()
+    };
+    let run = input(vec![copy("shop"), copy("shop-v2")]);
+    let summary = throttled(&run, &["shop", "shop-v2"]);
+    assert!(summary.cells.iter().all(|cell| cell.ranked));
+    let notes = doubts(&summary, Reason::Throttled);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    let expected = "the CPU limit of its own template stopped the subject: shop on";
+    assert!(
+        !notes[0].breaks_trust && notes[0].message.starts_with(expected),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn ratios_of_a_limit_and_a_program_at_once_are_noted() {
     let limits = json!({"cpu": "2"});
     let run = input(vec![

@@ -13,7 +13,7 @@ use wasmbench_results::summary::collect::{RunInput, summarize};
 use wasmbench_results::vocabulary::measure::Metric;
 
 use crate::results_support::climbs::climbs;
-use crate::results_support::{self, all_measured, replace, run, skipped};
+use crate::results_support::{self, all_measured, capacity, replace, run, skipped};
 
 /// The fixture's run, precise to within `target`, with its records of `blocks` blocks.
 fn precise(target: &str, blocks: u32) -> (RunInput, Vec<Record>) {
@@ -138,6 +138,28 @@ fn a_run_ends_when_no_remaining_ratio_can_be_measured() {
         assert_eq!(
             (precision.planned, precision.blocks_after(blocks)),
             (None, blocks)
+        );
+    }
+}
+
+#[test]
+fn where_only_bounds_are_known_a_run_ends_and_names_what_would_show_more() {
+    for native in [500.0, 9000.0] {
+        let (mut input, records) = capacity::records_of(8, |trial| {
+            if trial.cell.variant == "wasm" {
+                9000.0
+            } else {
+                native
+            }
+        });
+        input.spec.precision = Some(serde_json::from_value(json!({"maxBlocks": 20})).unwrap());
+        let precision = summarize(&input, &records).precision.unwrap();
+        assert_eq!(precision.outcome, Ending::NothingToCompare);
+        let expected = "ended after 8 blocks: only bounds are known";
+        let message = &precision.message;
+        assert!(
+            message.starts_with(expected) && message.contains("openLoop.rates"),
+            "{message}"
         );
     }
 }

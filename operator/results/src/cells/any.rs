@@ -121,6 +121,12 @@ impl<'a> Detail<'a> {
         }
     }
 
+    /// Whether it is unknown if the node was noisy, although it could have been determined.
+    fn is_noise_unknown(self) -> bool {
+        let load = self.load().is_some_and(LoadDetail::is_noise_unknown);
+        load || matches!(self, Self::Capacity(climbs) if climbs.noise_unknown_blocks > 0)
+    }
+
     /// Whether the node was noisy in more of the measurements than a comparison tolerates.
     fn is_noisy(self) -> bool {
         match self {
@@ -167,10 +173,7 @@ impl AnyCell<'_> {
         [
             (Reason::TrialsFailed, self.is_partly_measured()),
             (Reason::NodeNoisy, self.detail.is_noisy()),
-            (
-                Reason::NoiseUnknown,
-                load.is_some_and(LoadDetail::is_noise_unknown),
-            ),
+            (Reason::NoiseUnknown, self.detail.is_noise_unknown()),
             (
                 Reason::NotSteady,
                 load.is_some_and(|load| load.is_unsteady(minimum_effect)),
@@ -183,6 +186,11 @@ impl AnyCell<'_> {
         .into_iter()
         .filter_map(|(reason, is_so)| is_so.then_some(reason))
         .collect()
+    }
+
+    /// Whether it takes part in comparisons with a capacity of which some blocks show only a bound.
+    pub fn is_bounded(&self) -> bool {
+        self.ranked && !self.detail.ends(Metric::Capacity).is_empty()
     }
 
     /// The place of the cell, for people: `embedded on hello at 50 connections`.

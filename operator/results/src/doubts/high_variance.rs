@@ -4,6 +4,8 @@
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_model::units;
 
+use crate::cells::any::AnyCell;
+use crate::cells::capacity::CapacityCell;
 use crate::cells::load::LoadCell;
 use crate::cells::steady::{self, Scatter};
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
@@ -67,19 +69,37 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
     if evidence.spec.variants.len() > 1 {
         return vec![];
     }
-    let place = |cell: &LoadCell| {
+    let of_load = |cell: &LoadCell| {
         let (spread, unit): (_, fn(f64) -> String) = match cell.detail.sweep {
             Sweep::Throughput => (cell.detail.rps?, units::rate),
             Sweep::WarmLatency | Sweep::OpenLoop => (cell.detail.p50_microseconds?, units::micros),
         };
-        let half_width = libm::log(spread.high / spread.low) / 2.0;
-        let blocks = cell.counts.valid;
-        let is_wide = cell.ranked && blocks > 1 && half_width > target;
-        let needed = words(blocks_for(half_width, blocks, target, MOST_BLOCKS));
-        let (low, high) = (unit(spread.low), unit(spread.high));
-        is_wide.then(|| format!("{} ({low} to {high}: {needed})", cell.place()))
+        wide(cell.any(), (spread.low, spread.high), unit, target)
     };
-    evidence.cells.loads.iter().filter_map(place).collect()
+    let of_capacity = |cell: &CapacityCell| {
+        let ends = cell.detail.rps.low.zip(cell.detail.rps.high)?;
+        wide(cell.any(), ends, units::rate, target)
+    };
+    let capacities = evidence.cells.capacity.iter().filter_map(of_capacity);
+    let loads = evidence.cells.loads.iter().filter_map(of_load);
+    loads.chain(capacities).collect()
+}
+
+/// The cell with the interval of its median and the blocks that it needs, if that is too wide.
+fn wide(
+    cell: AnyCell<'_>,
+    (low, high): (f64, f64),
+    unit: fn(f64) -> String,
+    target: f64,
+) -> Option<String> {
+    let half_width = libm::log(high / low) / 2.0;
+    let blocks = cell.counts.valid;
+    let is_wide = cell.ranked && blocks > 1 && half_width > target;
+    is_wide.then(|| {
+        let needed = words(blocks_for(half_width, blocks, target, MOST_BLOCKS));
+        let (place, low, high) = (cell.place_among_sweeps(), unit(low), unit(high));
+        format!("{place} ({low} to {high}: {needed})")
+    })
 }
 
 /// The number of blocks needed, in words.

@@ -3,7 +3,7 @@
 use wasmbench_model::noise::Noise;
 use wasmbench_model::noise::limits::{OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
-use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, NOISY_REMEDY, Reason, listed, note, places};
 use crate::read::trial::{Trial, TrialState};
 
 /// Points with too many noisy trials.
@@ -55,13 +55,19 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
                 && is_unknown
                 && metrics.is_too_short_for_noise == is_short
         };
-        let places = places(&evidence.cells.loads, |cell| {
+        let loads = evidence.cells.loads.iter().filter_map(|cell| {
             let mut trials = cell.detail.trials.iter();
             let trial = trials.find(|trial| is_meant(trial))?;
             let reason = trial.metrics.no_counters.as_ref();
             let why = reason.map_or_else(String::new, |why| format!(" ({why})"));
             Some(cell.place() + &why)
-        })?;
+        });
+        // A rung lasts a second or longer.
+        let climbs = evidence.cells.capacity.iter().filter(|_| !is_short);
+        let climbs = climbs
+            .filter(|cell| cell.detail.noise_unknown_blocks > 0)
+            .map(|cell| cell.any().place_among_sweeps());
+        let places = listed(loads.chain(climbs), MAX_PLACES, ", ")?;
         Some((format!("{what}: {places}"), remedy))
     };
     let found = [

@@ -28,7 +28,8 @@ fn of_limit(limit: &CpuLimit) -> Option<Doubt> {
             "remove the default from the LimitRange of the namespace (kubectl get limitrange), or set \
              spec.resources.limits.cpu, unless starts under this limit are what you want to measure",
         ),
-        CpuLimit::Unknown => return None,
+        // Whether the template has one is not known.
+        CpuLimit::Template | CpuLimit::Unknown => return None,
     };
     Some(note(
         Reason::Throttled,

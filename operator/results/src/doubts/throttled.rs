@@ -1,5 +1,6 @@
-//! A CPU limit that stopped the subject. One that the run sets is part of its question: numbers
-//! stand, and how much of the time it stopped the subject is noted. Any other makes points invalid.
+//! A CPU limit that stopped the subject. One that the run sets, or the template of an object that it
+//! scales, is part of its question: numbers stand, and how much of the time it stopped the subject is
+//! noted. Any other makes points invalid.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +21,8 @@ pub(super) fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     of_places(evidence.cpu_limits, "", places)
 }
 
-/// What speaks against places, each with its variant: for each limit a doubt, or a note if the run
-/// itself sets it. `of` comes before the places.
+/// What speaks against places, each with its variant: for each limit a doubt, or a note if it is part
+/// of what the run asks. `of` comes before the places.
 pub(super) fn of_places(
     limits: &CpuLimits<'_>,
     of: &str,
@@ -44,13 +45,22 @@ fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
         let message = format!("{limit} stopped the subject: {places}");
         doubts::doubt(Reason::Throttled, message, remedy)
     };
-    match limit {
-        CpuLimit::Run(limit) => note(
+    let asked = |limit: &str, place: &str| {
+        note(
             Reason::Throttled,
-            format!("the CPU limit of {limit}, which the run sets, stopped the subject: {places}"),
-            "nothing, if subjects under this limit are what you want to measure: latencies include the stops, and the \
-             limit bounds the rate; otherwise remove limits.cpu from resources",
+            format!("{limit} stopped the subject: {places}"),
+            &format!(
+                "nothing, if subjects under this limit are what you want to measure: latencies include the stops, and the \
+                 limit bounds the rate; otherwise remove limits.cpu from {place}"
+            ),
+        )
+    };
+    match limit {
+        CpuLimit::Run(limit) => asked(
+            &format!("the CPU limit of {limit}, which the run sets,"),
+            "resources",
         ),
+        CpuLimit::Template => asked("the CPU limit of its own template", "the template"),
         CpuLimit::LimitRange(limit) => foreign(
             &format!("the CPU limit of {limit}, which a LimitRange sets and the run does not,"),
             "these points are not compared: set spec.resources.limits.cpu, so that the limit is part of what is measured, \

@@ -1,7 +1,7 @@
 //! The numbers of one climb of a ladder of rates: a document in, rungs out.
 
 use wasmbench_model::noise::{self, Noise};
-use wasmbench_model::wire::document::{LoadDocument, Meter, Rung, TimedWindow};
+use wasmbench_model::wire::document::{LoadDocument, Rung, TimedWindow};
 
 /// What a summary needs from one record of a climb.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,23 +29,6 @@ impl ClimbTrial {
             Noise::from_window(window, cpus)
         })
     }
-
-    /// Processes of the subject that were killed because memory was at its limit, on all rungs.
-    pub fn oom_kills(&self) -> u64 {
-        self.of_subject(|meter| meter.oom_kills)
-    }
-
-    /// How often the subject's memory reached its limit, on all rungs.
-    pub fn memory_limit_hits(&self) -> u64 {
-        self.of_subject(|meter| meter.memory_limit_hits)
-    }
-
-    fn of_subject(&self, counter: fn(&Meter) -> Option<u64>) -> u64 {
-        let windows = self.rungs.iter().filter_map(|rung| rung.window.as_ref());
-        windows
-            .filter_map(|window| counter(window.subject.as_ref()?))
-            .sum()
-    }
 }
 
 /// CPU time of the subject per request of a window, in microseconds.
@@ -72,6 +55,8 @@ pub fn memory_bytes(window: &TimedWindow) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use wasmbench_model::wire::document::Meter;
+
     use super::*;
 
     #[test]

@@ -12,6 +12,8 @@ use crate::read::observation::Observation;
 pub enum CpuLimit {
     /// The run sets it, for all variants or for this one.
     Run(String),
+    /// That of the template of an object that the run scales, if it has one.
+    Template,
     /// The default of a `LimitRange`, according to the records.
     LimitRange(String),
     /// None that is known of.
@@ -36,6 +38,9 @@ impl<'a> CpuLimits<'a> {
 
     /// The limit of a variant's subjects.
     pub fn of_variant(&self, variant: &str) -> CpuLimit {
+        if self.spec.is_scaled(variant) {
+            return CpuLimit::Template;
+        }
         if let Some(limit) = self.spec.cpu_limit(variant) {
             return CpuLimit::Run(limit.to_owned());
         }

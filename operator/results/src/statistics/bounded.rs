@@ -243,6 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_that_shows_nothing_shows_no_more_with_the_freedom_of_a_pilot() {
+        let open = AROUND_TWO.map(|ratio| [ratio / 3.0, f64::INFINITY]);
+        let mirrored = AROUND_TWO.map(|ratio| [0.0, 3.0 / ratio]);
+        for ratios in [open, mirrored] {
+            let found = Bounded::from_ratios(&ratios).unwrap();
+            let planned = found.interval.with_freedom_of(5, 10);
+            assert!(planned.half_width > found.interval.half_width);
+            assert!(planned.p_value > 0.99, "{planned:?}");
+        }
+    }
+
+    #[test]
     fn with_few_bounds_among_many_blocks_ranks_know_the_other_end() {
         let mut blocks = known(&AROUND_TWO);
         blocks[9] = [2.0, f64::INFINITY];

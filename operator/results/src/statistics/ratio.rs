@@ -62,7 +62,8 @@ impl Interval {
     }
 
     /// The same interval of `blocks` blocks with the degrees of freedom of the first `pilot` of them,
-    /// if those are fewer: the scatter of the pilot chose how many blocks there are (Stein, 1945).
+    /// if those are fewer: the scatter of the pilot chose how many blocks there are (Stein, 1945). The
+    /// p-value never gets smaller by that: of a bound that shows nothing it stays 1.
     #[must_use]
     pub fn with_freedom_of(self, pilot: u32, blocks: u32) -> Self {
         let planned = fewest_freedom(blocks, Some(pilot));
@@ -70,7 +71,11 @@ impl Interval {
             return self;
         };
         let error = half_width / student::quantile(LEVEL, freedom(blocks));
-        Self::with_error(self.estimate, Some(error), freedom(planned))
+        let wider = Self::with_error(self.estimate, Some(error), freedom(planned));
+        Self {
+            p_value: wider.p_value.max(self.p_value),
+            ..wider
+        }
     }
 
     /// Lower end of the interval, in the unit of the estimate.

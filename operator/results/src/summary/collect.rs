@@ -213,6 +213,7 @@ impl Collector {
             baseline,
             pilot: self.measured.fewest_blocks(),
             observations: &self.observations,
+            is_bounded: cells.all().any(|cell| cell.is_bounded()),
         };
         let compared = compare::comparisons(measured, baseline, cells, None);
         let plan = course.plan(&precision::widths(&compared.with_baseline), |spec| {

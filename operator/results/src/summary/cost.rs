@@ -1,20 +1,20 @@
 //! What a run costs at a node's price: a million requests and an idle instance of each variant.
-//! Summary and price in, costs out. The ratios are those of the run, since a price changes no
-//! ratio. Pure.
+//! Summary and price in, costs out. The ratios are those of the run, or of its numbers at the target,
+//! since a price changes no ratio. Pure.
 
 use serde::Serialize;
 use wasmbench_model::rounding::round_number;
 use wasmbench_model::wire::record::Point;
 
-use crate::cells::any::AnyCell;
-use crate::cells::capacity::CapacityDetail;
+use crate::cells::any::{AnyCell, Detail};
+use crate::cells::capacity::{CapacityBlock, CapacityDetail};
 use crate::cells::curve::knee;
 use crate::cells::density::DensityCell;
 use crate::cells::load::{LoadCell, LoadDetail};
-use crate::judge::comparison::Comparison;
+use crate::judge::comparison::{Comparison, Estimate};
 use crate::statistics::Spread;
 use crate::summary::node_price::NodePrice;
-use crate::summary::{RunName, Summary};
+use crate::summary::{RunName, Summary, at_target};
 use crate::vocabulary::doubt::Doubt;
 use crate::vocabulary::measure::{Metric, Sweep};
 
@@ -78,6 +78,8 @@ pub struct Cost<'a> {
     pub cost: Option<Spread>,
     /// The number, and thus the cost, as a multiple of the baseline's.
     pub versus_baseline: Option<&'a Comparison>,
+    /// The same of a number at a target, where the run judges capacities alone.
+    pub ratio_at_target: Option<Estimate>,
     /// Why there is no cost.
     pub missing: Option<String>,
 }
@@ -87,8 +89,13 @@ impl<'a> Costs<'a> {
     pub fn new(summary: &'a Summary, node: NodePrice, rate: Option<f64>) -> Self {
         let request = |variant: &'a str, workload: &'a str| {
             let what = (variant, workload, Metric::CpuPerRequest);
-            at_target(summary, what, |climbs| climbs.cpu_microseconds_per_request)
-                .unwrap_or_else(|| loaded(summary, what, |load| load.cpu_microseconds_per_request))
+            at_target(
+                summary,
+                what,
+                |climbs| climbs.cpu_microseconds_per_request,
+                |block| block.cpu_microseconds_per_request,
+            )
+            .unwrap_or_else(|| loaded(summary, what, |load| load.cpu_microseconds_per_request))
         };
         let dense = !summary.density.is_empty();
         let memory = |variant: &'a str, workload: &'a str| {
@@ -96,8 +103,13 @@ impl<'a> Costs<'a> {
             if dense {
                 return instance(summary, variant, workload);
             }
-            at_target(summary, what, |climbs| climbs.memory_bytes)
-                .unwrap_or_else(|| loaded(summary, what, |load| load.memory_bytes))
+            at_target(
+                summary,
+                what,
+                |climbs| climbs.memory_bytes,
+                |block| block.memory_bytes,
+            )
+            .unwrap_or_else(|| loaded(summary, what, |load| load.memory_bytes))
         };
         Self {
             schema: COST_SCHEMA,
@@ -124,7 +136,7 @@ impl<'a> Costs<'a> {
     /// What a variant saves in a month at the rate, compared with the baseline: by the run's ratio, with
     /// its interval. `None` for the baseline, and where there is no ratio.
     pub fn saved(&self, row: &Cost<'_>) -> Option<Saved> {
-        let ratio = &row.versus_baseline?.estimate;
+        let ratio = row.ratio()?;
         let mut rows = self.rate_month.iter();
         let baseline =
             rows.find(|one| one.variant == self.baseline && one.workload == row.workload)?;
@@ -150,6 +162,18 @@ impl Cost<'_> {
             cost: cost.map(|cost| cost.map(round_number)),
             ..self
         }
+    }
+
+    /// The number as a multiple of the baseline's.
+    fn ratio(&self) -> Option<&Estimate> {
+        let compared = self.versus_baseline.map(|compared| &compared.estimate);
+        compared.or(self.ratio_at_target.as_ref())
+    }
+
+    /// The same in words, with the verdict if the run has one.
+    pub fn ratio_words(&self) -> Option<String> {
+        let compared = self.versus_baseline.map(Comparison::words);
+        compared.or_else(|| Some(self.ratio()?.words("not judged")))
     }
 }
 
@@ -181,11 +205,15 @@ fn at_target<'a>(
     summary: &'a Summary,
     what: (&'a str, &'a str, Metric),
     number: impl Fn(&CapacityDetail) -> Option<Spread>,
+    of_block: impl Fn(&CapacityBlock) -> Option<f64>,
 ) -> Option<Cost<'a>> {
     let mut cells = summary.capacity.iter();
     let cell = cells.find(|cell| cell.is_of(what.0, what.1))?;
     let measured = number(&cell.detail);
-    Some(cost(summary, what, Some(cell.any()), measured))
+    Some(Cost {
+        ratio_at_target: at_target::ratio(summary, (what.0, what.1), of_block),
+        ..cost(summary, what, Some(cell.any()), measured)
+    })
 }
 
 /// The memory that one more idle instance holds.
@@ -206,7 +234,7 @@ fn cost<'a>(
     let missing = match (cell, measured) {
         (None, _) => Some("not measured".to_owned()),
         (Some(cell), _) if !cell.ranked => Some(why(cell)),
-        (Some(_), None) => Some("not read".to_owned()),
+        (Some(cell), None) => Some(unread(cell).to_owned()),
         (Some(_), Some(_)) => None,
     };
     Cost {
@@ -217,7 +245,16 @@ fn cost<'a>(
         measured: measured.filter(|_| missing.is_none()),
         cost: None,
         versus_baseline: cell.and_then(|cell| summary.comparison(cell, metric)),
+        ratio_at_target: None,
         missing,
+    }
+}
+
+fn unread(cell: AnyCell<'_>) -> &'static str {
+    if matches!(cell.detail, Detail::Capacity(climbs) if climbs.never_met()) {
+        "no rung met the target"
+    } else {
+        "not read"
     }
 }
 

@@ -4,8 +4,10 @@
 //!
 //! Reading order: [`collect`] (records to a summary, through all storeys), [`failures`], [`shim_use`],
 //! [`sandbox`], [`limits`] and [`words`] (what else it lists), [`mod@trust`] (how far to trust it), [`verdict`] (the
-//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] (what it costs).
+//! result in one line), [`power`] (what a run can find), [`cost`] with [`node_price`] and [`at_target`] (what
+//! it costs).
 
+pub mod at_target;
 pub mod collect;
 pub mod cost;
 pub mod failures;
@@ -161,6 +163,21 @@ impl Summary {
     pub fn comparison(&self, cell: AnyCell<'_>, metric: Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|found| {
             found.metric == metric && cell.is_at(&found.variant, &found.workload, found.point)
+        })
+    }
+
+    /// Why capacities of a variant and of the baseline have no ratio: both lie beyond an end of the ladder.
+    /// `None` if they do not.
+    pub fn only_bounds(&self, variant: &str, workload: &str) -> Option<String> {
+        let baseline = self.baseline.as_str();
+        let is_bounded = |name: &str| {
+            let mut cells = self.capacity.iter().map(CapacityCell::any);
+            cells.any(|cell| cell.is_of(name, workload) && cell.is_bounded())
+        };
+        (variant != baseline && is_bounded(variant) && is_bounded(baseline)).then(|| {
+            format!(
+                "{variant} and {baseline} both lie beyond an end of the ladder: only bounds are known"
+            )
         })
     }
 }

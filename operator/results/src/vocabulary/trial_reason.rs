@@ -63,6 +63,7 @@ impl TrialReason {
             | R::ImageNotRemovable
             | R::UnreadableResult
             | R::PeakUnknown
+            | R::PeakTooLow
             | R::Unknown(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use wasmbench_results::runs::across::Across;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 
 use super::support;
-use crate::results_support::{all_measured, failed, record, replace, run};
+use crate::results_support::{all_measured, capacity, failed, record, replace, run};
 
 /// `after` as a multiple of a run in which every trial was measured.
 fn compared(after: &RunInput, records: &[Record]) -> Across {
@@ -105,4 +105,22 @@ fn a_point_that_an_unfinished_run_has_not_come_to_is_not_lost_and_one_that_crash
         lost(&found),
         ["warm", "throughput-c10", "throughput-c50"].map(of_hello)
     );
+}
+
+#[test]
+fn a_capacity_that_rose_above_the_ladder_is_not_lost_and_one_that_fell_below_it_is() {
+    let (_, before, run) = capacity::with(340.0);
+    for (most, expected) in [(9000.0, vec![]), (1.0, vec![("wasm", "shop", "capacity")])] {
+        let after = capacity::records(|trial| {
+            let is_changed = trial.cell.variant == "wasm" && trial.block == 1;
+            match trial.cell.variant.as_str() {
+                _ if is_changed => most,
+                "wasm" => 340.0,
+                _ => 500.0,
+            }
+        });
+        let found = support::compared((&run, &before), (&after.0, &after.1), false);
+        assert_eq!(lost(&found), expected, "{most}");
+        assert!(!found.ratios.is_empty(), "the baseline still has numbers");
+    }
 }

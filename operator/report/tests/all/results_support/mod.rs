@@ -1,6 +1,7 @@
 //! A synthetic run for the tests of results: the spec of a realistic comparison, and records whose
 //! windows are real fortio output, stretched by a factor per variant and block.
 
+pub mod capacity;
 pub mod climbs;
 pub mod cold_starts;
 mod document;

@@ -7,7 +7,7 @@ use wasmbench_model::ladder::{self, Capacity, Outcome};
 use wasmbench_model::noise::Noise;
 use wasmbench_model::points::target_of;
 use wasmbench_model::rounding::round_number;
-use wasmbench_model::wire::document::{Rung, TimedWindow};
+use wasmbench_model::wire::document::{Meter, Rung, TimedWindow};
 use wasmbench_model::wire::record::Point;
 use wasmbench_model::wire::request::Target;
 
@@ -46,7 +46,7 @@ pub fn cell(
         connections: sweep.connections,
         ..summarise(&shown, target)
     };
-    let sets_limit = spec.cpu_limit(&cell.variant).is_some();
+    let sets_limit = spec.sets_cpu_limit(&cell.variant);
     let is_throttled = detail.limits.is_throttled() && !sets_limit;
     let is_late = counts.invalid > 0 && all.values().copied().any(|climb| !has_capacity(climb));
     let own = [
@@ -73,6 +73,10 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
         let noises = around(climb, target).map(|rung| climb.noise(rung));
         noises.fold(Noise::default(), Noise::worst).is_over_limit()
     };
+    let is_unknown = |(climb, _): &&(&ClimbTrial, Capacity)| {
+        let mut finished = around(climb, target).filter(|rung| rung.window.is_some());
+        finished.any(|rung| climb.noise(rung).others.is_none())
+    };
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     CapacityDetail {
         target_p99_microseconds: target.p99_microseconds,
@@ -82,6 +86,7 @@ fn summarise(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> CapacityDet
         memory_bytes: at_capacity(memory_bytes),
         limits: limits(&found, target),
         noisy_blocks: count(found.iter().filter(is_noisy).count()),
+        noise_unknown_blocks: count(found.iter().filter(is_unknown).count()),
         rungs: rungs::of_all(climbs, target),
         blocks: climbs
             .iter()
@@ -117,20 +122,34 @@ fn around(climb: &ClimbTrial, target: Target) -> impl Iterator<Item = &Rung> {
     both.filter_map(move |at| Some(shown.get(at)?.0))
 }
 
+/// The windows of these rungs.
+fn windows(climb: &ClimbTrial, target: Target) -> impl Iterator<Item = &TimedWindow> {
+    around(climb, target).filter_map(|rung| rung.window.as_ref())
+}
+
+/// What a counter of the subject adds up to in them.
+fn counted(climb: &ClimbTrial, target: Target, counter: fn(&Meter) -> Option<u64>) -> u64 {
+    windows(climb, target)
+        .filter_map(|window| counter(window.subject.as_ref()?))
+        .sum()
+}
+
 fn limits(found: &[(&ClimbTrial, Capacity)], target: Target) -> Limits {
     let throttled = found.iter().filter_map(|(climb, _)| {
-        let windows = around(climb, target).filter_map(|rung| rung.window.as_ref());
-        windows
+        windows(climb, target)
             .filter_map(throttled_share_of_periods)
             .reduce(f64::max)
     });
     let at_limit = found
         .iter()
-        .filter(|(climb, _)| climb.memory_limit_hits() > 0);
+        .filter(|(climb, _)| counted(climb, target, |meter| meter.memory_limit_hits) > 0);
+    let killed = found
+        .iter()
+        .map(|(climb, _)| counted(climb, target, |meter| meter.oom_kills));
     Limits {
         throttled_share_of_periods: median(throttled).map(round_number),
         memory_limit_blocks: u32::try_from(at_limit.count()).unwrap_or(u32::MAX),
-        oom_kills: found.iter().map(|(climb, _)| climb.oom_kills()).sum(),
+        oom_kills: killed.sum(),
     }
 }
 
@@ -141,10 +160,14 @@ fn block_of(block: u32, climb: &ClimbTrial, target: Target) -> CapacityBlock {
         Some(Capacity::Below(rps)) => (Some(rps), Some(OneSided::AtMost)),
         None => (None, None),
     };
+    let at_capacity = met(climb, target);
+    let number = |of: fn(&TimedWindow) -> Option<f64>| at_capacity.and_then(of).map(round_number);
     CapacityBlock {
         block,
         rps: rps.map(round_number),
         bound,
+        cpu_microseconds_per_request: number(cpu_microseconds_per_request),
+        memory_bytes: number(memory_bytes),
         rungs: rungs::of_block(climb, target),
     }
 }

@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use wasmbench_model::units;
 
-/// What limits did. Nothing is absent where there is no limit.
+/// What limits did, on the rungs next to the crossing. Nothing is absent where there is no limit.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// The share (0 to 1) of the periods of a CPU limit in which it stopped the subject, on the rungs next
-    /// to the crossing: the median of the blocks.
+    /// The share (0 to 1) of the periods of a CPU limit in which it stopped the subject: the median of the
+    /// blocks.
     pub throttled_share_of_periods: Option<f64>,
-    /// Blocks in which the subject's memory reached its limit, on whichever rung.
+    /// Blocks in which the subject's memory reached its limit.
     #[serde(default)]
     pub memory_limit_blocks: u32,
     /// Processes that were killed because memory was at its limit, in all blocks.

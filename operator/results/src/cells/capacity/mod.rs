@@ -9,6 +9,7 @@ pub mod limits;
 mod rungs;
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 use wasmbench_model::ladder::{Capacity, Outcome};
 use wasmbench_model::units;
 
@@ -44,19 +45,22 @@ pub struct CapacityDetail {
     /// Blocks in which the node was noisy on a rung next to the crossing.
     #[serde(default)]
     pub noisy_blocks: u32,
+    /// Blocks in which nothing shows whether it was, on a finished rung there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noise_unknown_blocks: u32,
     /// The rungs over all blocks, in ascending order.
     pub rungs: Vec<RungSummary>,
     /// One entry per valid block; without any, one per measured block.
     pub blocks: Vec<CapacityBlock>,
 }
 
-/// A rung, over all blocks that reached it: medians with their intervals. Blocks shift the ladder, so that
-/// each has a rate near this one.
+/// A rung of the ladder, over all blocks that reached it: medians with their intervals, without the blocks
+/// in which it shows nothing. What was tried between two rungs has none.
 #[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct RungSummary {
-    /// The requested rate, in requests per second: the median of the blocks.
+    /// The requested rate, in requests per second.
     pub requested_rps: f64,
     /// Blocks that reached this rung.
     pub trials: u32,
@@ -90,6 +94,11 @@ pub struct CapacityBlock {
     /// `AtLeast` if even the last rung met the target, `AtMost` if even the first one missed it. Absent
     /// where the target is crossed.
     pub bound: Option<OneSided>,
+    /// CPU time of the subject's pod per request, in microseconds, at the highest rung that met the
+    /// target.
+    pub cpu_microseconds_per_request: Option<f64>,
+    /// Memory of the subject's pod there, in bytes.
+    pub memory_bytes: Option<f64>,
     /// The rungs.
     pub rungs: Vec<BlockRung>,
 }
@@ -154,6 +163,11 @@ impl CapacityDetail {
     pub fn beyond(&self, end: OneSided) -> u32 {
         let blocks = self.blocks.iter().filter(|block| block.bound == Some(end));
         u32::try_from(blocks.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether even the first rung missed the target in every block.
+    pub fn never_met(&self) -> bool {
+        self.beyond(OneSided::AtMost) as usize == self.blocks.len()
     }
 
     /// The measures, each with one number per valid block. Where a block has only a bound, there is no

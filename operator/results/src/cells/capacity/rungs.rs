@@ -55,18 +55,21 @@ pub(super) fn of_all(climbs: &BTreeMap<u32, &ClimbTrial>, target: Target) -> Vec
 }
 
 fn summary(rungs: &[(&Rung, BlockRung)]) -> Option<RungSummary> {
+    let shown = || {
+        let all = rungs.iter();
+        all.filter(|(_, rung)| rung.outcome != RungOutcome::Invalid)
+    };
     let spread = |number: fn(&BlockRung) -> Option<f64>| {
-        let numbers = rungs.iter().filter_map(|(_, rung)| number(rung));
+        let numbers = shown().filter_map(|(_, rung)| number(rung));
         Spread::from_values(numbers).map(|spread| spread.map(round_number))
     };
     let count = |outcome: RungOutcome| {
         let all = rungs.iter().filter(|(_, rung)| rung.outcome == outcome);
         u32::try_from(all.count()).unwrap_or(u32::MAX)
     };
-    let throttled = rungs
-        .iter()
-        .filter_map(|(rung, _)| throttled_share_of_periods(rung.window.as_ref()?));
-    let failed = rungs.iter().filter_map(|(rung, _)| {
+    let throttled =
+        shown().filter_map(|(rung, _)| throttled_share_of_periods(rung.window.as_ref()?));
+    let failed = shown().filter_map(|(rung, _)| {
         let window = rung.open_loop()?;
         (window.requests > 0).then(|| window.failed as f64 / window.requests as f64)
     });

@@ -36,7 +36,7 @@ pub fn cell(
         disturbed_steps: disturbed_steps(&all),
         ..summarise(&shown, ladder.last().copied().unwrap_or_default())
     };
-    let sets_limit = spec.cpu_limit(&cell.variant).is_some();
+    let sets_limit = spec.sets_cpu_limit(&cell.variant);
     let own = validity::reasons(&detail, sets_limit);
     let invalid = validity.invalid_because(&cell, counts, own);
     Some(CellSummary::new(cell, counts, detail, invalid))

@@ -105,7 +105,7 @@ pub fn cell(
         overrun: overrun(&trials),
         ..summarise(sweep, connections, trials)
     };
-    let own = validity::reasons(counts, &detail, wrong, set_limit.is_some());
+    let own = validity::reasons(counts, &detail, wrong, spec.sets_cpu_limit(variant));
     let invalid = validity.invalid_because(&recorded.cell, counts, own);
     if !invalid.is_empty() {
         detail.p999_microseconds = None;

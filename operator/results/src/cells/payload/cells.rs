@@ -39,7 +39,7 @@ pub fn cell(
         errors: failed(&all),
         ..summarise(&shown)
     };
-    let sets_limit = spec.cpu_limit(&cell.variant).is_some();
+    let sets_limit = spec.sets_cpu_limit(&cell.variant);
     let own = [
         (Reason::ErrorsInLoad, detail.errors > 0),
         (Reason::Throttled, detail.is_throttled() && !sets_limit),

@@ -76,7 +76,7 @@ pub enum Ending {
     PreciseEnough,
     /// All blocks that the spec allows were measured, and more would be needed.
     BudgetSpent,
-    /// No ratio to the baseline can still be measured.
+    /// No ratio to the baseline can still be measured, or only bounds of them.
     NothingToCompare,
 }
 
@@ -109,6 +109,8 @@ pub struct Course<'a> {
     pub pilot: u32,
     /// What was observed.
     pub observations: &'a BTreeMap<TrialId, Observation>,
+    /// Whether a capacity lies beyond an end of its ladder, so that there may be no interval to narrow.
+    pub is_bounded: bool,
 }
 
 impl Course<'_> {
@@ -148,6 +150,12 @@ impl Course<'_> {
         let blocks = self.spec.blocks;
         let open: Vec<Width> = now.into_iter().filter(|now| self.is_open(now)).collect();
         let mut found = decide(&target, blocks, plan, &open);
+        if found.outcome == Ending::NothingToCompare && self.is_bounded {
+            found.message = format!(
+                "ended after {blocks} blocks: only bounds are known, which no number of blocks narrows: state \
+                 spec.sweeps.openLoop.rates that reach farther"
+            );
+        }
         if !self.is_complete(blocks) {
             found.outcome = Ending::GoingOn;
             let planned = found.planned.filter(|planned| *planned >= blocks);

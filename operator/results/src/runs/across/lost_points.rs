@@ -8,14 +8,18 @@ use crate::cells::any::AnyCell;
 use crate::runs::across::Lost;
 use crate::runs::across::numbers::Sample;
 use crate::summary::Summary;
+use crate::vocabulary::measure::Metric;
 
 /// Points of `later` for which the `earlier` run has a number and the later one has none. A point
 /// that has some numbers left is not lost: a service that got faster leaves windows too short to
-/// read CPU and memory. The baseline's twin does not count either, because it is no competitor.
+/// read CPU and memory. Nor is one above its ladder. The baseline's twin does not count either,
+/// because it is no competitor.
 pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost> {
     let has = |samples: &[Sample], cell: &Cell| samples.iter().any(|one| one.cell == *cell);
-    let cells = later.all_cells().map(|cell| cell.cell());
-    let competitors = cells.filter(|cell| cell.variant != TWIN);
+    let cells = later.all_cells().filter(|cell| !is_above_ladder(cell));
+    let competitors = cells
+        .map(|cell| cell.cell())
+        .filter(|cell| cell.variant != TWIN);
     let lost = competitors.filter(|cell| has(earlier, cell) && !has(numbers, cell));
     lost.map(|cell| Lost {
         point: cell.point.to_string(),
@@ -23,6 +27,13 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
         workload: cell.workload,
     })
     .collect()
+}
+
+/// Whether a capacity has no number because it lies above its ladder: in some blocks even the last rung
+/// met the target, and in none did the first one miss it. It may have become larger.
+fn is_above_ladder(cell: &AnyCell<'_>) -> bool {
+    let ends = cell.detail.ends(Metric::Capacity);
+    cell.ranked && !ends.is_empty() && ends.values().all(|[least, _]| *least > 0.0)
 }
 
 /// Whether `later` has a record of a lost point. Without one, a run that goes on may only not have come to it yet.

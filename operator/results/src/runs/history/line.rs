@@ -78,7 +78,7 @@ pub struct Setting {
     /// Digests of the images, by variant.
     #[serde(deserialize_with = "bounded::map::<MOST_IMAGES, _>")]
     pub images: BTreeMap<String, String>,
-    /// Digest of workloads and sweeps.
+    /// Digest of workloads and sweeps, and of the baseline's resources where variants have their own.
     pub asked: String,
 }
 

@@ -22,8 +22,10 @@ pub use scatter::Scatter;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::SubjectResources;
 use wasmbench_model::store::hex;
 
 use crate::judge::comparison::Comparison;
@@ -150,9 +152,23 @@ fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
 
 /// The digest of what makes runs of a schedule different experiments, regardless of their variants.
 fn digest_of(spec: &BenchmarkRunSpec) -> String {
-    let requested = serde_json::json!([spec.workloads, spec.sweeps]);
+    let (workloads, sweeps) = (&spec.workloads, &spec.sweeps);
+    let requested = match resources_of_baseline(spec) {
+        None => json!([workloads, sweeps]),
+        Some(resources) => json!([workloads, sweeps, resources]),
+    };
     let digest = hex(&Sha256::digest(requested.to_string().as_bytes()));
     digest.chars().take(DIGEST_DIGITS).collect()
+}
+
+/// What the baseline may use, where variants have resources of their own: with others it is another
+/// baseline.
+fn resources_of_baseline(spec: &BenchmarkRunSpec) -> Option<SubjectResources> {
+    let variants = || spec.variants.iter();
+    let name = spec.baseline_name();
+    let baseline = variants().find(|variant| variant.name == name)?;
+    let are_compared = variants().any(|variant| variant.resources.is_some());
+    are_compared.then(|| spec.resources_of(baseline))
 }
 
 /// The place of `one` in the list; adds it if it is new.

@@ -192,6 +192,13 @@ fn why_no_comparison(summary: &Summary) -> String {
         return "no primary measure is valid".to_owned();
     }
     let baseline = &summary.baseline;
+    let bounds = summary.compared.workloads.iter().find_map(|workload| {
+        let mut variants = summary.compared.variants.iter();
+        variants.find_map(|variant| summary.only_bounds(&variant.name, &workload.name))
+    });
+    if let Some(bounds) = bounds {
+        return bounds;
+    }
     let is_ranked = |cell: AnyCell<'_>| cell.ranked && cell.variant == *baseline;
     if summary.all_cells().any(is_ranked) {
         format!("nothing valid to compare with {baseline}")

@@ -6,6 +6,7 @@ use wasmbench_api::density::Density;
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::payload::Payload;
 use wasmbench_api::run::Network;
+use wasmbench_model::ladder::BETWEEN;
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
 /// A sentence for each sweep.
@@ -95,8 +96,8 @@ fn capacity(sweep: &OpenLoop, p99: &str, rungs: &str) -> String {
     };
     format!(
         "capacity: the highest rate with p99 <= {p99} from the schedule, over {} connections; a trial climbs {rungs}, after {} \
-         discarded seconds, with {} s or 1000 requests at each, until two in a row miss the target; each block but the first \
-         shifts the rates by another part of a step",
+         discarded seconds, with {} s or 1000 requests at each, until two in a row miss the target; then what lies next to \
+         the crossing is halved up to {BETWEEN} times",
         sweep.connections, sweep.warmup_seconds, sweep.duration_seconds
     )
 }
