@@ -10,10 +10,10 @@ use crate::args::shown::Shown;
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Compares LATER with an EARLIER run by their multiples of the baseline, and starts by their difference to it: \
-what shifts a whole run shifts its baseline too. How far a variant shifts on its own no pair of runs shows: \
---run-scatter states it, unless the history of their schedule does. With 5 EARLIER runs or more, which show how far runs scatter, numbers of the baseline get a \
-verdict too, and so do those of runs without one. Runs whose node, workloads, sweeps or resources differ \
+Each number is compared as a ratio to the baseline of its own run (cold starts: as a difference), so what shifts a \
+whole node cancels out. Two runs cannot show how much a variant varies from run to run: --run-scatter states it, \
+unless the history of their schedule shows it. 5 EARLIER runs or more show it, too: then the baseline and runs \
+without one get verdicts as well. Runs whose node, workloads, sweeps or resources differ \
 are refused, with the differences; other images, engines and arguments are what is compared.\n\n\
 Exit code: 0 nothing is known to be slower or larger; 1 refused, no number is valid in both runs, or \
 something went wrong; 3 a run's numbers are not trustworthy; 4 something is slower or larger, or LATER has \

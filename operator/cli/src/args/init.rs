@@ -20,7 +20,7 @@ kubectl wasmbench init registry.example.com/team/server:1.0 --against registry.e
 kubectl wasmbench init registry.example.com/team/server:1.0 --against-args '--workers 4' > run.yaml\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n  \
 kubectl wasmbench init --from deployment/shop --and deployment/shop-v2 > run.yaml\n\n\
-Values marked CHANGE ME were not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
+Replace every CHANGE-ME, which stands for what was not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
 pub struct InitArgs {
     /// Image of the service as an ordinary container: the baseline. May be left out with --wasm or --from
     #[arg(value_parser = image, required_unless_present_any = ["wasm", "from"])]

@@ -27,7 +27,7 @@ pub use init::InitArgs;
 pub use shown::{GetOutput, Shown};
 pub use start::{StartArgs, What};
 
-/// Results of BenchmarkRuns: compare ways to execute a service on one node.
+/// Write, plan, start and read BenchmarkRuns, which measure ways to run a service on one node and say whether they differ.
 #[derive(Parser, Debug)]
 #[command(name = "kubectl-wasmbench", version = VERSION.as_str())]
 pub struct Cli {
@@ -76,7 +76,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser
     Dashboard(DashboardArgs),
-    /// Print what completes command lines, for a shell or for kubectl
+    /// Print a completion script, for a shell or for kubectl
     Completion(CompletionArgs),
     /// Print what may stand next on a command line
     #[command(name = "__complete", hide = true)]

@@ -109,7 +109,7 @@ impl Draft {
     pub fn open(&self) -> Vec<String> {
         let missing = self.container.is_none();
         let image = missing.then(|| {
-            "CHANGE ME in the file stands for the image of the ordinary container".to_owned()
+            "CHANGE-ME in the file stands for the image of the ordinary container".to_owned()
         });
         let alone = self.other.is_none() && self.wasm.is_none();
         let alone = alone.then(|| {

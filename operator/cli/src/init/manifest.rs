@@ -151,7 +151,7 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
 fn variants(draft: &Draft) -> String {
     let image = match &draft.container {
         Some(image) => quoted(image),
-        None => format!("{}   # CHANGE ME", quoted(CHANGE_ME)),
+        None => quoted(CHANGE_ME),
     };
     let port = draft.port;
     let mut text = format!(

@@ -102,7 +102,7 @@ fn without_wasm_there_is_no_wasm_variant_and_a_second_one_is_asked_for() {
     assert_eq!(run.spec.variants.len(), 1, "{text}");
     assert_eq!(run.spec.placement, None);
     assert!(
-        !text.contains("RuntimeClass") && !text.contains("CHANGE ME"),
+        !text.contains("RuntimeClass") && !text.contains("CHANGE-ME"),
         "{text}"
     );
     assert!(
@@ -153,7 +153,7 @@ fn a_wasm_image_alone_gets_a_placeholder_for_the_container() {
     let (text, run) = written(&args, cluster_view());
     assert_eq!(run.metadata.name.as_deref(), Some("server-wasm"));
     assert_eq!(run.spec.baseline.as_deref(), Some("container"));
-    assert_eq!(text.matches("# CHANGE ME").count(), 1, "{text}");
+    assert_eq!(text.matches("CHANGE-ME/service").count(), 1, "{text}");
 }
 
 #[test]
