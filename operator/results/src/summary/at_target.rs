@@ -7,7 +7,7 @@ use crate::cells::capacity::CapacityBlock;
 use crate::judge::comparison::Estimate;
 use crate::judge::ratios::pooled;
 use crate::statistics::ratio::pairs_with_both;
-use crate::statistics::{Interval, paired_ratios};
+use crate::statistics::{Interval, Scale, paired_ratios};
 use crate::summary::Summary;
 use crate::vocabulary::cell::{ByBlock, ranked};
 
@@ -29,8 +29,8 @@ pub fn ratio(
     }
     let (value, base) = (by_block(variant)?, by_block(&summary.baseline)?);
     let twin = by_block(TWIN).unwrap_or_default();
-    let pairs = pairs_with_both(&value, &base, &twin, |value, base| value / base);
-    let interval = Interval::from_ratios_to_both(&pairs)?;
+    let pairs = pairs_with_both(&value, &base, &twin, Scale::Ratio);
+    let interval = Interval::from_pairs(&pairs, Scale::Ratio)?;
     let per_block = paired_ratios(&value, &pooled(&base, Some(&twin)));
     Some(Estimate::new(&interval, &per_block))
 }

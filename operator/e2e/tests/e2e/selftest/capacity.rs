@@ -12,8 +12,11 @@ use wasmbench_e2e::selftest::found;
 
 /// CPU time of a request, in microseconds.
 const WORK_MICROSECONDS: f64 = 10_000.0;
-/// The rungs around what one CPU can do, at most 7 % apart: the crossing is interpolated to 2 %.
-const RUNGS: [f64; 8] = [80.0, 85.0, 91.0, 97.0, 103.0, 110.0, 117.0, 125.0];
+/// The rungs around what one CPU can do, with two above both targets.
+const RUNGS: [f64; 5] = [90.0, 100.0, 110.0, 120.0, 130.0];
+/// One request waits while another is served: with a single connection, the way from an answer to the next request would
+/// be part of each.
+const CONNECTIONS: u32 = 2;
 
 /// What a run of the service measures.
 struct Measured<'a> {
@@ -54,7 +57,7 @@ sweeps:
   openLoop:
     target: {{p99: {}ms}}
     rates: [{}]
-    connections: 1
+    connections: {CONNECTIONS}
     durationSeconds: {}
     warmupSeconds: 2
 {}",

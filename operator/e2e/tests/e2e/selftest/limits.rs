@@ -21,8 +21,8 @@ workloads: [{name: busy, path: '/busy?cpu_microseconds=10000', expect: {body: he
 sweeps:
   openLoop:
     target: {p99: 1000ms}
-    rates: [44, 48, 52, 56, 88, 96, 104, 112]
-    connections: 1
+    rates: [45, 55, 65, 90, 100, 110, 120, 130]
+    connections: 2
     durationSeconds: 10
     warmupSeconds: 2
 ";
