@@ -21,6 +21,8 @@ const COPY: &str = "wasmbench.dev/copy-of";
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// Stands for a node that nobody has chosen yet.
 const CHANGE_ME: &str = "CHANGE-ME";
+/// Seconds that a copy's pod has to end, as the containers of a run: nobody uses it any more.
+const GRACE_SECONDS: i64 = 1;
 /// Longest name of a copy whose pods still have names of their own.
 const MAX_NAME: usize = 40;
 
@@ -48,6 +50,7 @@ pub fn copy_of(source: &Source, found: &Value, node: Option<&str>, port: Option<
     let mut pod = found["spec"]["template"]["spec"].clone();
     pin(&mut pod, node, &mut notes);
     without_claims(&mut pod, &mut notes);
+    end_soon(&mut pod, &mut notes);
     let mut annotations = found["spec"]["template"]["metadata"]["annotations"].clone();
     if let Some(all) = annotations.as_object_mut() {
         all.remove("kubectl.kubernetes.io/restartedAt");
@@ -126,6 +129,14 @@ fn without_claims(pod: &mut Value, notes: &mut Vec<String>) {
         ));
         *volume = json!({ "name": volume["name"], "emptyDir": {} });
     }
+}
+
+/// A server that ignores SIGTERM would make each trial wait for the whole grace period.
+fn end_soon(pod: &mut Value, notes: &mut Vec<String>) {
+    pod["terminationGracePeriodSeconds"] = json!(GRACE_SECONDS);
+    notes.push(format!(
+        "terminationGracePeriodSeconds is {GRACE_SECONDS}, as for the containers of a run: every trial waits until the pod has ended"
+    ));
 }
 
 fn without_nulls(value: Value) -> Value {
@@ -263,6 +274,7 @@ mod tests {
         let pod = &template["spec"];
         assert_eq!(pod["nodeSelector"][HOSTNAME], "bench-1");
         assert_eq!(pod["affinity"], Value::Null);
+        assert_eq!(pod["terminationGracePeriodSeconds"], 1);
         // What it needs is there: init container, sidecar, Secret.
         let original = shop();
         let original = &original["spec"]["template"]["spec"];
@@ -276,7 +288,13 @@ mod tests {
         let volumes = &copied.object["spec"]["template"]["spec"]["volumes"];
         assert_eq!(*volumes, json!([{ "name": "data", "emptyDir": {} }]));
         let notes = copied.notes.join("\n");
-        for words in ["orders", "affinity", "CHANGE-ME", "same database"] {
+        for words in [
+            "orders",
+            "affinity",
+            "CHANGE-ME",
+            "same database",
+            "terminationGracePeriodSeconds is 1",
+        ] {
             assert!(notes.contains(words), "{words}: {notes}");
         }
     }
