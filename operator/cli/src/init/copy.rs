@@ -213,7 +213,7 @@ pub fn run(copies: &[Copied], args: &InitArgs) -> String {
          blocks: 10\n  \
          # Each trial sets the replicas of one object to 1 and back. This needs the namespace in scale.namespaces of the chart.\n  \
          variants:\n{variants}  \
-         workloads:\n    - name: request\n{}      expect:\n        status: 200\n  \
+         workloads:\n    - name: request\n{}  \
          sweeps:\n    warmLatency: {{}}\n    throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      \
          warmupSeconds: 2\n",
         quoted(name),
@@ -361,6 +361,7 @@ mod tests {
             name: Some("shops".into()),
             headers: vec![crate::args::init::header("Host: shop.example.com").unwrap()],
             body: Some("{\"item\": 7}".into()),
+            status: Some(201),
             ..InitArgs::default()
         };
         let copies = [copy_of(&source(), &shop(), Some("a"), None)];
@@ -372,6 +373,7 @@ mod tests {
         assert_eq!(sent.path, "/orders");
         assert_eq!(sent.headers[0].value, "shop.example.com");
         assert_eq!(sent.body.as_deref(), Some("{\"item\": 7}"));
+        assert_eq!(sent.expect.status, 201);
     }
 
     #[test]
