@@ -3,13 +3,15 @@
 
 use clap::{Args, value_parser};
 use strum::IntoEnumIterator as _;
-use wasmbench_api::run::{Header, Method};
+use wasmbench_api::run::{EnvVar, Header, Method};
 
 use crate::manifest::image::{names_an_object, wrong};
 pub use crate::manifest::name::object_name;
 
 /// The port of a service of which none is known.
 pub const USUAL_PORT: u16 = 8080;
+/// The status of a right answer if none is named.
+pub const USUAL_STATUS: u16 = 200;
 
 /// Arguments of `init`.
 #[derive(Args, Debug, Default)]
@@ -18,6 +20,7 @@ Writes a commented BenchmarkRun to standard output, and creates nothing. Two ver
 is there already:\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --against registry.example.com/team/server:1.1 > run.yaml\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --against-args '--workers 4' > run.yaml\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --command 'gunicorn app:app' --against-command 'uvicorn app:app' > run.yaml\n  \
 kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n  \
 kubectl wasmbench init --from deployment/shop --and deployment/shop-v2 > run.yaml\n\n\
 Replace every CHANGE-ME, which stands for what was not given. RuntimeClasses and nodes are read from the cluster; without one, the file has a note.")]
@@ -25,7 +28,8 @@ pub struct InitArgs {
     /// Image of the service as an ordinary container: the baseline. May be left out with --wasm or --from
     #[arg(value_parser = image, required_unless_present_any = ["wasm", "from"])]
     pub image: Option<String>,
-    /// Image of another version, which is compared with the first. Default with --against-args: the same image
+    /// Image of another version, which is compared with the first. Default with --against-args or --against-command:
+    /// the same image
     #[arg(long, value_name = "IMAGE", value_parser = image, requires = "image")]
     pub against: Option<String>,
     /// Arguments of the other version, separated by spaces, instead of those in its image
@@ -36,6 +40,16 @@ pub struct InitArgs {
         allow_hyphen_values = true
     )]
     pub against_args: Option<String>,
+    /// Program and arguments of the service, separated by spaces, instead of the entrypoint of its image; also those of
+    /// the other version without --against-command
+    #[arg(long, value_name = "COMMAND", requires = "image")]
+    pub command: Option<String>,
+    /// Program and arguments of the other version, separated by spaces
+    #[arg(long, value_name = "COMMAND", requires = "image")]
+    pub against_command: Option<String>,
+    /// An environment variable of every variant, such as WORKERS=4; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, conflicts_with = "from")]
+    pub env: Vec<EnvVar>,
     /// A Deployment or StatefulSet of the namespace, such as deployment/shop: writes a copy of it that runs may scale, and
     /// the run. The original and its Service are left alone
     #[arg(long, value_name = "KIND/NAME", value_parser = Source::parse, conflicts_with_all = ["image", "wasm"])]
@@ -65,6 +79,9 @@ pub struct InitArgs {
     /// Body of the request
     #[arg(long, value_name = "TEXT")]
     pub body: Option<String>,
+    /// Status of the right answer. Default: 200
+    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u16).range(100..=599))]
+    pub status: Option<u16>,
     /// Name of the run. Default: that of the image, or of the first copy
     #[arg(long, value_parser = object_name)]
     pub name: Option<String>,
@@ -155,6 +172,31 @@ pub fn header(text: &str) -> Result<Header, String> {
     reason.map_or(Ok(header), |why| Err(why.to_owned()))
 }
 
+/// Returns the environment variable, or what is wrong with it.
+pub fn variable(text: &str) -> Result<EnvVar, String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(format!(
+            "'{text}' is no variable: write it like WORKERS=4, and WORKERS= for an empty one"
+        ));
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let begins_right = !name.starts_with(|c: char| c.is_ascii_digit());
+    if name.is_empty() || !begins_right || !name.chars().all(is_name) {
+        return Err(format!(
+            "'{name}' names no variable: use letters, digits, _, - and ., and do not begin with a digit"
+        ));
+    }
+    if name.starts_with("WASMBENCH_") {
+        return Err(format!(
+            "'{name}' is reserved, as all names that begin with WASMBENCH_: choose another name"
+        ));
+    }
+    Ok(EnvVar {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +222,11 @@ mod tests {
         assert_eq!(host.value, "shop.example.com:80");
         for wrong in ["Host", "A B: c", "Transfer-Encoding: chunked"] {
             assert!(header(wrong).is_err(), "{wrong}");
+        }
+        let options = variable("OPTIONS=a=b c").unwrap();
+        assert_eq!((&*options.name, &*options.value), ("OPTIONS", "a=b c"));
+        for wrong in ["WORKERS", "=4", "4A=1", "A B=1", "WASMBENCH_A=1"] {
+            assert!(variable(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -21,6 +21,8 @@ const COPY: &str = "wasmbench.dev/copy-of";
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// Stands for a node that nobody has chosen yet.
 const CHANGE_ME: &str = "CHANGE-ME";
+/// Seconds that a copy's pod has to end, as the containers of a run: nobody uses it any more.
+const GRACE_SECONDS: i64 = 1;
 /// Longest name of a copy whose pods still have names of their own.
 const MAX_NAME: usize = 40;
 
@@ -48,6 +50,7 @@ pub fn copy_of(source: &Source, found: &Value, node: Option<&str>, port: Option<
     let mut pod = found["spec"]["template"]["spec"].clone();
     pin(&mut pod, node, &mut notes);
     without_claims(&mut pod, &mut notes);
+    end_soon(&mut pod, &mut notes);
     let mut annotations = found["spec"]["template"]["metadata"]["annotations"].clone();
     if let Some(all) = annotations.as_object_mut() {
         all.remove("kubectl.kubernetes.io/restartedAt");
@@ -128,6 +131,14 @@ fn without_claims(pod: &mut Value, notes: &mut Vec<String>) {
     }
 }
 
+/// A server that ignores SIGTERM would make each trial wait for the whole grace period.
+fn end_soon(pod: &mut Value, notes: &mut Vec<String>) {
+    pod["terminationGracePeriodSeconds"] = json!(GRACE_SECONDS);
+    notes.push(format!(
+        "terminationGracePeriodSeconds is {GRACE_SECONDS}, as for the containers of a run: every trial waits until the pod has ended"
+    ));
+}
+
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -202,7 +213,7 @@ pub fn run(copies: &[Copied], args: &InitArgs) -> String {
          blocks: 10\n  \
          # Each trial sets the replicas of one object to 1 and back. This needs the namespace in scale.namespaces of the chart.\n  \
          variants:\n{variants}  \
-         workloads:\n    - name: request\n{}      expect:\n        status: 200\n  \
+         workloads:\n    - name: request\n{}  \
          sweeps:\n    warmLatency: {{}}\n    throughput:\n      connections: [10, 50]\n      durationSeconds: 10\n      \
          warmupSeconds: 2\n",
         quoted(name),
@@ -263,6 +274,7 @@ mod tests {
         let pod = &template["spec"];
         assert_eq!(pod["nodeSelector"][HOSTNAME], "bench-1");
         assert_eq!(pod["affinity"], Value::Null);
+        assert_eq!(pod["terminationGracePeriodSeconds"], 1);
         // What it needs is there: init container, sidecar, Secret.
         let original = shop();
         let original = &original["spec"]["template"]["spec"];
@@ -276,7 +288,13 @@ mod tests {
         let volumes = &copied.object["spec"]["template"]["spec"]["volumes"];
         assert_eq!(*volumes, json!([{ "name": "data", "emptyDir": {} }]));
         let notes = copied.notes.join("\n");
-        for words in ["orders", "affinity", "CHANGE-ME", "same database"] {
+        for words in [
+            "orders",
+            "affinity",
+            "CHANGE-ME",
+            "same database",
+            "terminationGracePeriodSeconds is 1",
+        ] {
             assert!(notes.contains(words), "{words}: {notes}");
         }
     }
@@ -343,6 +361,7 @@ mod tests {
             name: Some("shops".into()),
             headers: vec![crate::args::init::header("Host: shop.example.com").unwrap()],
             body: Some("{\"item\": 7}".into()),
+            status: Some(201),
             ..InitArgs::default()
         };
         let copies = [copy_of(&source(), &shop(), Some("a"), None)];
@@ -354,6 +373,7 @@ mod tests {
         assert_eq!(sent.path, "/orders");
         assert_eq!(sent.headers[0].value, "shop.example.com");
         assert_eq!(sent.body.as_deref(), Some("{\"item\": 7}"));
+        assert_eq!(sent.expect.status, 201);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_api::run::{Header, Method};
+use wasmbench_api::run::{EnvVar, Header, Method};
 
 use crate::args::InitArgs;
-use crate::args::init::USUAL_PORT;
+use crate::args::init::{USUAL_PORT, USUAL_STATUS};
 use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
 
 /// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
@@ -38,6 +38,8 @@ impl ClusterView {
 #[derive(Clone, Debug)]
 pub(super) struct Other {
     pub(super) image: String,
+    /// Instead of the entrypoint of the image; empty for that.
+    pub(super) command: Vec<String>,
     /// Instead of those in the image; empty for those.
     pub(super) args: Vec<String>,
 }
@@ -49,13 +51,14 @@ pub(super) struct Wasm {
     pub(super) class: String,
 }
 
-/// What is sent, over and over.
+/// What is sent, over and over, and the status of the right answer.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) path: String,
     pub(super) method: Method,
     pub(super) headers: Vec<Header>,
     pub(super) body: Option<String>,
+    pub(super) status: u16,
 }
 
 impl Request {
@@ -68,6 +71,7 @@ impl Request {
             }),
             headers: args.headers.clone(),
             body: args.body.clone(),
+            status: args.status.unwrap_or(USUAL_STATUS),
         }
     }
 }
@@ -77,6 +81,10 @@ impl Request {
 pub struct Draft {
     pub(super) name: String,
     pub(super) container: Option<String>,
+    /// Instead of the entrypoint of the container's image; empty for that.
+    pub(super) command: Vec<String>,
+    /// Of every variant.
+    pub(super) env: Vec<EnvVar>,
     pub(super) other: Option<Other>,
     pub(super) wasm: Option<Wasm>,
     pub(super) port: u16,
@@ -97,6 +105,8 @@ impl Draft {
         Self {
             name: name.unwrap_or_else(|| name_of(image.map_or("", String::as_str))),
             container: args.image.clone(),
+            command: words(args.command.as_deref()),
+            env: args.env.clone(),
             other: other(args),
             wasm,
             port: args.port.unwrap_or(USUAL_PORT),
@@ -113,7 +123,9 @@ impl Draft {
         });
         let alone = self.other.is_none() && self.wasm.is_none();
         let alone = alone.then(|| {
-            "one variant alone is compared with nothing: name a second one with --against, --against-args or --wasm".to_owned()
+            "one variant alone is compared with nothing: name a second one with --against, --against-args, --against-command or \
+             --wasm"
+                .to_owned()
         });
         let class = self
             .wasm
@@ -144,15 +156,22 @@ impl Draft {
     }
 }
 
-/// The version that `--against` and `--against-args` describe.
+/// The version that `--against`, `--against-args` and `--against-command` describe. What they do not name is as in the
+/// first one.
 fn other(args: &InitArgs) -> Option<Other> {
-    let image = args.against.as_ref();
-    let image = image.or(args.against_args.as_ref().and(args.image.as_ref()))?;
-    let text = args.against_args.as_deref().unwrap_or_default();
+    let setting = args.against_args.as_ref().or(args.against_command.as_ref());
+    let image = args.against.as_ref().or(setting.and(args.image.as_ref()))?;
+    let command = args.against_command.as_deref().or(args.command.as_deref());
     Some(Other {
         image: image.clone(),
-        args: text.split_whitespace().map(str::to_owned).collect(),
+        command: words(command),
+        args: words(args.against_args.as_deref()),
     })
+}
+
+fn words(line: Option<&str>) -> Vec<String> {
+    let words = line.unwrap_or_default().split_whitespace();
+    words.map(str::to_owned).collect()
 }
 
 /// The first RuntimeClass whose name or handler looks like one for Wasm.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{Header, Method};
+use wasmbench_api::run::{EnvVar, Header, Method};
 use wasmbench_report::table::ascii;
 
 use crate::check::seen::NodeSeen;
@@ -157,22 +157,30 @@ fn variants(draft: &Draft) -> String {
     let mut text = format!(
         "  variants:\n    \
          # The service as it runs today. Name images by digest, so that the run can be repeated.\n    \
-         - name: container\n      container:\n        image: {image}\n        port: {port}\n        \
-         # Where the image's USER is root or a name, or it names no program:\n        \
-         # runAsUser: 1000\n        \
-         # command: [/app/server]\n",
+         - name: container\n      container:\n        image: {image}\n        port: {port}\n",
     );
-    if let Some(Other { image, args }) = &draft.other {
+    text.push_str(if draft.command.is_empty() {
+        "        # Where the image's USER is root or a name, or it names no program:\n        \
+         # runAsUser: 1000\n        \
+         # command: [/app/server]\n"
+    } else {
+        "        # Where the image's USER is root or a name:\n        \
+         # runAsUser: 1000\n"
+    });
+    text.push_str(&settings(&draft.command, &[], &draft.env));
+    if let Some(Other {
+        image,
+        command,
+        args,
+    }) = &draft.other
+    {
         let _ = write!(
             text,
             "    # What is compared with it.\n    \
              - name: other\n      container:\n        image: {}\n        port: {port}\n",
             quoted(image)
         );
-        if !args.is_empty() {
-            let args: Vec<String> = args.iter().map(|one| quoted(one)).collect();
-            let _ = writeln!(text, "        args: [{}]", args.join(", "));
-        }
+        text.push_str(&settings(command, args, &draft.env));
     }
     if let Some(Wasm { image, class }) = &draft.wasm {
         let _ = write!(
@@ -183,18 +191,43 @@ fn variants(draft: &Draft) -> String {
             quoted(image),
             quoted(class),
         );
+        text.push_str(&settings(&[], &[], &draft.env));
     }
     text
 }
 
-/// The path of what is sent, and what else of it differs from a plain request. `variant` is what a variant is made
-/// of: `container` or `scale`.
+/// What a container has besides image and port.
+fn settings(command: &[String], args: &[String], env: &[EnvVar]) -> String {
+    let mut text = String::new();
+    for (field, words) in [("command", command), ("args", args)] {
+        if !words.is_empty() {
+            let words: Vec<String> = words.iter().map(|one| quoted(one)).collect();
+            let _ = writeln!(text, "        {field}: [{}]", words.join(", "));
+        }
+    }
+    if !env.is_empty() {
+        text.push_str("        env:\n");
+    }
+    for EnvVar { name, value } in env {
+        let _ = writeln!(
+            text,
+            "          - {{name: {}, value: {}}}",
+            quoted(name),
+            quoted(value)
+        );
+    }
+    text
+}
+
+/// The path of what is sent, what else of it differs from a plain request, and the beginning of what is expected.
+/// `variant` is what a variant is made of: `container` or `scale`.
 pub(super) fn sent(request: &Request, variant: &str) -> String {
     let Request {
         path,
         method,
         headers,
         body,
+        status,
     } = request;
     let mut text = format!("      path: {}\n", quoted(path));
     if *method != Method::Get {
@@ -218,12 +251,13 @@ pub(super) fn sent(request: &Request, variant: &str) -> String {
     if let Some(body) = body {
         let _ = writeln!(text, "      body: {}", quoted(body));
     }
+    let _ = writeln!(text, "      expect:\n        status: {status}");
     text
 }
 
 fn load(draft: &Draft) -> String {
     format!(
-        "  workloads:\n    - name: request\n{}      expect:\n        status: 200\n        \
+        "  workloads:\n    - name: request\n{}        \
          # All variants must give the same answer, always. Leave it out where an answer holds a time or chance, and name\n        \
          # what it begins or ends with: bodyPrefix, bodySuffix.\n        \
          sameAcrossVariants: true\n  \

@@ -3,6 +3,7 @@
 
 pub mod cluster;
 mod earlier;
+mod equals;
 mod expectations;
 pub mod obstacles;
 mod power;
@@ -246,6 +247,9 @@ fn compared(valid: &ValidatedRun) -> String {
     for note in ordinary_image::notes(&valid.spec) {
         let _ = writeln!(text, "\nNot known before it runs\n{note}");
     }
+    for note in equals::notes(&valid.spec) {
+        let _ = writeln!(text, "\nOnly noise\n{note}");
+    }
     if let Some(note) = unchecked(&valid.spec) {
         let _ = writeln!(text, "\nNot checked\n{note}");
     }
@@ -270,7 +274,7 @@ fn unchecked(spec: &BenchmarkRunSpec) -> Option<String> {
     let compares = spec.variants.iter().filter(|one| one.name != TWIN).count() > 1;
     (compares && !names.is_empty()).then(|| {
         format!(
-            "{}: whether all variants give the same answer, because expect names a status alone. A variant that does less \
+            "{}: whether all variants give the same answer, because expect names at most status and content type. A variant that does less \
              would look faster: set expect.sameAcrossVariants: true or, if answers change, what the body begins or ends with",
             names.join(", ")
         )

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use kubectl_wasmbench::args::InitArgs;
-use kubectl_wasmbench::args::init::header;
+use kubectl_wasmbench::args::init::{header, variable};
 use kubectl_wasmbench::check::seen::{NodeSeen, RuntimeClassSeen};
 use kubectl_wasmbench::init::manifest::{ClusterView, Draft, manifest, run_of};
 use kubectl_wasmbench::plan;
@@ -106,7 +106,7 @@ fn without_wasm_there_is_no_wasm_variant_and_a_second_one_is_asked_for() {
         "{text}"
     );
     assert!(
-        open.contains("--against, --against-args or --wasm"),
+        open.contains("--against, --against-args, --against-command or --wasm"),
         "{open}"
     );
 }
@@ -133,6 +133,59 @@ fn two_versions_or_two_settings_are_compared() {
     assert_eq!(Some(other.image), args.image);
     assert_eq!(other.args, ["--workers", "4", "--name=\"a\""]);
     assert!(Draft::new(&args, cluster_view()).open().is_empty());
+}
+
+#[test]
+fn one_image_runs_two_commands_with_the_same_environment() {
+    let printed = Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
+        .args(["init", "registry.example.com/team/server:1.0"])
+        .args(["--command", "gunicorn --workers 2 app:app"])
+        .args(["--against-command", "uvicorn app:app"])
+        .args(["--env", "OPTIONS=a=b c", "--env", "EMPTY="])
+        .args(["--status", "201"])
+        .env("KUBECONFIG", "/nonexistent")
+        .env_remove("KUBERNETES_SERVICE_HOST")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(printed.stderr).unwrap();
+    assert_eq!(printed.status.code(), Some(0), "{errors}");
+    let text = String::from_utf8(printed.stdout).unwrap();
+    let run = run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    assert_eq!(run.spec.workloads[0].expect.status, 201);
+    let containers: Vec<_> = run
+        .spec
+        .variants
+        .into_iter()
+        .filter_map(|one| one.container)
+        .collect();
+    let [first, other] = containers.as_slice() else {
+        panic!("{text}")
+    };
+    assert_eq!(first.command, ["gunicorn", "--workers", "2", "app:app"]);
+    assert_eq!(other.command, ["uvicorn", "app:app"]);
+    assert_eq!(first.image, other.image);
+    let env = [
+        variable("OPTIONS=a=b c").unwrap(),
+        variable("EMPTY=").unwrap(),
+    ];
+    assert_eq!(first.env, env);
+    assert_eq!(other.env, env);
+}
+
+#[test]
+fn another_setting_has_the_command_of_the_first() {
+    let mut args = arguments();
+    args.command = Some("/app/server serve".into());
+    args.against_args = Some("--workers 4".into());
+    args.env = vec![variable("A=1").unwrap()];
+    let (text, run) = written(&args, cluster_view());
+    assert!(!text.contains("# command:"), "{text}");
+    let other = run.spec.variants[1].container.clone().unwrap();
+    assert_eq!(other.command, ["/app/server", "serve"]);
+    assert_eq!(other.args, ["--workers", "4"]);
+    let wasm = run.spec.variants[2].container.clone().unwrap();
+    assert!(wasm.command.is_empty(), "{text}");
+    assert_eq!(wasm.env, args.env);
 }
 
 #[test]

@@ -516,6 +516,10 @@ fn a_plan_advises_to_compare_answers_where_nothing_checks_them() {
         run.spec.workloads = serde_json::from_value(workloads).unwrap();
         let text = plan::describe(&run, false, &[]).unwrap();
         let (_, note) = text.split_once("\nNot checked\n")?;
+        assert!(
+            note.contains("expect names at most status and content type"),
+            "{note}"
+        );
         Some(note.split(':').next().unwrap().to_owned())
     };
     let same = json!({"name": "same", "expect": {"sameAcrossVariants": true}});
@@ -523,8 +527,9 @@ fn a_plan_advises_to_compare_answers_where_nothing_checks_them() {
     let status = json!({"name": "status", "expect": {"status": 204}});
     let nothing = json!({"name": "nothing"});
     assert_eq!(advised(json!([same, suffix])), None);
-    let all = advised(json!([same, suffix, status, nothing]));
-    assert_eq!(all.as_deref(), Some("status, nothing"));
+    let typed = json!({"name": "typed", "expect": {"contentType": "text/plain"}});
+    let all = advised(json!([same, suffix, status, nothing, typed]));
+    assert_eq!(all.as_deref(), Some("status, nothing, typed"));
 }
 
 #[test]
@@ -544,6 +549,21 @@ fn a_plan_notes_an_image_that_runs_with_and_without_a_runtime_class() {
     let text = plan::describe(&run, false, &[]).unwrap();
     let note = "Not known before it runs\nwasm: it has the image of container";
     assert!(text.contains(note), "{text}");
+}
+
+#[test]
+fn a_plan_notes_variants_that_are_the_same() {
+    let mut run = measuring();
+    let variants = json!([
+        {"name": "now", "preset": "native"},
+        {"name": "next", "preset": "native"},
+    ]);
+    run.spec.variants = serde_json::from_value(variants).unwrap();
+    let text = plan::describe(&run, false, &[]).unwrap();
+    assert!(
+        text.contains("Only noise\nvariants now and next are the same"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -20,7 +20,11 @@ const MAX_ATTRIBUTE_CHARS: usize = 300;
 enum CaseResult {
     Passed(String),
     Skipped(String),
-    Failed(String),
+    /// The gate is closed by it.
+    Failed {
+        kind: &'static str,
+        message: String,
+    },
     /// The test could not run: nothing is known about its subject.
     Broken {
         kind: &'static str,
@@ -42,7 +46,7 @@ pub fn junit(summary: &Summary) -> String {
     let cases = cases(summary);
     let count =
         |is_so: fn(&CaseResult) -> bool| cases.iter().filter(|case| is_so(&case.outcome)).count();
-    let failures = count(|outcome| matches!(outcome, CaseResult::Failed(_)));
+    let failures = count(|outcome| matches!(outcome, CaseResult::Failed { .. }));
     let errors = count(|outcome| matches!(outcome, CaseResult::Broken { .. }));
     let skipped = count(|outcome| matches!(outcome, CaseResult::Skipped(_)));
     let class = format!("{}.{}", summary.run.namespace, summary.run.name);
@@ -132,8 +136,15 @@ fn trusted(summary: &Summary) -> Case {
 fn expectation(summary: &Summary, decision: &Decision) -> Case {
     let message = decision.message.clone();
     let outcome = match (decision.outcome, summary.trustworthy) {
-        (Fulfilment::NotMet, _) => CaseResult::Failed(message),
-        (Fulfilment::Undecided, _) => CaseResult::Skipped(format!("undecided: {message}")),
+        (Fulfilment::NotMet, _) => CaseResult::Failed {
+            kind: "ExpectationNotMet",
+            message,
+        },
+        // It closes the gate as well: whoever reads this file alone must not see a pass.
+        (Fulfilment::Undecided, _) => CaseResult::Failed {
+            kind: "undecided",
+            message: format!("undecided: {message}"),
+        },
         (Fulfilment::Met, Some(true)) => CaseResult::Passed(message),
         (Fulfilment::Met, Some(false) | None) => CaseResult::Skipped(format!(
             "met, but the numbers are not trustworthy: {message}"
@@ -195,8 +206,8 @@ impl CaseResult {
         match self {
             Self::Passed(message) => html! { system-out { (message) } },
             Self::Skipped(message) => html! { skipped message=(short(message)) { (message) } },
-            Self::Failed(message) => html! {
-                failure type="ExpectationNotMet" message=(short(message)) { (message) }
+            Self::Failed { kind, message } => html! {
+                failure type=(kind) message=(short(message)) { (message) }
             },
             Self::Broken { kind, message } => html! {
                 error type=(kind) message=(short(message)) { (message) }

@@ -42,6 +42,10 @@ fn a_p99_of_three_hundred_requests_is_noted_without_breaking_trust() {
         !doubt.breaks_trust && doubt.message.contains("p99 needs 1000"),
         "{doubt:?}"
     );
+    assert_eq!(
+        doubt.remedy, "raise spec.sweeps.warmLatency.requests, or do not use this percentile",
+        "the field of the sweep that it is about, and no other"
+    );
     assert!(matches!(trust(&summary), Trust::Yes(notes) if notes.contains("TooFewSamples")));
 }
 

@@ -1,6 +1,6 @@
 //! Incomplete runs: skipped, failed and missing trials, one block, one variant.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::quote::{log, quotation};
 use wasmbench_model::wire::record::{Outcome, Point, TrialId};
@@ -175,6 +175,34 @@ fn no_records_give_a_summary_without_numbers() {
 }
 
 #[test]
+fn a_run_without_a_valid_point_says_how_many_trials_there_are_and_why_none_counts() {
+    let run = run_with(json!({
+        "blocks": 5,
+        "variants": [
+            {"name": "native", "preset": "native"},
+            {"name": "embedded", "preset": "wasmtime-embedded"},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"warmLatency": {}},
+    }));
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |_| true,
+        |t, position| record(t, position, Outcome::Measured, Some(with_count(19))),
+    );
+    assert_eq!(
+        summarize(&run, &records).verdict,
+        "no valid point: 10 of 10 trials recorded; TooFewSamples; see report"
+    );
+    records.pop();
+    assert_eq!(
+        summarize(&run, &records).verdict,
+        "no valid point yet: 9 of 10 trials recorded; TooFewSamples; see report"
+    );
+}
+
+#[test]
 fn a_run_that_was_too_short_says_so_instead_of_numbers() {
     let mut run = run();
     run.spec.blocks = 1;
@@ -329,21 +357,26 @@ fn records_of_other_runs_and_unknown_trials_are_ignored() {
     assert_eq!(summarize(&run, &with_others), summarize(&run, &records));
 }
 
+/// A window with this many successful requests.
+fn with_count(count: u32) -> Value {
+    let mut few = fortio("refused");
+    few["RetCodes"] = json!({"200": count});
+    few["DurationHistogram"]["Count"] = json!(count);
+    few["DurationHistogram"]["Sum"] = json!(0.000_105 * f64::from(count));
+    few["DurationHistogram"]["Data"] =
+        json!([{"Start": 0.0001, "End": 0.00011, "Percent": 100, "Count": count}]);
+    few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
+    few
+}
+
 #[test]
 fn too_few_requests_for_a_median_invalidate_a_point_and_for_a_p90_are_noted() {
     let run = run();
     let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
     let with_requests = |count: u32| {
         let mut records = all_measured(&run);
-        let mut few = fortio("refused");
-        few["RetCodes"] = json!({"200": count});
-        few["DurationHistogram"]["Count"] = json!(count);
-        few["DurationHistogram"]["Sum"] = json!(0.000_105 * f64::from(count));
-        few["DurationHistogram"]["Data"] =
-            json!([{"Start": 0.0001, "End": 0.00011, "Percent": 100, "Count": count}]);
-        few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
         replace(&mut records, warm, |t, position| {
-            record(t, position, Outcome::Measured, Some(few.clone()))
+            record(t, position, Outcome::Measured, Some(with_count(count)))
         });
         summarize(&run, &records)
     };

@@ -207,11 +207,14 @@ fn why_no_comparison(summary: &Summary) -> String {
     }
 }
 
+/// The line of a summary without any number to state.
 fn nothing(summary: &Summary) -> String {
     let counts = summary.trials;
     let most = summary.failures.first();
     let why = most.map(|group| format!(", mostly {} of {}", group.reason, group.variant));
-    let line = if counts.unused() == 0 {
+    let line = if counts.valid > 0 {
+        none_valid(summary)
+    } else if counts.unused() == 0 {
         format!(
             "nothing measured yet: 0 of {} trials recorded",
             counts.planned
@@ -225,6 +228,25 @@ fn nothing(summary: &Summary) -> String {
         )
     };
     truncate(&line, MAX_VERDICT_CHARS)
+}
+
+/// The line where trials are valid and no point is.
+fn none_valid(summary: &Summary) -> String {
+    let counts = summary.trials;
+    let yet = if counts.missing > 0 { " yet" } else { "" };
+    let reasons: BTreeSet<&str> = summary
+        .all_cells()
+        .flat_map(|cell| cell.invalid_because)
+        .map(|reason| (*reason).into())
+        .collect();
+    let recorded = format!(
+        "no valid point{yet}: {} of {} trials recorded",
+        counts.valid + counts.unused(),
+        counts.planned
+    );
+    let parts = [recorded.as_str()].into_iter().chain(reasons);
+    let parts: Vec<&str> = parts.chain(["see report"]).collect();
+    parts.join("; ")
 }
 
 /// The first statement, then variants that were not measured, flaky or left out, then further
