@@ -177,7 +177,7 @@ fn no_records_give_a_summary_without_numbers() {
 #[test]
 fn a_run_without_a_valid_point_says_how_many_trials_there_are_and_why_none_counts() {
     let run = run_with(json!({
-        "blocks": 5,
+        "blocks": 5, "noiseFloor": false,
         "variants": [
             {"name": "native", "preset": "native"},
             {"name": "embedded", "preset": "wasmtime-embedded"},
