@@ -71,7 +71,7 @@ pub enum Command {
     /// Show what the variants of a run cost on a node of this price
     Cost(CostArgs),
     /// Write a first run of your own service, for this cluster
-    Init(InitArgs),
+    Init(Box<InitArgs>),
     /// Check whether the installation works, and what presets lack on which nodes
     Check(CheckArgs),
     /// Follow, start and compare runs in the browser

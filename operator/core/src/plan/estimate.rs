@@ -23,7 +23,7 @@ const SAMPLE_SECONDS: u64 = 2;
 const FURTHER_POD_SECONDS: u64 = 1;
 /// A density step: pods that come up together, a short load, and the wait for memory statistics. In
 /// addition, each pod costs one second in total.
-const STEP_SECONDS: u64 = 6;
+const STEP_SECONDS: u64 = 4;
 
 /// Before the scout has found a peak, this one is assumed: with a higher one the lowest rungs have their
 /// requests sooner. A climb that ends before its last rung takes less, too.
