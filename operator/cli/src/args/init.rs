@@ -172,25 +172,13 @@ pub fn header(text: &str) -> Result<Header, String> {
     reason.map_or(Ok(header), |why| Err(why.to_owned()))
 }
 
-/// Returns the environment variable, or what is wrong with it.
+/// Returns the environment variable, or what is wrong with it. Which names are allowed is a rule of the run, which `plan` checks.
 pub fn variable(text: &str) -> Result<EnvVar, String> {
-    let Some((name, value)) = text.split_once('=') else {
+    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
         return Err(format!(
             "'{text}' is no variable: write it like WORKERS=4, and WORKERS= for an empty one"
         ));
     };
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let begins_right = !name.starts_with(|c: char| c.is_ascii_digit());
-    if name.is_empty() || !begins_right || !name.chars().all(is_name) {
-        return Err(format!(
-            "'{name}' names no variable: use letters, digits, _, - and ., and do not begin with a digit"
-        ));
-    }
-    if name.starts_with("WASMBENCH_") {
-        return Err(format!(
-            "'{name}' is reserved, as all names that begin with WASMBENCH_: choose another name"
-        ));
-    }
     Ok(EnvVar {
         name: name.to_owned(),
         value: value.to_owned(),
@@ -225,7 +213,7 @@ mod tests {
         }
         let options = variable("OPTIONS=a=b c").unwrap();
         assert_eq!((&*options.name, &*options.value), ("OPTIONS", "a=b c"));
-        for wrong in ["WORKERS", "=4", "4A=1", "A B=1", "WASMBENCH_A=1"] {
+        for wrong in ["WORKERS", "=4"] {
             assert!(variable(wrong).is_err(), "{wrong}");
         }
     }

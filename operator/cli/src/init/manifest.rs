@@ -209,14 +209,15 @@ fn settings(command: &[String], args: &[String], env: &[EnvVar]) -> String {
         text.push_str("        env:\n");
     }
     for EnvVar { name, value } in env {
-        let _ = writeln!(
-            text,
-            "          - {{name: {}, value: {}}}",
-            quoted(name),
-            quoted(value)
-        );
+        text.push_str(&named(10, name, value));
     }
     text
+}
+
+/// An entry of a list of names with values, indented by so many columns.
+fn named(indent: usize, name: &str, value: &str) -> String {
+    let (name, value) = (quoted(name), quoted(value));
+    format!("{:indent$}- {{name: {name}, value: {value}}}\n", "")
 }
 
 /// The path of what is sent, what else of it differs from a plain request, and the beginning of what is expected.
@@ -241,12 +242,7 @@ pub(super) fn sent(request: &Request, variant: &str) -> String {
         text.push_str("      headers:\n");
     }
     for Header { name, value } in headers {
-        let _ = writeln!(
-            text,
-            "        - {{name: {}, value: {}}}",
-            quoted(name),
-            quoted(value)
-        );
+        text.push_str(&named(8, name, value));
     }
     if let Some(body) = body {
         let _ = writeln!(text, "      body: {}", quoted(body));
