@@ -30,9 +30,17 @@ pub(super) fn next(
         return None;
     }
     match seen.upstream() {
+        None if probe.is_some() => Some(lost(seen, trial)),
         None => Some(missing(run, seen, trial, now)),
         Some(pod) => pending(seen, trial, pod, now),
     }
+}
+
+/// A probe is given the address of one that runs: what it uses is gone once another is on its way.
+fn lost(seen: &Observed, trial: &TrialId) -> Next {
+    let message = "the echo server ended while the trial used it: see its pod's log";
+    let failure = Failure::new(FailureReason::UpstreamLost, message);
+    fail(trial, failure, subject_of(seen, trial))
 }
 
 fn unavailable(seen: &Observed, trial: &TrialId, message: impl Into<String>) -> Next {
@@ -42,13 +50,6 @@ fn unavailable(seen: &Observed, trial: &TrialId, message: impl Into<String>) -> 
 
 /// No echo server works.
 fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let (probe, _) = again::probes(seen, trial);
-    let subject = subject_of(seen, trial);
-    if probe.is_some() {
-        let message = "the echo server ended while the trial used it: see its pod's log";
-        let failure = Failure::new(FailureReason::UpstreamLost, message);
-        return fail(trial, failure, subject);
-    }
     let ended = seen.upstreams.len();
     if ended > RESTARTS {
         let message = format!(
@@ -58,7 +59,8 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         return unavailable(seen, trial, message);
     }
     // A subject is given the address when it is created.
-    if let Some(subject) = subject.filter(|subject| subject.pod.deleting.is_none()) {
+    if let Some(subject) = subject_of(seen, trial).filter(|subject| subject.pod.deleting.is_none())
+    {
         let step = Step::remove_subject(&subject.pod);
         let message = format!("removing a pod of {trial} that uses an earlier echo server");
         return Next::waiting(message, Wake::Now).by(step);
@@ -92,6 +94,7 @@ fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> O
     let deadline = since(pod.created, START);
     match &pod.state {
         PodState::Running if pod.ip.is_some() => None,
+        _ if again::probes(seen, trial).0.is_some() => Some(lost(seen, trial)),
         _ if now < deadline => waiting(deadline),
         state @ (PodState::Pending(_) | PodState::Running | PodState::Ended { .. }) => {
             let message = format!(

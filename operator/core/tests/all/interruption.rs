@@ -5,6 +5,7 @@ use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, S
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
+use wasmbench_model::wire::failure::FailureReason;
 
 use crate::common;
 use crate::nodes::{holding, seen};
@@ -138,6 +139,23 @@ fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
         matches!(steps[..], [Step::RecordFailure { .. }]),
         "{steps:?}"
     );
+}
+
+#[test]
+fn a_probe_does_not_wait_for_the_echo_server_that_follows_its_own() {
+    let run = common::validated();
+    let mut seen = holding(&run);
+    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    seen.probes = vec![probe(&run, "probe", "subject")];
+    seen.upstreams = vec![
+        pod("echo", NOW, ended(137)),
+        pod("echo-again", after(7), PodState::Pending(None)),
+    ];
+    let steps = plan(&run, &seen, after(20)).steps;
+    let [Step::RecordFailure { failure, .. }] = &steps[..] else {
+        panic!("{steps:?}");
+    };
+    assert_eq!(failure.reason, FailureReason::UpstreamLost);
 }
 
 #[test]
