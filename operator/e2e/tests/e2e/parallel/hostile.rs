@@ -1,5 +1,5 @@
 //! What a tenant may try to get beyond their namespace, and what somebody may try with a stolen
-//! token: [the tables](../../../../../docs/security.md).
+//! token: [the threat model](../../../../../docs/security.md).
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, ResourceQuota};
