@@ -54,13 +54,13 @@ impl PublishedTurns {
     }
 
     /// The turn of the run with this uid.
-    pub fn of(&self, run_uid: &str) -> Option<Turn> {
+    pub fn turn(&self, run_uid: &str) -> Option<Turn> {
         self.state().of.get(run_uid).cloned()
     }
 
     /// Whether no node takes the run with this uid now, as its turn has it.
     pub fn lacks_node(&self, run_uid: &str) -> bool {
-        let turn = self.of(run_uid);
+        let turn = self.turn(run_uid);
         turn.is_some_and(|turn| match turn.outlook {
             Outlook::Unavailable(_) | Outlook::Unmatched(_) | Outlook::Later(None) => true,
             Outlook::Free(_) | Outlook::Later(Some(_)) => false,
@@ -263,12 +263,12 @@ mod tests {
         let (published, mut cluster) = (PublishedTurns::default(), cluster(1, true));
         publish(&published, &cluster, false);
         assert!(matches!(
-            published.of("0").unwrap().outlook,
+            published.turn("0").unwrap().outlook,
             Outlook::Free(_)
         ));
         cluster.leases[0].holder = Some("0".into());
         assert_eq!(publish(&published, &cluster, false), News::default());
-        assert_eq!(published.of("0"), None);
+        assert_eq!(published.turn("0"), None);
         assert!(published.know("0"));
     }
 
@@ -318,9 +318,9 @@ mod tests {
         let claim = cluster.leases[0].clone();
         publish(&published, &cluster, false);
         published.retract("0", "bench-1", None);
-        assert!(published.of("0").is_some(), "it was another claim");
+        assert!(published.turn("0").is_some(), "it was another claim");
         published.retract("0", "bench-1", Some(&claim));
-        assert_eq!(published.of("0"), None);
+        assert_eq!(published.turn("0"), None);
         cluster.leases[0].resource_version = Some("2".into());
         assert_eq!(publish(&published, &cluster, false).woken, ["0"]);
     }

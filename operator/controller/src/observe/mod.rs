@@ -45,7 +45,7 @@ pub use rights::forbidden;
 /// What matters for a run that only waits for its turn and has nothing in the cluster, without reading
 /// anything. `None` if that may not be so.
 pub fn waiting(context: &Context, written: &BenchmarkRun, run: &ValidatedRun) -> Option<Observed> {
-    let turn = context.turns.of(&run.uid)?;
+    let turn = context.turns.turn(&run.uid)?;
     let waits = matches!(turn.outlook, Outlook::Later(_) | Outlook::Unavailable(_));
     let is_alone = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
     is_alone.then(|| Observed {
@@ -74,7 +74,7 @@ pub async fn observe(
     let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
     let held = leases.iter().find(mine).map(|lease| lease.node.clone());
     let may_take = held.is_none() && !run.spec.suspend;
-    let turn = context.turns.of(&run.uid).filter(|_| may_take);
+    let turn = context.turns.turn(&run.uid).filter(|_| may_take);
     let node = held.unwrap_or_default();
     let targets = targets::read(context, run, &leases, &node).await?;
     context.note_templates(&run.uid, &targets.templates);

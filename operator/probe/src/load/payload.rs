@@ -61,10 +61,10 @@ impl<'a> Echo<'a> {
             headers: vec![],
             body: Some(SentBody::Generated { bytes, seed }),
         };
-        let body = body::of(&sent, &settings.bodies)?;
+        let body = body::bytes(&sent, &settings.bodies)?;
         let origin = Origin::new(request.address, request.port, request.scheme);
-        let target =
-            Target::of(origin, &sent, body).map_err(|error| request::bad(error.to_string()))?;
+        let target = Target::from_sent(origin, &sent, body)
+            .map_err(|error| request::bad(error.to_string()))?;
         let body = target.body.as_deref().unwrap_or_default();
         Ok(Self {
             expected: [request.body_prefix.as_bytes(), body].concat(),

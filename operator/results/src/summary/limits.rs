@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    fn of(resources: [serde_json::Value; 2]) -> Vec<VariantLimits> {
+    fn limits_of(resources: [serde_json::Value; 2]) -> Vec<VariantLimits> {
         let [one, other] = resources;
         let spec = json!({
             "variants": [
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn limits_are_listed_for_all_variants_as_soon_as_one_has_its_own() {
-        assert_eq!(of([json!(null), json!(null)]), []);
-        let found = of([json!({"limits": {"cpu": "1500m"}}), json!(null)]);
+        assert_eq!(limits_of([json!(null), json!(null)]), []);
+        let found = limits_of([json!({"limits": {"cpu": "1500m"}}), json!(null)]);
         let words: Vec<String> = found.iter().map(VariantLimits::words).collect();
         assert_eq!(words, ["1500m CPU, 512Mi", "no CPU limit, 512Mi"]);
         assert_eq!(found[0].cores(), Some(1.5));

@@ -104,7 +104,7 @@ pub struct Framing {
 
 impl Framing {
     /// The framing of an answer to a request with this method.
-    pub fn of(method: Method) -> Self {
+    pub fn new(method: Method) -> Self {
         Self {
             is_of_head: method == Method::Head,
             ..Self::default()
