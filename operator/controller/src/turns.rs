@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
-use wasmbench_core::observed::{Candidate, LeaseSeen, Outlook, Turn};
+use wasmbench_core::observed::{Candidate, ObservedLease, Outlook, Turn};
 use wasmbench_core::queue::Turns;
 
 /// The turns of all waiting runs.
@@ -21,7 +21,7 @@ pub struct PublishedTurns {
 struct State {
     /// By the uid of the run.
     of: HashMap<String, Turn>,
-    gone: Vec<LeaseSeen>,
+    gone: Vec<ObservedLease>,
     /// Uids of all runs that the queue has seen, whether or not they wait.
     known: HashSet<String>,
     /// Uids of runs that look for what they have in the cluster, or have looked and wait for nothing but
@@ -74,7 +74,7 @@ impl PublishedTurns {
     }
 
     /// Claims of nobody on nodes that are gone.
-    pub fn gone(&self) -> Vec<LeaseSeen> {
+    pub fn gone(&self) -> Vec<ObservedLease> {
         self.state().gone.clone()
     }
 
@@ -133,7 +133,7 @@ impl PublishedTurns {
 
     /// Notes that somebody else was faster than the run with this uid, to which this claim on this node was
     /// free. The next turn is published once the queue has heard of that.
-    pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&LeaseSeen>) {
+    pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&ObservedLease>) {
         let mut state = self.state();
         let is_it = |one: &Candidate| one.node == node && one.lease.as_ref() == claim;
         let is_old = |turn: &Turn| match &turn.outlook {
@@ -189,7 +189,7 @@ impl PublishedTurns {
 
 #[cfg(test)]
 mod tests {
-    use wasmbench_core::observed::{NodeSeen, RunSeen, Standing};
+    use wasmbench_core::observed::{ObservedNode, ObservedRun, Standing};
     use wasmbench_core::queue::{Cluster, turns};
 
     use super::*;
@@ -198,7 +198,7 @@ mod tests {
 
     /// So many runs of ten minutes, which wait for one node. The first holds it, unless it is free.
     fn cluster(runs: u32, is_free: bool) -> Cluster {
-        let run = |number: u32| RunSeen {
+        let run = |number: u32| ObservedRun {
             uid: number.to_string(),
             name: format!("team-a/run-{number:04}"),
             created: NOW + jiff::SignedDuration::from_secs(number.into()),
@@ -206,7 +206,7 @@ mod tests {
             demands: wasmbench_core::observed::Demands::default(),
             seconds: 600,
         };
-        let lease = LeaseSeen {
+        let lease = ObservedLease {
             node: "bench-1".into(),
             holder: (!is_free).then(|| "0".to_owned()),
             resource_version: None,
@@ -214,10 +214,10 @@ mod tests {
         };
         Cluster {
             runs: (0..runs).map(run).collect(),
-            nodes: vec![NodeSeen {
+            nodes: vec![ObservedNode {
                 name: "bench-1".into(),
                 ready: true,
-                ..NodeSeen::default()
+                ..ObservedNode::default()
             }],
             leases: vec![lease],
             ..Cluster::default()

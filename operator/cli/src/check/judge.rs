@@ -6,7 +6,7 @@ use wasmbench_model::wire::request::MeterLevel;
 
 use crate::check::finding::{Finding, State};
 use crate::check::reach::blocking_policies;
-use crate::check::seen::{Answer, OperatorSeen, Seen};
+use crate::check::seen::{Answer, ObservedInstallation, ObservedOperator};
 
 /// What the API server must serve.
 const RESOURCES: [&str; 2] = ["benchmarkruns", "benchmarkschedules"];
@@ -28,7 +28,7 @@ pub const SCALE: &str = "scale";
 const REFUSING: [&str; 2] = ["baseline", "restricted"];
 
 /// All findings except those about presets.
-pub fn installation(seen: &Seen) -> Vec<Finding> {
+pub fn installation(seen: &ObservedInstallation) -> Vec<Finding> {
     let operator = the_operator(&seen.operators);
     let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
     found.extend(no_namespace(seen));
@@ -47,7 +47,7 @@ pub fn installation(seen: &Seen) -> Vec<Finding> {
 }
 
 /// The operator, if there is exactly one.
-fn the_operator(operators: &Answer<Vec<OperatorSeen>>) -> Option<&OperatorSeen> {
+fn the_operator(operators: &Answer<Vec<ObservedOperator>>) -> Option<&ObservedOperator> {
     match operators.as_deref() {
         Ok([one]) => Some(one),
         Ok(_) | Err(_) => None,
@@ -75,7 +75,7 @@ fn api(resources: &Answer<Vec<String>>) -> Finding {
     Finding::needed(what, State::Missing, found, remedy)
 }
 
-fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
+fn operator_finding(operators: &Answer<Vec<ObservedOperator>>) -> Finding {
     let what = "operator";
     let all = match operators {
         Ok(all) => all.as_slice(),
@@ -85,7 +85,7 @@ fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
             return Finding::needed(what, State::Unknown, why.clone(), remedy);
         }
     };
-    let name = |one: &OperatorSeen| format!("{}/{}", one.namespace, one.name);
+    let name = |one: &ObservedOperator| format!("{}/{}", one.namespace, one.name);
     match all {
         [] => {
             let remedy = "helm install wasmbench charts/wasmbench --namespace wasmbench-system";
@@ -109,7 +109,7 @@ fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
     }
 }
 
-fn available(what: &str, operator: &OperatorSeen, name: &str) -> Finding {
+fn available(what: &str, operator: &ObservedOperator, name: &str) -> Finding {
     let version = operator.version.as_deref().unwrap_or("of unknown version");
     let mut finding = Finding::ok(what, format!("{name} {version}"));
     if version != VERSION {
@@ -119,7 +119,7 @@ fn available(what: &str, operator: &OperatorSeen, name: &str) -> Finding {
     finding
 }
 
-fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
+fn policies(seen: &ObservedInstallation, operator: &ObservedOperator) -> Finding {
     let what = "admission policies";
     if seen
         .config
@@ -152,7 +152,7 @@ fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
 
 /// Probes are Jobs that start with each trial. All that can be checked in advance is whether their
 /// namespace allows them.
-fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
+fn probes(seen: &ObservedInstallation, operator: &ObservedOperator) -> Finding {
     let what = "probes";
     let sees_nothing = seen
         .config
@@ -188,7 +188,7 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
 }
 
 /// A namespace that does not exist. Where namespaces may not be read, the rights in it are what counts.
-fn no_namespace(seen: &Seen) -> Option<Finding> {
+fn no_namespace(seen: &ObservedInstallation) -> Option<Finding> {
     let missing = seen.namespace_exists.as_ref().is_ok_and(|exists| !exists);
     missing.then(|| {
         let found = format!("there is no namespace {}", seen.namespace);
@@ -198,7 +198,7 @@ fn no_namespace(seen: &Seen) -> Option<Finding> {
 }
 
 /// A namespace in which no run is followed.
-fn not_followed(seen: &Seen) -> Option<Finding> {
+fn not_followed(seen: &ObservedInstallation) -> Option<Finding> {
     let namespace = &seen.namespace;
     let config = seen
         .config
@@ -215,7 +215,7 @@ fn not_followed(seen: &Seen) -> Option<Finding> {
 
 /// NetworkPolicies that may keep probes from the pods of runs. Whether they are enforced depends on
 /// the network plugin, so that runs may work all the same.
-fn network(seen: &Seen, operator_namespace: Option<&str>) -> Option<Finding> {
+fn network(seen: &ObservedInstallation, operator_namespace: Option<&str>) -> Option<Finding> {
     let what = "NetworkPolicies";
     let policies = match &seen.network_policies {
         Ok(policies) => policies,

@@ -8,14 +8,14 @@ use wasmbench_core::subject::{SubjectSpec, subject};
 
 use crate::assumed;
 use crate::check::finding::{Finding, State};
-use crate::check::seen::{NodeSeen, RuntimeClassSeen, Seen};
+use crate::check::seen::{ObservedInstallation, ObservedNode, ObservedRuntimeClass};
 
 /// The number of nodes listed by name; further ones are only counted.
 const MAX_NAMED: usize = 4;
 
 /// One finding for the presets that need no `RuntimeClass`, one for each `RuntimeClass` that others
 /// need, and one for each preset that a setting forbids.
-pub fn presets(seen: &Seen) -> Vec<Finding> {
+pub fn presets(seen: &ObservedInstallation) -> Vec<Finding> {
     let config = seen.config.clone().unwrap_or_else(|_| assumed::config());
     let all =
         Preset::iter().filter_map(|preset| Some((preset, subject(&variant(preset), &config)?)));
@@ -63,7 +63,7 @@ fn variant(preset: Preset) -> Variant {
 }
 
 fn runtime_class(
-    seen: &Seen,
+    seen: &ObservedInstallation,
     class: &str,
     presets: &str,
     allowed: &BTreeMap<String, String>,
@@ -93,7 +93,12 @@ fn runtime_class(
     }
 }
 
-fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeSeen]) -> Finding {
+fn on_nodes(
+    what: &str,
+    presets: &str,
+    class: &ObservedRuntimeClass,
+    nodes: &[&ObservedNode],
+) -> Finding {
     let handler = &class.handler;
     if nodes.is_empty() {
         let remedy = "label the nodes that have the shim, or correct scheduling.nodeSelector of the RuntimeClass";

@@ -15,7 +15,7 @@ use crate::dashboard::watched::Watched;
 use crate::error::Error;
 use crate::init::{self, manifest::ClusterView};
 use crate::plan::cluster::{Written, look, look_at_scaled};
-use crate::plan::obstacles::{ClusterSeen, obstacles};
+use crate::plan::obstacles::{ObservedCluster, obstacles};
 use crate::plan::{self, Earlier};
 
 /// How long a look at the cluster counts: a plan follows the typing, and its requests may disturb what is measured.
@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(10);
 struct Looked {
     namespace: String,
     at: Instant,
-    seen: ClusterSeen,
+    seen: ObservedCluster,
 }
 
 /// The data behind the pages.
@@ -101,7 +101,7 @@ impl Dashboard {
         }
     }
 
-    async fn seen_for(&self, run: &BenchmarkRun) -> Result<ClusterSeen, Error> {
+    async fn seen_for(&self, run: &BenchmarkRun) -> Result<ObservedCluster, Error> {
         let namespace = run.namespace();
         let cluster = self
             .cluster
@@ -110,7 +110,7 @@ impl Dashboard {
         look_at_scaled(seen, &cluster, &run.spec, &Written::new()).await
     }
 
-    async fn looked_at(&self, cluster: &Cluster) -> Result<ClusterSeen, Error> {
+    async fn looked_at(&self, cluster: &Cluster) -> Result<ObservedCluster, Error> {
         let mut looked = self.looked.lock().await;
         let is_known = |known: &&Looked| {
             known.namespace == cluster.namespace() && known.at.elapsed() < LOOK_AGAIN

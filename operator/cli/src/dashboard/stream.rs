@@ -12,7 +12,7 @@ use maud::Markup;
 use tokio::sync::watch;
 
 use crate::dashboard::state::Dashboard;
-use crate::dashboard::watched::Seen;
+use crate::dashboard::watched::ObservedRuns;
 
 /// Parts of a page by the id of their element.
 pub type Regions = Vec<(&'static str, Markup)>;
@@ -28,7 +28,7 @@ struct Sender<V, F> {
     version: V,
     regions: F,
     seen: Option<Version>,
-    changes: watch::Receiver<Seen>,
+    changes: watch::Receiver<ObservedRuns>,
     sent: BTreeMap<&'static str, String>,
     waiting: VecDeque<sse::Event>,
 }
@@ -41,7 +41,7 @@ pub fn events<V, F, Made>(
     regions: F,
 ) -> Sse<impl Stream<Item = Event>>
 where
-    V: Fn(&Seen) -> Version + Send + 'static,
+    V: Fn(&ObservedRuns) -> Version + Send + 'static,
     F: Fn(Arc<Dashboard>) -> Made + Send + 'static,
     Made: Future<Output = Regions> + Send,
 {
@@ -63,7 +63,7 @@ where
 
 impl<V, F, Made> Sender<V, F>
 where
-    V: Fn(&Seen) -> Version,
+    V: Fn(&ObservedRuns) -> Version,
     F: Fn(Arc<Dashboard>) -> Made,
     Made: Future<Output = Regions> + Send,
 {

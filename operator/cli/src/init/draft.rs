@@ -6,7 +6,7 @@ use wasmbench_api::run::{EnvVar, Header, Method};
 
 use crate::args::InitArgs;
 use crate::args::init::{USUAL_PORT, USUAL_STATUS};
-use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
+use crate::check::seen::{Answer, ObservedNode, ObservedRuntimeClass};
 
 /// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
 const WASM: [&str; 4] = ["wasm", "spin", "slight", "wws"];
@@ -19,9 +19,9 @@ const MAX_NAME: usize = 40;
 #[derive(Clone, Debug)]
 pub struct ClusterView {
     /// Its RuntimeClasses by name.
-    pub classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
+    pub classes: Answer<BTreeMap<String, ObservedRuntimeClass>>,
     /// Its nodes.
-    pub nodes: Answer<Vec<NodeSeen>>,
+    pub nodes: Answer<Vec<ObservedNode>>,
 }
 
 impl ClusterView {
@@ -145,7 +145,7 @@ impl Draft {
     }
 
     /// The RuntimeClass of the Wasm image, as far as it is known.
-    pub(super) fn class(&self) -> Option<&RuntimeClassSeen> {
+    pub(super) fn class(&self) -> Option<&ObservedRuntimeClass> {
         let wasm = self.wasm.as_ref()?;
         self.view.classes.as_ref().ok()?.get(&wasm.class)
     }

@@ -8,15 +8,15 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_core::scale::Target;
 
 use crate::assumed;
-use crate::check::seen::{Answer, ObjectSeen};
+use crate::check::seen::{Answer, ObservedObject};
 use crate::check::{read, rights};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::plan::earlier::{Earlier, earlier};
-use crate::plan::obstacles::{ClusterSeen, Scalable, as_written};
+use crate::plan::obstacles::{ObservedCluster, Scalable, as_written};
 
 /// Objects of a file by kind and name, as they will be.
-pub type Written = BTreeMap<(String, String), ObjectSeen>;
+pub type Written = BTreeMap<(String, String), ObservedObject>;
 
 /// The objects of a file that runs could scale.
 pub fn written(objects: &[Value]) -> Written {
@@ -32,7 +32,7 @@ pub fn written(objects: &[Value]) -> Written {
 pub struct Namespaces {
     cluster: Cluster,
     written: Written,
-    known: BTreeMap<String, (Vec<Earlier>, ClusterSeen)>,
+    known: BTreeMap<String, (Vec<Earlier>, ObservedCluster)>,
 }
 
 impl Namespaces {
@@ -46,7 +46,10 @@ impl Namespaces {
     }
 
     /// The earlier runs of the namespace that `run` goes to, and what the user may see there.
-    pub async fn read(&mut self, run: &BenchmarkRun) -> Result<(Vec<Earlier>, ClusterSeen), Error> {
+    pub async fn read(
+        &mut self,
+        run: &BenchmarkRun,
+    ) -> Result<(Vec<Earlier>, ObservedCluster), Error> {
         let namespace = run.namespace();
         let namespace = namespace.unwrap_or_else(|| self.cluster.namespace().to_owned());
         let cluster = self.cluster.at(&namespace);
@@ -64,13 +67,13 @@ impl Namespaces {
 }
 
 /// The cluster, but for objects that runs scale.
-pub async fn look(cluster: &Cluster) -> Result<ClusterSeen, Error> {
+pub async fn look(cluster: &Cluster) -> Result<ObservedCluster, Error> {
     let seen = read::read(cluster, None).await?;
     let cold_starts = match &seen.config {
         Ok(config) => rights::cold_starts(cluster, config).await?,
         Err(why) => Err(why.clone()),
     };
-    Ok(ClusterSeen {
+    Ok(ObservedCluster {
         seen,
         cold_starts,
         quotas: read::quotas(cluster).await?,
@@ -80,11 +83,11 @@ pub async fn look(cluster: &Cluster) -> Result<ClusterSeen, Error> {
 
 /// The same with the objects that a run of this spec scales. Those of the file itself need not be there yet.
 pub async fn look_at_scaled(
-    mut seen: ClusterSeen,
+    mut seen: ObservedCluster,
     cluster: &Cluster,
     spec: &BenchmarkRunSpec,
     written: &Written,
-) -> Result<ClusterSeen, Error> {
+) -> Result<ObservedCluster, Error> {
     let variants = spec.variants.iter();
     let scales = variants.filter_map(|variant| variant.scale.as_ref());
     let targets: BTreeSet<Target> = scales.filter_map(|scale| seen.target(scale)).collect();
@@ -107,11 +110,11 @@ pub async fn look_at_scaled(
 }
 
 /// The object as the file has it.
-fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a ObjectSeen> {
+fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a ObservedObject> {
     written.get(&(target.kind.clone(), target.name.clone()))
 }
 
-fn is_missing(object: &Answer<ObjectSeen>) -> bool {
+fn is_missing(object: &Answer<ObservedObject>) -> bool {
     object
         .as_ref()
         .is_ok_and(|found| found.target.uid.is_none())

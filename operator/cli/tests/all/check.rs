@@ -8,7 +8,9 @@ use kube::Client;
 use kube::client::Body;
 use kubectl_wasmbench::check::finding::{Finding, State, text};
 use kubectl_wasmbench::check::judge::{POLICIES, SCALE};
-use kubectl_wasmbench::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use kubectl_wasmbench::check::seen::{
+    ObservedInstallation, ObservedNode, ObservedOperator, ObservedRuntimeClass,
+};
 use kubectl_wasmbench::check::{findings, judge, presets};
 use kubectl_wasmbench::cluster::Cluster;
 use kubectl_wasmbench::error::Error;
@@ -239,20 +241,20 @@ fn all_policies() -> impl Iterator<Item = &'static str> {
 }
 
 /// What an administrator sees of a cluster with everything.
-fn seen() -> Seen {
+fn seen() -> ObservedInstallation {
     let class = |handler: &str| {
-        let seen = RuntimeClassSeen {
+        let seen = ObservedRuntimeClass {
             handler: handler.to_owned(),
-            ..RuntimeClassSeen::default()
+            ..ObservedRuntimeClass::default()
         };
         (handler.to_owned(), seen)
     };
     let handlers = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    Seen {
+    ObservedInstallation {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
-        operators: Ok(vec![OperatorSeen {
+        operators: Ok(vec![ObservedOperator {
             namespace: "wasmbench-system".into(),
             name: "wasmbench".into(),
             version: Some(VERSION.into()),
@@ -266,15 +268,15 @@ fn seen() -> Seen {
         rights: vec![("start runs", Ok(true))],
         network_policies: Ok(vec![]),
         runtime_classes: Ok([class("wasmtime"), class("wasmedge")].into()),
-        nodes: Ok(vec![NodeSeen {
+        nodes: Ok(vec![ObservedNode {
             name: "node-1".into(),
             handlers: handlers(&["runc", "wasmtime", "wasmedge"]),
-            ..NodeSeen::default()
+            ..ObservedNode::default()
         }]),
     }
 }
 
-fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
+fn installation(change: impl Fn(&mut ObservedInstallation)) -> Vec<Finding> {
     let mut seen = seen();
     change(&mut seen);
     judge::installation(&seen)
@@ -282,7 +284,7 @@ fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
 
 #[test]
 fn every_missing_part_fails_with_its_remedy() {
-    type Change = fn(&mut Seen);
+    type Change = fn(&mut ObservedInstallation);
     let cases: [(Change, &str, &str); 9] = [
         (
             |seen| seen.namespace_exists = Ok(false),
@@ -396,10 +398,10 @@ fn a_version_other_than_the_plugins_is_reported() {
 fn a_node_without_the_handler_is_named_and_one_with_other_labels_ignored() {
     let mut seen = seen();
     let nodes = seen.nodes.as_mut().unwrap();
-    nodes.push(NodeSeen {
+    nodes.push(ObservedNode {
         name: "node-2".into(),
         handlers: Some(["runc".to_owned()].into()),
-        ..NodeSeen::default()
+        ..ObservedNode::default()
     });
     let found = presets::presets(&seen);
     let class = finding(&found, "RuntimeClass wasmtime");

@@ -26,7 +26,7 @@ use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::observed::{Observed, PodSeen};
+use wasmbench_core::observed::{Observed, ObservedPod};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
@@ -295,7 +295,7 @@ fn upstream_of<'a>(
     run: &ValidatedRun,
     observed: &'a Observed,
     trial: &TrialId,
-) -> Option<&'a PodSeen> {
+) -> Option<&'a ObservedPod> {
     observed.upstream().filter(|_| run.has_upstream(trial))
 }
 

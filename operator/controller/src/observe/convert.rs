@@ -18,7 +18,8 @@ use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+    JobEnd, ObservedLease, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject,
+    ObservedTaint, PodState, Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::{Likeness, compare_pod, likeness};
@@ -41,7 +42,7 @@ const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 
 /// The run's subjects; `node` is the one that the run holds.
-pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
+pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<ObservedSubject> {
     let seen = |pod| {
         let mut seen = subject_seen(pod)?;
         let desired = desired_subject(run, &seen.trial, node);
@@ -55,24 +56,29 @@ pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen
 }
 
 /// Pods that a cold-start or density probe has not removed yet.
-pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
+pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<ObservedSubject> {
     with_role(pods, run, labels::COMPONENT_COLD_SUBJECT)
         .filter_map(subject_seen)
         .collect()
 }
 
-fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
-    Some(SubjectSeen {
+fn subject_seen(pod: &Pod) -> Option<ObservedSubject> {
+    Some(ObservedSubject {
         trial: trial_of(&pod.metadata)?,
         pod: pod_seen(pod)?,
     })
 }
 
 /// The run's echo servers; `node` is the one that the run holds.
-pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
+pub fn upstreams(
+    pods: &[Pod],
+    run: &ValidatedRun,
+    images: &Images,
+    node: &str,
+) -> Vec<ObservedPod> {
     let desired = upstream_pod(run, images, node, 0);
     let seen = |pod| {
-        Some(PodSeen {
+        Some(ObservedPod {
             likeness: likeness(&desired, pod),
             ..pod_seen(pod)?
         })
@@ -98,11 +104,11 @@ fn with_role<'a>(
 
 /// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe that is being
 /// deleted: it may still use the node.
-pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
+pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ObservedProbe> {
     let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
     let from_job = |job: &Job| {
         let name = job.name_any();
-        Some(ProbeSeen {
+        Some(ObservedProbe {
             trial: trial_of(&job.metadata)?,
             subject_uid: job
                 .annotations()
@@ -126,7 +132,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             return None;
         }
         let trial = trial_of(&pod.metadata)?;
-        Some(ProbeSeen {
+        Some(ObservedProbe {
             trial,
             job,
             uid: String::new(),
@@ -144,10 +150,10 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
 }
 
 /// The pod of `job`, compared with what the Job asks for.
-fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
+fn probe_seen(job: &Job, pod: &Pod) -> Option<ObservedPod> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
     let desired: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
-    Some(PodSeen {
+    Some(ObservedPod {
         likeness: desired
             .map(|desired| compare_pod(desired, pod))
             .unwrap_or_default(),
@@ -180,9 +186,9 @@ fn created(meta: &ObjectMeta) -> Timestamp {
 }
 
 /// A pod as plain data, without what was requested.
-pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
+pub fn pod_seen(pod: &Pod) -> Option<ObservedPod> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
-    Some(PodSeen {
+    Some(ObservedPod {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
         created: created(&pod.metadata),
@@ -262,7 +268,7 @@ pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<
 }
 
 /// A node as plain data.
-pub fn node(node: &Node) -> NodeSeen {
+pub fn node(node: &Node) -> ObservedNode {
     let spec = node.spec.as_ref();
     let conditions = node.status.as_ref().and_then(|s| s.conditions.as_ref());
     let ready = conditions
@@ -270,14 +276,14 @@ pub fn node(node: &Node) -> NodeSeen {
         .flatten()
         .find(|c| c.type_ == "Ready");
     let taints = spec.and_then(|s| s.taints.as_ref()).into_iter().flatten();
-    NodeSeen {
+    ObservedNode {
         name: node.name_any(),
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
             // `ready` and `cordoned` are the same in a shorter form.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
-            .map(|taint| TaintSeen {
+            .map(|taint| ObservedTaint {
                 key: taint.key.clone(),
                 value: taint.value.clone().unwrap_or_default(),
                 effect: taint.effect.clone(),
@@ -305,8 +311,8 @@ pub fn class_labels(class: &RuntimeClass) -> (String, BTreeMap<String, String>) 
 }
 
 /// A claim on a node as plain data.
-pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
-    Some(LeaseSeen {
+pub fn lease(lease: &Lease) -> Option<ObservedLease> {
+    Some(ObservedLease {
         node: lease.annotations().get(labels::NODE)?.clone(),
         holder: lease
             .spec

@@ -2,7 +2,7 @@
 //! whether load may go to it. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
-use wasmbench_core::observed::{PodSeen, PodState};
+use wasmbench_core::observed::{ObservedPod, PodState};
 use wasmbench_core::scale::Target;
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::containers;
@@ -18,10 +18,10 @@ pub fn subject(
     node: &str,
     many: bool,
     allows_host: bool,
-) -> Option<PodSeen> {
+) -> Option<ObservedPod> {
     let seen = pod_seen(pod)?;
     let unfit = unfit(pod, &seen, target, node, many, allows_host);
-    Some(PodSeen {
+    Some(ObservedPod {
         likeness: unfit.map_or(Likeness::Unaltered, Likeness::Altered),
         state: state(pod, seen.state),
         ..seen
@@ -31,7 +31,7 @@ pub fn subject(
 /// Why no load may go to the pod, and what to do.
 fn unfit(
     pod: &Pod,
-    seen: &PodSeen,
+    seen: &ObservedPod,
     target: &Target,
     node: &str,
     many: bool,

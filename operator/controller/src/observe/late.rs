@@ -5,7 +5,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use wasmbench_api::labels;
 use wasmbench_core::build::node_of;
-use wasmbench_core::observed::{LateProbe, LeaseSeen};
+use wasmbench_core::observed::{LateProbe, ObservedLease};
 use wasmbench_core::plan::is_to_remove;
 
 use super::claims;
@@ -30,11 +30,11 @@ pub async fn to_remove(
     context: &Context,
     late: &[Job],
     run_uid: &str,
-    own: &[LeaseSeen],
+    own: &[ObservedLease],
 ) -> Result<Vec<LateProbe>, Error> {
     let mut seen: Vec<LateProbe> = late.iter().filter_map(late_probe).collect();
     let holds = |node: &str| {
-        let is_held = |lease: &LeaseSeen| lease.holder.as_deref() == Some(run_uid);
+        let is_held = |lease: &ObservedLease| lease.holder.as_deref() == Some(run_uid);
         own.iter().any(|lease| lease.node == node && is_held(lease))
     };
     // Who holds the node of its own probe is read, not taken from a watch, which may be behind: the probe is
@@ -113,7 +113,7 @@ mod tests {
             "spec": { "template": { "spec": { "containers": [], "nodeName": "bench-1" } } },
         });
         let late: Vec<Job> = vec![serde_json::from_value(job).unwrap()];
-        let claim = LeaseSeen {
+        let claim = ObservedLease {
             node: "bench-1".into(),
             holder: Some("holder".into()),
             resource_version: None,

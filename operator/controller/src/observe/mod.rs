@@ -25,7 +25,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::{component_selector, selector};
 use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::unmatched_since;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedNode, Outlook};
 use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::scout::Scouted;
@@ -71,7 +71,7 @@ pub async fn observe(
         forbidden(context, run),
         bodies::digests(context, written, run),
     )?;
-    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
+    let mine = |lease: &&ObservedLease| lease.holder.as_deref() == Some(&run.uid);
     let held = leases.iter().find(mine).map(|lease| lease.node.clone());
     let may_take = held.is_none() && !run.spec.suspend;
     let turn = context.turns.turn(&run.uid).filter(|_| may_take);
@@ -186,7 +186,7 @@ fn of_run<K: ResourceExt>(objects: Vec<K>, run_uid: &str) -> Vec<K> {
 
 /// The claims on nodes that are `wanted`. A pass needs those that its run has, or was the last to have: the
 /// others are the queue's business.
-async fn claims(context: &Context, wanted: &str) -> Result<Vec<LeaseSeen>, Error> {
+async fn claims(context: &Context, wanted: &str) -> Result<Vec<ObservedLease>, Error> {
     let api: Api<Lease> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     let list = api
@@ -255,7 +255,7 @@ async fn runtime_classes(context: &Context) -> Result<RuntimeClassLabels, Error>
     Ok(list.items.iter().map(convert::class_labels).collect())
 }
 
-async fn node(context: &Context, name: &str) -> Result<Option<NodeSeen>, Error> {
+async fn node(context: &Context, name: &str) -> Result<Option<ObservedNode>, Error> {
     let api: Api<Node> = Api::all(context.client.clone());
     let found = api.get_opt(name).await.map_err(failed("the node"))?;
     Ok(found.as_ref().map(convert::node))

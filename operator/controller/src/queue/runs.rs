@@ -8,7 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::{admit, expected_seconds};
 use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::recorded_node;
-use wasmbench_core::observed::{Demands, RunSeen, Standing};
+use wasmbench_core::observed::{Demands, ObservedRun, Standing};
 
 use crate::context::{Context, GuardedRun, meta_of};
 
@@ -46,7 +46,7 @@ impl Runs {
         context: &Context,
         classes: RuntimeClassLabels,
         holders: &HashSet<&str>,
-    ) -> Vec<RunSeen> {
+    ) -> Vec<ObservedRun> {
         if self.classes != classes {
             self.by_uid.clear();
             self.classes = classes;
@@ -123,11 +123,11 @@ impl Runs {
         run: &BenchmarkRun,
         uid: &str,
         is_holder: bool,
-    ) -> Option<RunSeen> {
+    ) -> Option<ObservedRun> {
         let Admitted { demands, seconds } = self.by_uid.get(uid)?.admitted.clone()?;
         let meta = &run.metadata;
         let is_stopped = run.spec.suspend || context.backoff.is_lasting(uid);
-        Some(RunSeen {
+        Some(ObservedRun {
             uid: uid.to_owned(),
             name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
             created: meta.creation_timestamp.as_ref()?.0,

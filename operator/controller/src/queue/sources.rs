@@ -17,7 +17,7 @@ use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::labels;
 use wasmbench_core::demands::RuntimeClassLabels;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen};
+use wasmbench_core::observed::{ObservedLease, ObservedNode};
 
 use crate::context::Context;
 use crate::error::chain;
@@ -82,7 +82,7 @@ impl Sources {
     }
 
     /// All claims on nodes.
-    pub fn leases(&self) -> Vec<LeaseSeen> {
+    pub fn leases(&self) -> Vec<ObservedLease> {
         let leases = self.leases.state();
         leases
             .iter()
@@ -91,7 +91,7 @@ impl Sources {
     }
 
     /// All nodes.
-    pub fn nodes(&self) -> Vec<NodeSeen> {
+    pub fn nodes(&self) -> Vec<ObservedNode> {
         let nodes = self.nodes.state();
         nodes.iter().map(|node| node_seen(node)).collect()
     }
@@ -131,7 +131,7 @@ fn change<K>(event: &WatchResult<K>) -> Option<()> {
 
 /// The changes of nodes that matter: a kubelet also reports that nothing has changed.
 fn changes_of_nodes(events: impl Stream<Item = WatchResult<Node>> + Send + 'static) -> Changes {
-    let mut known: HashMap<String, NodeSeen> = HashMap::new();
+    let mut known: HashMap<String, ObservedNode> = HashMap::new();
     let changes = events.filter_map(move |event| {
         let matters = match &event {
             Ok(Event::Apply(node)) => {

@@ -8,8 +8,8 @@ use kube::Api;
 use kube::api::{DynamicObject, ListParams};
 use wasmbench_api::owner::is_offered;
 use wasmbench_core::scale::{
-    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,
-    template_labels, without_pods,
+    Autoscaler, ObservedTarget, Scaled, Target, is_settling, obstacle, selector, set_by_other,
+    stuck, template_labels, without_pods,
 };
 
 use super::owners::{Owners, Top};
@@ -25,7 +25,7 @@ const ENOUGH: usize = 16;
 #[derive(Default)]
 pub struct Found {
     /// The object.
-    pub seen: TargetSeen,
+    pub seen: ObservedTarget,
     /// Its pods that have not ended; of very many, some.
     pub pods: Vec<Pod>,
     /// The labels that its template demands of a node.
@@ -65,7 +65,7 @@ async fn once(
     let api = api(&context.client, namespace, target);
     let object = if_there(api.get(&target.name).await).map_err(failed)?;
     let (mut seen, template) = match &object {
-        None => (TargetSeen::default(), BTreeMap::new()),
+        None => (ObservedTarget::default(), BTreeMap::new()),
         Some(object) => {
             let now = context.clock.now();
             let seen = of_object(&api, target, object, autoscalers, now).await?;
@@ -101,14 +101,14 @@ async fn of_object(
     object: &DynamicObject,
     autoscalers: &[Autoscaler],
     now: Timestamp,
-) -> Result<TargetSeen, Error> {
+) -> Result<ObservedTarget, Error> {
     let scale = if_there(api.get_scale(&target.name).await).map_err(failed)?;
     let meta = &object.metadata;
     let is_settling = is_settling(meta, &object.data, scale.as_ref(), now);
     let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);
     let selector = selector(scale.as_ref());
     let replicas = scale.and_then(|scale| scale.spec?.replicas);
-    Ok(TargetSeen {
+    Ok(ObservedTarget {
         uid: meta.uid.clone(),
         // That of the object, which was read first: what was read later may be newer.
         resource_version: meta.resource_version.clone(),

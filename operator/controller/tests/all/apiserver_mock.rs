@@ -15,7 +15,7 @@ use wasmbench_controller::context::Context;
 use wasmbench_controller::error::Error;
 use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedProbe};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
 use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -296,7 +296,7 @@ async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
 
 #[tokio::test]
 async fn losing_a_claim_to_another_run_is_no_error() {
-    let existing = LeaseSeen {
+    let existing = ObservedLease {
         node: "bench-1".into(),
         holder: None,
         resource_version: Some("41".into()),
@@ -324,7 +324,7 @@ async fn losing_a_claim_to_another_run_is_no_error() {
 async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
     let conflict = status(409, "Conflict", "the precondition failed");
     for (code, answer) in [(200, json!({})), (409, conflict)] {
-        let lease = LeaseSeen {
+        let lease = ObservedLease {
             node: "spot-1".into(),
             holder: None,
             resource_version: Some("41".into()),
@@ -511,7 +511,7 @@ async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() 
     ];
     let trial = valid().order[0].clone();
     let seen = Observed {
-        probes: vec![ProbeSeen {
+        probes: vec![ObservedProbe {
             trial: trial.clone(),
             job: "probe-1".into(),
             uid: "1".into(),

@@ -6,7 +6,7 @@ use wasmbench_api::run::{BodyFrom, Method};
 use wasmbench_controller::act::act;
 use wasmbench_core::build::probe_job::Target;
 use wasmbench_core::build::scout_job::scout_job;
-use wasmbench_core::observed::{Observed, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedProbe};
 use wasmbench_core::plan::{Plan, Step};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::digest::sha256;
@@ -129,7 +129,7 @@ async fn an_operator_that_comes_back_gives_a_waiting_probe_its_body() {
             ("GET", "/team-a/configmaps/orders", 200, orders()),
             ("POST", "/ops/configmaps", code, answer),
         ];
-        let probe = ProbeSeen {
+        let probe = ObservedProbe {
             trial: sending().order[0].clone(),
             job: "probe-1".into(),
             uid: "b0d1".into(),

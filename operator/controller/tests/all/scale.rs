@@ -11,7 +11,7 @@ use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Forbidden;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
-use wasmbench_core::scale::{Scaled, Target, TargetSeen};
+use wasmbench_core::scale::{ObservedTarget, Scaled, Target};
 use wasmbench_core::validate::validate;
 
 use crate::apiserver_mock::{Call, config, conversation, outcome_of, plan_of, run, status};
@@ -156,11 +156,11 @@ const REFUSED: &str = "admission webhook \"no.scaling\" denied the request";
 async fn an_object_that_may_not_be_scaled_up_becomes_a_record_with_the_api_servers_message() {
     let valid = validate(&run(), &config()).unwrap();
     let scaled: Scaled = serde_json::from_str(&note(DEPLOYMENT)).unwrap();
-    let found = TargetSeen {
+    let found = ObservedTarget {
         uid: Some(scaled.uid),
         resource_version: Some("7".into()),
         is_offered: true,
-        ..TargetSeen::default()
+        ..ObservedTarget::default()
     };
     let step = Step::ScaleUp {
         trial: valid.order[0].clone(),

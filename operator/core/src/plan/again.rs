@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, ProbeSeen};
+use crate::observed::{Observed, ObservedProbe};
 use crate::plan::next::Next;
 use crate::plan::pods::{fail, on_its_way_out, subject_of};
 use crate::plan::{Step, Wake, scaled};
@@ -18,7 +18,7 @@ const MOST: usize = 2;
 pub(super) fn probes<'a>(
     seen: &'a Observed,
     trial: &TrialId,
-) -> (Option<&'a ProbeSeen>, Vec<&'a ProbeSeen>) {
+) -> (Option<&'a ObservedProbe>, Vec<&'a ObservedProbe>) {
     let mine = seen.probes.iter().filter(|probe| probe.trial == *trial);
     let (lost, others): (Vec<_>, Vec<_>) = mine.partition(|probe| probe.is_lost());
     (others.first().copied(), lost)
@@ -28,7 +28,7 @@ pub(super) fn probes<'a>(
 pub(super) fn before(
     seen: &Observed,
     trial: &TrialId,
-    lost: &[&ProbeSeen],
+    lost: &[&ObservedProbe],
     now: Timestamp,
 ) -> Option<Next> {
     let subject = subject_of(seen, trial);

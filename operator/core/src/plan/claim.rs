@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::fit::{self, Obstacle, meets, obstacle};
-use crate::observed::{Candidate, LeaseSeen, Observed, Occupant, Outlook};
+use crate::observed::{Candidate, Observed, ObservedLease, Occupant, Outlook};
 use crate::plan::{occupied, pods_of};
 use crate::scale::Scaled;
 use crate::validate::ValidatedRun;
@@ -29,7 +29,7 @@ pub enum Claim {
         /// The node.
         node: String,
         /// The existing Lease, if any.
-        existing: Option<LeaseSeen>,
+        existing: Option<ObservedLease>,
     },
     /// It waits for the queue, which wakes it.
     Queue {
@@ -156,7 +156,7 @@ pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
 }
 
 fn held_by(run_uid: &str, seen: &Observed) -> Option<String> {
-    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(run_uid);
+    let mine = |lease: &&ObservedLease| lease.holder.as_deref() == Some(run_uid);
     let mut leases = seen.leases.iter();
     leases.find(mine).map(|lease| lease.node.clone())
 }

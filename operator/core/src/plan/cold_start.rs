@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, ProbeSeen, SubjectSeen};
+use crate::observed::{Observed, ObservedProbe, ObservedSubject};
 use crate::plan::next::Next;
 use crate::plan::pod_start::{PROBE_POD, probe_running};
 use crate::plan::pods::{
@@ -32,7 +32,7 @@ pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
 pub fn leftovers<'a>(
     seen: &'a Observed,
     current: &'a TrialId,
-) -> impl Iterator<Item = &'a SubjectSeen> {
+) -> impl Iterator<Item = &'a ObservedSubject> {
     let (probe, _) = again::probes(seen, current);
     let has_probe = probe.is_some();
     let subjects = seen.cold_subjects.iter();
@@ -41,7 +41,8 @@ pub fn leftovers<'a>(
 
 /// Pods with the trial's names exist and must go.
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let is_in_the_way = |cold: &&SubjectSeen| cold.trial == *trial && is_kept(seen, &cold.pod, now);
+    let is_in_the_way =
+        |cold: &&ObservedSubject| cold.trial == *trial && is_kept(seen, &cold.pod, now);
     match seen.cold_subjects.iter().find(is_in_the_way) {
         Some(subject) => stayed(trial, subject, None),
         None => Next::preparing(trial, wake(seen, now)),
@@ -53,7 +54,7 @@ fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
 pub fn current(
     seen: &Observed,
     trial: &TrialId,
-    probe: Option<&ProbeSeen>,
+    probe: Option<&ObservedProbe>,
     again: bool,
     now: Timestamp,
 ) -> Next {

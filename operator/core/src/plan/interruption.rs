@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::fit::Obstacle;
-use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
+use crate::observed::{Observed, ObservedPod, ObservedProbe, PodState};
 use crate::plan::{
     NODE_CHECK, Stage, Step, Wake, again, pods, pods_of, releasing, remove_everything,
 };
@@ -73,13 +73,13 @@ fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> boo
 }
 
 /// The probe of `trial` that may still report.
-fn probe_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ProbeSeen> {
+fn probe_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ObservedProbe> {
     let (probe, _) = again::probes(seen, trial);
     probe
 }
 
-fn measures(probe: &ProbeSeen) -> bool {
-    let runs = |pod: &PodSeen| pod.state == PodState::Running && pod.deleting.is_none();
+fn measures(probe: &ObservedProbe) -> bool {
+    let runs = |pod: &ObservedPod| pod.state == PodState::Running && pod.deleting.is_none();
     !probe.deleting && probe.pod.as_ref().is_some_and(runs)
 }
 
@@ -99,7 +99,7 @@ fn fails(seen: &Observed, step: &Step) -> bool {
         return matches!(step, Step::RecordFailure { .. });
     };
     let pod = probe_of(seen, trial).and_then(|probe| probe.pod.as_ref());
-    let succeeded = |pod: &PodSeen| {
+    let succeeded = |pod: &ObservedPod| {
         matches!(
             pod.state,
             PodState::Ended {
@@ -127,7 +127,7 @@ fn was_lost(seen: &Observed, node: &str) -> bool {
 
 /// The echo server, or if none works, those that have ended: once one works again, these are
 /// irrelevant to the trial.
-fn upstreams(seen: &Observed) -> &[PodSeen] {
+fn upstreams(seen: &Observed) -> &[ObservedPod] {
     let ended = seen.upstreams.as_slice();
     seen.upstream().map_or(ended, std::slice::from_ref)
 }

@@ -61,8 +61,8 @@ pub use pace::{Remaining, delay, remaining};
 pub use rate::requested_rps;
 
 use crate::fit::Obstacle;
-use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
-use crate::scale::{Target, TargetSeen};
+use crate::observed::{Observed, ObservedLease, ObservedPod, RunName};
+use crate::scale::{ObservedTarget, Target};
 use crate::validate::ValidatedRun;
 
 /// How often to check whether the node that a run holds, or is to take, takes pods again.
@@ -82,7 +82,7 @@ pub enum Step {
         /// Its name.
         node: String,
         /// The existing claim, if any, which is free to take over.
-        existing: Option<LeaseSeen>,
+        existing: Option<ObservedLease>,
     },
     /// Release the node.
     ReleaseNode {
@@ -92,7 +92,7 @@ pub enum Step {
     /// Remove the claim on a node that is gone.
     ForgetNode {
         /// The claim, which nobody holds.
-        lease: LeaseSeen,
+        lease: ObservedLease,
     },
     /// Remove what a run that is over has left on a node.
     Sweep(RunName),
@@ -119,7 +119,7 @@ pub enum Step {
         /// The object.
         target: Box<Target>,
         /// The object as it was seen: a write against another one fails.
-        found: Box<TargetSeen>,
+        found: Box<ObservedTarget>,
     },
     /// Note in the claim that a probe will scale an object up, to so many pods at most.
     NoteTarget {
@@ -128,7 +128,7 @@ pub enum Step {
         /// The object.
         target: Box<Target>,
         /// The object as it was seen.
-        found: Box<TargetSeen>,
+        found: Box<ObservedTarget>,
         /// The most pods.
         most: u32,
     },
@@ -198,7 +198,7 @@ pub enum Step {
 }
 
 impl Step {
-    fn remove_subject(pod: &PodSeen) -> Self {
+    fn remove_subject(pod: &ObservedPod) -> Self {
         Self::RemoveSubject {
             pod: pod.name.clone(),
             uid: pod.uid.clone(),
@@ -390,7 +390,7 @@ fn without_node(
 }
 
 /// A run that claims a node also removes the claims on deleted ones.
-fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
+fn claiming(seen: &Observed, node: String, existing: Option<ObservedLease>) -> Vec<Step> {
     let gone = seen.gone.iter().cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
     let takes = Step::ClaimNode { node, existing };
@@ -572,7 +572,7 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
 fn at_rest(seen: &Observed, now: Timestamp) -> bool {
-    has_no_probe(seen) && scaled::is_at_rest(seen, now) && !pods_of(seen).any(PodSeen::works)
+    has_no_probe(seen) && scaled::is_at_rest(seen, now) && !pods_of(seen).any(ObservedPod::works)
 }
 
 fn has_no_probe(seen: &Observed) -> bool {
@@ -581,7 +581,7 @@ fn has_no_probe(seen: &Observed) -> bool {
 
 /// The run's pods, except those of probes. What an object's owner has taken back is no pod of the run, and may
 /// stay for ever.
-fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
+fn pods_of(seen: &Observed) -> impl Iterator<Item = &ObservedPod> {
     let made = seen.subjects.iter().chain(&seen.cold_subjects);
     let subjects = made.chain(scaled::subjects(seen));
     subjects.map(|subject| &subject.pod).chain(&seen.upstreams)

@@ -5,12 +5,12 @@
 
 use jiff::Timestamp;
 
-use crate::observed::{LateProbe, LeaseSeen, Observed};
+use crate::observed::{LateProbe, Observed, ObservedLease};
 use crate::plan::{LEFT_CHECK, Stage, Step, Wake, pods, remove_everything};
 
 /// Whether the run with this uid removes the `late` probe: one on the node that it holds, or its own on
 /// a node that nobody holds.
-pub fn is_to_remove(late: &LateProbe, run_uid: &str, leases: &[LeaseSeen]) -> bool {
+pub fn is_to_remove(late: &LateProbe, run_uid: &str, leases: &[ObservedLease]) -> bool {
     let mut claims = leases.iter().filter(|lease| lease.node == late.node);
     let holder = claims.find_map(|lease| lease.holder.as_deref());
     holder.unwrap_or(&late.run_uid) == run_uid

@@ -9,7 +9,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{
-    JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
+    JobEnd, Observed, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject, PodState, Waiting,
 };
 use crate::plan::next::Next;
 use crate::plan::{Step, Wake, altered_pod};
@@ -25,7 +25,7 @@ pub(super) const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 /// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
 /// ready does not count.
-pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
+pub(super) fn stays(seen: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
     let back = node_of(seen, pod).and_then(|node| node.ready_changed);
     let since = pod
         .deleting
@@ -34,11 +34,11 @@ pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
 }
 
 /// Whether somebody keeps such a pod. While its node is not ready, nobody can remove it.
-pub(super) fn is_kept(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
+pub(super) fn is_kept(seen: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
     node_of(seen, pod).is_none_or(|node| node.ready) && stays(seen, pod, now)
 }
 
-fn node_of<'a>(seen: &'a Observed, pod: &PodSeen) -> Option<&'a NodeSeen> {
+fn node_of<'a>(seen: &'a Observed, pod: &ObservedPod) -> Option<&'a ObservedNode> {
     let mut nodes = seen.nodes.iter();
     nodes.find(|node| pod.node.as_ref() == Some(&node.name))
 }
@@ -47,7 +47,7 @@ fn node_of<'a>(seen: &'a Observed, pod: &PodSeen) -> Option<&'a NodeSeen> {
 pub(super) fn on_its_way_out(
     seen: &Observed,
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: &ObservedSubject,
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
@@ -60,13 +60,17 @@ pub(super) fn on_its_way_out(
 }
 
 /// The subject of `trial`.
-pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
+pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ObservedSubject> {
     let mut subjects = seen.subjects.iter().chain(&seen.scaled_subjects);
     subjects.find(|subject| subject.trial == *trial)
 }
 
 /// A `pod` in the way of `trial` has ended but does not go away.
-pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&SubjectSeen>) -> Next {
+pub(super) fn stayed(
+    trial: &TrialId,
+    pod: &ObservedSubject,
+    subject: Option<&ObservedSubject>,
+) -> Next {
     let message = format!(
         "pod {} was deleted, has ended, and stays: see its metadata.finalizers, and remove what holds it",
         pod.pod.name
@@ -81,17 +85,17 @@ pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
     let subjects = made.chain(&seen.scaled_subjects);
     let others = subjects.filter(|other| other.trial != *trial);
     let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-    others.map(|other| &other.pod).any(PodSeen::works)
+    others.map(|other| &other.pod).any(ObservedPod::works)
         || probes
             .filter_map(|other| other.pod.as_ref())
-            .any(PodSeen::works)
+            .any(ObservedPod::works)
 }
 
 /// Removes what is not being deleted yet. Probes go first: a probe without its subject would report
 /// errors that we caused.
 pub(super) fn removals<'a>(
-    probes: impl IntoIterator<Item = &'a ProbeSeen>,
-    subjects: impl IntoIterator<Item = &'a SubjectSeen>,
+    probes: impl IntoIterator<Item = &'a ObservedProbe>,
+    subjects: impl IntoIterator<Item = &'a ObservedSubject>,
 ) -> Vec<Step> {
     let of_probes = probes
         .into_iter()
@@ -108,7 +112,7 @@ pub(super) fn removals<'a>(
 }
 
 /// Why a probe is not believed, whether it still measures or has ended.
-pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
+pub(super) fn altered_probe(probe: &ObservedProbe) -> Option<Failure> {
     let pod = probe.pod.as_ref()?;
     altered_pod::altered(pod, FailureReason::ProbeAltered)
 }
@@ -116,8 +120,8 @@ pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
 /// What follows from a probe that has ended: a record.
 pub(super) fn ended_probe(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
 ) -> Option<Next> {
     let stopped = matches!(&probe.end, Some(JobEnd::Failed(reason)) if reason == DEADLINE);
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
@@ -149,7 +153,7 @@ pub(super) fn probe_on_its_way_out(trial: &TrialId, now: Timestamp) -> Next {
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at
 /// its deadline has an exit code too, but not 0.
-fn printed(pod: &PodSeen, stopped: bool) -> bool {
+fn printed(pod: &ObservedPod, stopped: bool) -> bool {
     matches!(
         &pod.state,
         PodState::Ended { exit_code: Some(code), reason, .. }
@@ -157,7 +161,7 @@ fn printed(pod: &PodSeen, stopped: bool) -> bool {
     )
 }
 
-pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
+pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&ObservedSubject>) -> Next {
     let reason = failure.reason.clone();
     let step = Step::RecordFailure {
         trial: trial.clone(),

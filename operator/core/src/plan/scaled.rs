@@ -7,12 +7,12 @@ use wasmbench_api::status::TrialPhase;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, SubjectSeen};
+use crate::observed::{Observed, ObservedSubject};
 use crate::plan::next::Next;
 use crate::plan::pod_start::ready_timeout;
 use crate::plan::pods::{fail, later};
 use crate::plan::{Step, Wake};
-use crate::scale::{Return, Target, TargetSeen};
+use crate::scale::{ObservedTarget, Return, Target};
 use crate::validate::ValidatedRun;
 
 /// How often to look while such an object is on its way up or down.
@@ -35,7 +35,7 @@ pub(super) fn is_at_rest(seen: &Observed, now: Timestamp) -> bool {
 }
 
 /// The pods of the noted object, unless its owner has taken it back.
-pub(super) fn subjects(seen: &Observed) -> &[SubjectSeen] {
+pub(super) fn subjects(seen: &Observed) -> &[ObservedSubject] {
     let noted = seen.scaled();
     let is_runs = noted.is_some_and(|(scaled, found)| found.taken_back(scaled).is_none());
     if is_runs { &seen.scaled_subjects } else { &[] }
@@ -102,7 +102,7 @@ pub(super) fn without_pod(
 fn on_its_way(
     trial: &TrialId,
     target: &Target,
-    found: &TargetSeen,
+    found: &ObservedTarget,
     now: Timestamp,
 ) -> Option<Next> {
     if found.replicas > 0 {
@@ -174,6 +174,6 @@ pub(super) fn looked_at(next: Next, now: Timestamp) -> Next {
     }
 }
 
-fn subject(seen: &Observed) -> Option<&SubjectSeen> {
+fn subject(seen: &Observed) -> Option<&ObservedSubject> {
     seen.scaled_subjects.first()
 }

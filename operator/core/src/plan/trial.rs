@@ -6,7 +6,7 @@ use wasmbench_api::status::TrialPhase;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen};
+use crate::observed::{Observed, ObservedProbe, ObservedSubject, PodState};
 use crate::outcome::crash_of;
 use crate::plan::next::Next;
 use crate::plan::pod_start::{
@@ -97,7 +97,7 @@ fn with_subject(
     run: &ValidatedRun,
     seen: &Observed,
     trial: &TrialId,
-    probe: Option<&ProbeSeen>,
+    probe: Option<&ObservedProbe>,
     again: bool,
     now: Timestamp,
 ) -> Next {
@@ -122,7 +122,7 @@ fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: &ObservedSubject,
     again: bool,
     now: Timestamp,
 ) -> Next {
@@ -159,8 +159,8 @@ fn before_probe(
 /// A probe exists: what it reports counts, as long as it can still report.
 fn under_probe(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
     now: Timestamp,
 ) -> Next {
     if probe.deleting {
@@ -181,7 +181,7 @@ fn under_probe(
 }
 
 /// Why the pod that a probe was created for is no longer there.
-fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
+fn gone(subject: Option<&ObservedSubject>, uid: &str) -> Option<Failure> {
     let lost = |message| Some(Failure::new(FailureReason::SubjectLost, message));
     let Some(subject) = subject else {
         return lost("the pod under test was deleted or evicted while it was measured");

@@ -6,7 +6,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::build::names;
-use crate::observed::{Observed, PodSeen, PodState};
+use crate::observed::{Observed, ObservedPod, PodState};
 use crate::plan::next::Next;
 use crate::plan::pods::{POD_GOES, because, fail, later, since, subject_of};
 use crate::plan::{Step, Wake, again, altered_pod};
@@ -78,7 +78,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
 }
 
 /// What is in the way of using this echo server.
-fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> Option<Next> {
+fn pending(seen: &Observed, trial: &TrialId, pod: &ObservedPod, now: Timestamp) -> Option<Next> {
     if let Some(failure) = altered_pod::altered(pod, FailureReason::UpstreamUnavailable) {
         return Some(fail(trial, failure, subject_of(seen, trial)));
     }

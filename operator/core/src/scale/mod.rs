@@ -9,5 +9,5 @@ mod target;
 pub use offer::{
     Autoscaler, is_settling, obstacle, selector, set_by_other, stuck, template_labels, without_pods,
 };
-pub use seen::{Return, Scaled, TargetSeen};
+pub use seen::{ObservedTarget, Return, Scaled};
 pub use target::{ScaleConfig, ScaleResource, Target};

@@ -1,7 +1,7 @@
 //! Which trials are skipped after others of their variant and workload have failed.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::observed::{Observed, ObservedLease};
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -15,7 +15,7 @@ fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        leases: vec![LeaseSeen {
+        leases: vec![ObservedLease {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),
             resource_version: None,

@@ -1,7 +1,9 @@
 //! What counts of a trial whose node became unavailable, and what is measured again.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{
+    JobEnd, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject, PodState,
+};
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -26,8 +28,8 @@ fn ended(code: i32) -> PodState {
 }
 
 /// A pod on the node `bench-1`, whose name is its uid.
-fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
-    PodSeen {
+fn pod(name: &str, created: Timestamp, state: PodState) -> ObservedPod {
+    ObservedPod {
         name: name.into(),
         uid: name.into(),
         created,
@@ -40,14 +42,14 @@ fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
 }
 
 /// The subject of the first trial.
-fn subject(run: &ValidatedRun, pod: PodSeen) -> SubjectSeen {
+fn subject(run: &ValidatedRun, pod: ObservedPod) -> ObservedSubject {
     let trial = run.order[0].clone();
-    SubjectSeen { trial, pod }
+    ObservedSubject { trial, pod }
 }
 
 /// A probe of the first trial, which measures the pod with this uid.
-fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ProbeSeen {
-    ProbeSeen {
+fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ObservedProbe {
+    ObservedProbe {
         trial: run.order[0].clone(),
         job: job.into(),
         uid: job.into(),
@@ -60,7 +62,7 @@ fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ProbeSeen {
 }
 
 /// Everything by which a node is lost after a trial began there.
-fn losses() -> [fn(&mut Vec<NodeSeen>); 3] {
+fn losses() -> [fn(&mut Vec<ObservedNode>); 3] {
     [
         |nodes| nodes[0].ready_changed = Some(after(5)),
         |nodes| nodes[0].ready = false,
@@ -111,7 +113,7 @@ fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
     let run = common::validated();
     let mut seen = holding(&run);
     seen.nodes[0].cordoned = true;
-    let lost = ProbeSeen {
+    let lost = ObservedProbe {
         end: Some(JobEnd::Completed),
         pod: None,
         ..probe(&run, "lost", "earlier")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::demands::demands;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, TaintSeen};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedNode, ObservedTaint};
 use wasmbench_core::plan::{self, Plan, Stage, Step, Wake};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -29,7 +29,7 @@ fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
 }
 
 pub fn holding(run: &ValidatedRun) -> Observed {
-    let lease = LeaseSeen {
+    let lease = ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
@@ -48,8 +48,8 @@ fn recorded(run: &ValidatedRun, mut seen: Observed) -> Observed {
     seen
 }
 
-fn taint(key: &str) -> TaintSeen {
-    TaintSeen {
+fn taint(key: &str) -> ObservedTaint {
+    ObservedTaint {
         key: key.into(),
         value: "yes".into(),
         effect: "NoSchedule".into(),
@@ -66,7 +66,7 @@ fn waits(plan: &Plan) -> &str {
 }
 
 /// Changes a node.
-type Fault = fn(&mut NodeSeen);
+type Fault = fn(&mut ObservedNode);
 
 /// Everything that keeps pods off a node for a while, and what the run reports about it.
 fn obstacles() -> [(Fault, &'static str); 5] {

@@ -2,7 +2,9 @@
 //! which trial is measured again.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{LateProbe, LeaseSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{
+    LateProbe, ObservedLease, ObservedPod, ObservedProbe, ObservedSubject, PodState,
+};
 use wasmbench_core::plan::{Stage, Step, Wake, is_to_remove, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -28,8 +30,8 @@ fn late(run_uid: &str) -> LateProbe {
     }
 }
 
-fn claim(holder: Option<&str>) -> LeaseSeen {
-    LeaseSeen {
+fn claim(holder: Option<&str>) -> ObservedLease {
+    ObservedLease {
         node: "bench-1".into(),
         holder: holder.map(str::to_owned),
         resource_version: None,
@@ -37,8 +39,8 @@ fn claim(holder: Option<&str>) -> LeaseSeen {
     }
 }
 
-fn pod(name: &str, state: PodState) -> PodSeen {
-    PodSeen {
+fn pod(name: &str, state: PodState) -> ObservedPod {
+    ObservedPod {
         name: name.into(),
         uid: name.into(),
         created: NOW,
@@ -51,14 +53,14 @@ fn pod(name: &str, state: PodState) -> PodSeen {
 }
 
 /// A probe of the first trial whose document waits to be recorded.
-fn measured(run: &ValidatedRun) -> (SubjectSeen, ProbeSeen) {
+fn measured(run: &ValidatedRun) -> (ObservedSubject, ObservedProbe) {
     let trial = run.order[0].clone();
     let ended = PodState::Ended {
         exit_code: Some(0),
         reason: "Completed".into(),
         message: String::new(),
     };
-    let probe = ProbeSeen {
+    let probe = ObservedProbe {
         trial: trial.clone(),
         job: "probe".into(),
         uid: "probe-uid".into(),
@@ -69,7 +71,7 @@ fn measured(run: &ValidatedRun) -> (SubjectSeen, ProbeSeen) {
         pod: Some(pod("probe-pod", ended)),
     };
     let pod = pod("subject", PodState::Running);
-    (SubjectSeen { trial, pod }, probe)
+    (ObservedSubject { trial, pod }, probe)
 }
 
 fn removal(job: &str) -> Step {

@@ -1,15 +1,17 @@
 //! Whose turn it is, and which node fits.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{Demands, LabelDemand, LeaseSeen, Observed, RunSeen, Standing};
+use wasmbench_core::observed::{
+    Demands, LabelDemand, Observed, ObservedLease, ObservedRun, Standing,
+};
 use wasmbench_core::plan::{self, Plan, Stage, Step};
 use wasmbench_core::queue::{Cluster, turns};
 use wasmbench_core::validate::ValidatedRun;
 
 use crate::common::{self, node};
 
-fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
-    RunSeen {
+fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> ObservedRun {
+    ObservedRun {
         uid: uid.into(),
         name: format!("team-b/{uid}"),
         created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds),
@@ -18,7 +20,7 @@ fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
 }
 
 /// This run was created at second 100.
-fn cluster(run: &ValidatedRun, others: Vec<RunSeen>) -> Cluster {
+fn cluster(run: &ValidatedRun, others: Vec<ObservedRun>) -> Cluster {
     let mut runs = others;
     let mut this = other(&run.uid, 100, run);
     this.name = "team-a/gatekeeper".into();
@@ -62,8 +64,8 @@ fn demand(key: &str, value: &str) -> LabelDemand {
     }
 }
 
-fn held_by(holder: &str) -> LeaseSeen {
-    LeaseSeen {
+fn held_by(holder: &str) -> ObservedLease {
+    ObservedLease {
         node: "bench-1".into(),
         holder: Some(holder.into()),
         resource_version: Some("5".into()),
@@ -179,7 +181,7 @@ fn a_run_waits_for_none_of_its_namespaces_runs_that_wait_for_other_nodes() {
 fn nodes_that_a_namespace_holds_elsewhere_cost_it_no_turn() {
     let run = common::validated();
     let mut seen = with_older_runs(&run, 1);
-    seen.leases = vec![LeaseSeen {
+    seen.leases = vec![ObservedLease {
         node: "gpu-1".into(),
         ..held_by("a0")
     }];
@@ -308,7 +310,7 @@ fn a_resumed_run_leaves_every_node_but_its_own_to_others() {
 fn claiming_a_node_removes_the_claims_on_deleted_nodes() {
     let run = common::validated();
     let mut seen = cluster(&run, vec![other("early", 1, &run)]);
-    let lease = |node: &str, holder: Option<&str>| LeaseSeen {
+    let lease = |node: &str, holder: Option<&str>| ObservedLease {
         node: node.into(),
         holder: holder.map(str::to_owned),
         resource_version: Some("5".into()),

@@ -1,7 +1,7 @@
 //! What follows from what scouts saw.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::observed::{Observed, ObservedLease};
 use wasmbench_core::plan::{Exclusion, Stage, Step, incomparable, plan, requested_rps};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
@@ -147,7 +147,7 @@ fn the_status_reports_what_is_left_out_while_the_run_lasts() {
     let run = run();
     let mut seen = seen(&[("hare", wrong("greet", "WrongAnswer"))]);
     seen.nodes = vec![common::node("bench-1")];
-    seen.leases = vec![LeaseSeen {
+    seen.leases = vec![ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
@@ -186,7 +186,7 @@ fn open_loop(sweep: &serde_json::Value, baseline: Scouted) -> (ValidatedRun, Obs
     // The other variants may be faster or slower: their peaks play no part.
     let mut seen = seen(&[("tortoise", baseline), ("hare", with_peak(9000.0))]);
     seen.nodes = vec![common::node("bench-1")];
-    seen.leases = vec![LeaseSeen {
+    seen.leases = vec![ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,

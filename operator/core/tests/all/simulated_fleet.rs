@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunName, RunSeen, Standing};
+use wasmbench_core::observed::{LabelDemand, ObservedLease, ObservedRun, RunName, Standing};
 use wasmbench_core::plan::{Plan, Stage, Step, plan};
 use wasmbench_core::queue::{Cluster, Turns, turns};
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -31,7 +31,7 @@ const IDLE: u32 = 20;
 struct Member {
     run: ValidatedRun,
     world: World,
-    seen: RunSeen,
+    seen: ObservedRun,
     end: Option<Stage>,
     /// Its user has deleted it, and perhaps nobody removes what it has left.
     deleted: Option<Leftovers>,
@@ -47,7 +47,7 @@ struct Fleet {
     is_hostile: bool,
     random: ChaCha8Rng,
     nodes: Nodes,
-    leases: Vec<LeaseSeen>,
+    leases: Vec<ObservedLease>,
     members: Vec<Member>,
     /// As the queue saw them at the beginning of the step: it may be behind.
     turns: Turns,
@@ -99,7 +99,7 @@ fn member(index: u32, world: u64, hostility: Hostility) -> Member {
             by: "somebody".into(),
         });
     }
-    let seen = RunSeen {
+    let seen = ObservedRun {
         name: format!("team-{}/run-{index}", index % 3),
         created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(index.into()),
         demands: world.seen.demands.clone(),
@@ -134,7 +134,7 @@ impl Fleet {
         let names = ["bench-1", "bench-2"];
         let nodes = Nodes::new(names.map(common::node).into(), 2);
         // A node that was measured on once and will not come back.
-        let spot = LeaseSeen {
+        let spot = ObservedLease {
             node: "spot".into(),
             holder: None,
             resource_version: None,
@@ -370,7 +370,7 @@ impl Fleet {
     }
 }
 
-fn in_queue(member: &Member) -> RunSeen {
+fn in_queue(member: &Member) -> ObservedRun {
     let mut seen = member.seen.clone();
     seen.demands
         .node

@@ -17,7 +17,7 @@ use wasmbench_core::subject::subject;
 use crate::assumed;
 use crate::check::finding::{Finding, State};
 use crate::check::judge;
-use crate::check::seen::{Answer, Seen};
+use crate::check::seen::{Answer, ObservedInstallation};
 use crate::plan::obstacles::nodes::{Handler, handler};
 use crate::plan::obstacles::quotas::quotas;
 
@@ -25,9 +25,9 @@ pub use scaled::{Scalable, as_written};
 
 /// A cluster, as far as it decides what can be measured.
 #[derive(Clone, Debug)]
-pub struct ClusterSeen {
+pub struct ObservedCluster {
     /// The installation, the nodes and the user's rights.
-    pub seen: Seen,
+    pub seen: ObservedInstallation,
     /// Whether runs may have cold starts and density in the namespace.
     pub cold_starts: Answer<bool>,
     /// The quotas of the namespace.
@@ -36,7 +36,7 @@ pub struct ClusterSeen {
     pub scaled: BTreeMap<Target, Scalable>,
 }
 
-impl ClusterSeen {
+impl ObservedCluster {
     fn config(&self) -> OperatorConfig {
         let known = self.seen.config.clone();
         known.unwrap_or_else(|_| assumed::config())
@@ -49,7 +49,7 @@ impl ClusterSeen {
 }
 
 /// What stands in the way of a run in this cluster, and what is not known.
-pub fn obstacles(run: &BenchmarkRun, cluster: &ClusterSeen) -> String {
+pub fn obstacles(run: &BenchmarkRun, cluster: &ObservedCluster) -> String {
     let spec = &run.spec;
     let found = judge::installation(&cluster.seen);
     let mut lines: Vec<String> = found.iter().filter_map(missing).collect();
@@ -89,7 +89,7 @@ fn not_found_out(finding: &Finding) -> Option<String> {
 }
 
 /// Why the operator refuses the run by the administrator's settings, as far as they are known.
-fn refused(run: &BenchmarkRun, seen: &Seen) -> Option<String> {
+fn refused(run: &BenchmarkRun, seen: &ObservedInstallation) -> Option<String> {
     let config = seen.config.as_ref().ok()?;
     let mut run = run.clone();
     // A run of a file without a namespace goes to this one.
@@ -101,7 +101,7 @@ fn refused(run: &BenchmarkRun, seen: &Seen) -> Option<String> {
 }
 
 /// Variants that are skipped, and whether anything is left to compare.
-fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+fn skipped(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
     let reasons: BTreeMap<&str, String> = spec
         .variants
         .iter()
@@ -134,7 +134,7 @@ fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
 fn why_skipped(
     variant: &Variant,
     spec: &BenchmarkRunSpec,
-    cluster: &ClusterSeen,
+    cluster: &ObservedCluster,
 ) -> Option<String> {
     let subject = subject(variant, &cluster.config())?;
     if let Some(target) = &subject.target {
@@ -161,7 +161,7 @@ fn creates_pods(spec: &BenchmarkRunSpec) -> bool {
     spec.sweeps.cold_start.is_some() || spec.sweeps.density.is_some()
 }
 
-fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Option<String> {
+fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Option<String> {
     let is_forbidden = creates_pods(spec) && cluster.cold_starts == Ok(false);
     is_forbidden.then(|| {
         format!(
@@ -173,7 +173,7 @@ fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Option<String>
 }
 
 /// What the user's rights do not show.
-fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+fn unknown(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
     let seen = &cluster.seen;
     let cold_starts = cluster.cold_starts.as_ref().err();
     let answers = [

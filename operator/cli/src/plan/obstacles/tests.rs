@@ -2,12 +2,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::judge::{POLICIES, SCALE};
-use crate::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen};
+use crate::check::seen::{ObservedNode, ObservedOperator, ObservedRuntimeClass};
 
-fn node(name: &str, handlers: &[&str]) -> NodeSeen {
+fn node(name: &str, handlers: &[&str]) -> ObservedNode {
     let labels = [("kubernetes.io/os", "linux")];
     let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    NodeSeen {
+    ObservedNode {
         name: name.to_owned(),
         labels: labels.into(),
         handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
@@ -15,20 +15,20 @@ fn node(name: &str, handlers: &[&str]) -> NodeSeen {
     }
 }
 
-fn cluster() -> ClusterSeen {
-    let class = RuntimeClassSeen {
+fn cluster() -> ObservedCluster {
+    let class = ObservedRuntimeClass {
         handler: "wasmtime".to_owned(),
-        ..RuntimeClassSeen::default()
+        ..ObservedRuntimeClass::default()
     };
     let class = ("wasmtime".to_owned(), class);
     let policies = POLICIES.into_iter().chain([SCALE]);
-    let operator = OperatorSeen {
+    let operator = ObservedOperator {
         namespace: "wasmbench-system".to_owned(),
         name: "wasmbench".to_owned(),
         version: None,
         available: true,
     };
-    let seen = Seen {
+    let seen = ObservedInstallation {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
@@ -41,7 +41,7 @@ fn cluster() -> ClusterSeen {
         runtime_classes: Ok([class].into()),
         nodes: Ok(vec![node("node-1", &["runc", "wasmtime"])]),
     };
-    ClusterSeen {
+    ObservedCluster {
         seen,
         cold_starts: Ok(true),
         quotas: Ok(vec![]),
@@ -186,7 +186,7 @@ fn more_cpus_than_any_node_has_are_named() {
 #[test]
 fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
     let run = run("wasmtime", &json!({}));
-    let text = |nodes: Vec<NodeSeen>| {
+    let text = |nodes: Vec<ObservedNode>| {
         let mut cluster = cluster();
         cluster.seen.nodes = Ok(nodes);
         obstacles(&run, &cluster)
@@ -205,7 +205,7 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
         "{partly}"
     );
     assert!(!partly.contains("never measured"), "{partly}");
-    let silent = NodeSeen {
+    let silent = ObservedNode {
         handlers: None,
         ..node("c", &[])
     };
@@ -219,7 +219,7 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
 #[test]
 fn what_check_finds_missing_stands_in_the_way() {
     let run = run("wasmtime", &json!({}));
-    let text = |change: fn(&mut Seen)| {
+    let text = |change: fn(&mut ObservedInstallation)| {
         let mut cluster = cluster();
         change(&mut cluster.seen);
         obstacles(&run, &cluster)
@@ -251,7 +251,7 @@ fn what_check_finds_missing_stands_in_the_way() {
 #[test]
 fn cold_starts_that_the_namespace_may_not_have_are_named_where_a_run_has_some() {
     let text = |sweeps: Value, cold_starts: Answer<bool>| {
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             cold_starts,
             ..cluster()
         };
@@ -278,7 +278,7 @@ fn cold_starts_that_the_namespace_may_not_have_are_named_where_a_run_has_some() 
 #[test]
 fn a_quota_that_is_full_or_asks_for_more_is_named() {
     let text = |quota| {
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             quotas: Ok(vec![quota]),
             ..cluster()
         };
@@ -310,7 +310,7 @@ fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
     ] {
         let mut quota = quota("pods", "3", "3");
         quota.spec = Some(serde_json::from_value(scopes).unwrap());
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             quotas: Ok(vec![quota]),
             ..cluster()
         };

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, RunSeen, Standing, TaintSeen,
-    Waiting,
+    JobEnd, ObservedLease, ObservedNode, ObservedPod, ObservedProbe, ObservedRun, ObservedTaint,
+    PodState, Standing, Waiting,
 };
 use wasmbench_core::plan::{Plan, Stage, relevant_nodes};
 use wasmbench_core::queue::{Cluster, Turns, turns};
@@ -58,19 +58,19 @@ impl Fault {
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     /// Those that exist.
-    pub there: Vec<NodeSeen>,
+    pub there: Vec<ObservedNode>,
     /// The chance per step, in percent, that a node becomes faulty.
     pub chance: u32,
     /// The fault of each faulty node, and for how many more steps it lasts.
     faulty: BTreeMap<String, (Fault, u32)>,
-    deleted: BTreeMap<String, NodeSeen>,
+    deleted: BTreeMap<String, ObservedNode>,
     /// Those that were once gone for long, whether or not they came back.
     pub long_gone: BTreeSet<String>,
 }
 
 impl Nodes {
     /// These nodes, each of which becomes faulty with this chance per step, in percent.
-    pub fn new(there: Vec<NodeSeen>, chance: u32) -> Self {
+    pub fn new(there: Vec<ObservedNode>, chance: u32) -> Self {
         Self {
             there,
             chance,
@@ -116,7 +116,7 @@ impl Nodes {
         let node = &mut self.there[index.expect("it is there")];
         match fault {
             Fault::Cordon | Fault::Drain => node.cordoned = true,
-            Fault::Taint => node.taints.push(TaintSeen {
+            Fault::Taint => node.taints.push(ObservedTaint {
                 key: "passing".into(),
                 value: String::new(),
                 effect: "NoSchedule".into(),
@@ -155,7 +155,7 @@ impl Nodes {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&NodeSeen> {
+    fn get(&self, name: &str) -> Option<&ObservedNode> {
         self.there.iter().find(|node| node.name == name)
     }
 
@@ -166,13 +166,13 @@ impl Nodes {
 
     /// Whether a node takes pods of the runs of the fixtures.
     pub fn takes_pods(&self, name: &str) -> bool {
-        let passing = |node: &NodeSeen| node.taints.iter().any(|taint| taint.key == "passing");
+        let passing = |node: &ObservedNode| node.taints.iter().any(|taint| taint.key == "passing");
         self.get(name)
             .is_some_and(|node| node.ready && !node.cordoned && !passing(node))
     }
 
     /// Whether the pod's node was lost after the pod was deleted.
-    pub fn was_lost(&self, pod: &PodSeen) -> bool {
+    pub fn was_lost(&self, pod: &ObservedPod) -> bool {
         let node = pod.node.as_ref().and_then(|name| self.get(name));
         node.is_some_and(|node| node.ready_changed > pod.deleting)
     }
@@ -205,7 +205,7 @@ impl World {
 
     /// What an operator learns of the nodes for its only run.
     pub fn look_at_nodes(&mut self) {
-        let run = RunSeen {
+        let run = ObservedRun {
             uid: self.uid.clone(),
             name: "team-a/gatekeeper".into(),
             created: Timestamp::UNIX_EPOCH,
@@ -241,7 +241,7 @@ impl World {
     }
 
     /// Claims the node, unless its Lease is another one by now than the `existing` one.
-    pub fn claim(&mut self, run: &ValidatedRun, node: &str, existing: Option<&LeaseSeen>) {
+    pub fn claim(&mut self, run: &ValidatedRun, node: &str, existing: Option<&ObservedLease>) {
         let mut leases = self.seen.leases.iter();
         if leases.find(|lease| lease.node == node) != existing {
             return;
@@ -249,7 +249,7 @@ impl World {
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
         self.claimed = Some(node.to_owned());
         self.seen.leases.retain(|lease| lease.node != node);
-        self.seen.leases.push(LeaseSeen {
+        self.seen.leases.push(ObservedLease {
             node: node.to_owned(),
             holder: Some(run.uid.clone()),
             resource_version: None,
@@ -265,7 +265,7 @@ impl World {
         lease.holder = None;
     }
 
-    pub fn forget(&mut self, lease: &LeaseSeen) {
+    pub fn forget(&mut self, lease: &ObservedLease) {
         assert_eq!(lease.holder, None, "somebody holds it");
         // The node may be back, and its claim may have changed.
         self.seen.leases.retain(|other| other != lease);
@@ -279,7 +279,7 @@ impl World {
 
     /// Whether the pod cannot change, because its node keeps it from that. One that waits for its
     /// node reports so.
-    pub fn is_kept(nodes: &Nodes, pod: &mut PodSeen) -> bool {
+    pub fn is_kept(nodes: &Nodes, pod: &mut ObservedPod) -> bool {
         let node = pod.node.clone().unwrap_or_default();
         if !nodes.is_ready(&node) {
             return true;
@@ -314,7 +314,7 @@ impl World {
 
     /// What a fault of a node does to the run's pods on it.
     pub fn hit_pods(&mut self, node: &str, fault: Fault) {
-        let is_on = |pod: &PodSeen| pod.node.as_deref() == Some(node);
+        let is_on = |pod: &ObservedPod| pod.node.as_deref() == Some(node);
         let seen = &mut self.seen;
         match fault {
             Fault::Cordon | Fault::Taint | Fault::CutOff => {}
@@ -369,12 +369,12 @@ impl World {
         let seen = &self.seen;
         let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
         let mut pods = subjects.map(|one| &one.pod).chain(&seen.upstreams);
-        !seen.probes.is_empty() || pods.any(PodSeen::works)
+        !seen.probes.is_empty() || pods.any(ObservedPod::works)
     }
 }
 
 /// The pod of a probe is removed: one that had ended well has completed its Job.
-fn lose_pod(probe: &mut ProbeSeen) {
+fn lose_pod(probe: &mut ObservedProbe) {
     let pod = probe.pod.take();
     probe.end = Some(if pod.is_some_and(|pod| pod.state == ended(0)) {
         JobEnd::Completed

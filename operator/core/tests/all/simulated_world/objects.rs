@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wasmbench_core::observed::{
-    JobEnd, Occupant, PodSeen, PodState, ProbeSeen, RunName, SubjectSeen,
+    JobEnd, ObservedPod, ObservedProbe, ObservedSubject, Occupant, PodState, RunName,
 };
 use wasmbench_core::plan::Step;
 use wasmbench_model::store::Ended;
@@ -124,7 +124,7 @@ impl World {
         if without {
             self.cause("ProbeNotStarted");
         }
-        self.seen.probes.push(ProbeSeen {
+        self.seen.probes.push(ObservedProbe {
             trial: trial.clone(),
             uid: format!("job-{}", pod.uid),
             job,
@@ -219,7 +219,7 @@ impl World {
         for index in 0..self.seen.probes.len() {
             let removed = self.happens(self.hostility.objects.result_removed);
             let probe = &mut self.seen.probes[index];
-            let done = |pod: &PodSeen| pod.state == ended(0);
+            let done = |pod: &ObservedPod| pod.state == ended(0);
             if removed && probe.pod.as_ref().is_some_and(done) {
                 probe.pod = None;
                 probe.end = Some(JobEnd::Completed);
@@ -235,12 +235,12 @@ impl World {
         if self.refused < REFUSALS {
             return;
         }
-        let has_ended = |probe: &ProbeSeen| {
+        let has_ended = |probe: &ObservedProbe| {
             let pod = probe.pod.as_ref();
             probe.end.is_some() || pod.is_some_and(|pod| !pod.works())
         };
         self.seen.probes.retain(has_ended);
-        let rest = |subject: &SubjectSeen| !subject.pod.works();
+        let rest = |subject: &ObservedSubject| !subject.pod.works();
         self.seen.subjects.retain(rest);
         self.seen.cold_subjects.retain(rest);
         self.seen.upstreams.retain(|pod| !pod.works());

@@ -1,6 +1,6 @@
 //! What other runs see of this one, and do to it.
 
-use wasmbench_core::observed::{Occupant, PodSeen, RunName};
+use wasmbench_core::observed::{ObservedPod, Occupant, RunName};
 
 use super::World;
 
@@ -35,7 +35,7 @@ impl World {
     /// Somebody removes all pods and Jobs of the run.
     pub fn is_swept(&mut self) {
         let now = self.now;
-        let goes = |pod: &mut PodSeen| pod.deleting = pod.deleting.or(Some(now));
+        let goes = |pod: &mut ObservedPod| pod.deleting = pod.deleting.or(Some(now));
         let seen = &mut self.seen;
         let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
         subjects.map(|one| &mut one.pod).for_each(goes);

@@ -2,7 +2,7 @@
 //! no probe is at work.
 
 use wasmbench_api::status::TrialPhase;
-use wasmbench_core::observed::{Observed, PodState, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedProbe, PodState};
 use wasmbench_core::plan::{Plan, Stage, Step};
 
 pub fn check(plan: &Plan, seen: &Observed) {
@@ -16,7 +16,7 @@ pub fn check(plan: &Plan, seen: &Observed) {
             Step::CollectRecord { .. } | Step::RecordFailure { .. } | Step::RecordSkipped(_)
         )
     };
-    let runs = |probe: &ProbeSeen| {
+    let runs = |probe: &ObservedProbe| {
         let pod = probe.pod.as_ref().filter(|_| !probe.deleting);
         pod.is_some_and(|pod| pod.state == PodState::Running)
     };

@@ -1,8 +1,8 @@
 //! A Deployment that is there already: its controller, its owner, and what the operator does to it.
 
 use rand::RngExt;
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen};
-use wasmbench_core::scale::{Return, Scaled, Target, TargetSeen};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState};
+use wasmbench_core::scale::{ObservedTarget, Return, Scaled, Target};
 use wasmbench_model::wire::record::TrialId;
 
 use super::World;
@@ -27,20 +27,20 @@ impl World {
     /// An object that its owner offers.
     pub fn offer(&mut self, target: &Target) {
         self.next_uid += 1;
-        let seen = TargetSeen {
+        let seen = ObservedTarget {
             uid: Some(self.next_uid.to_string()),
             resource_version: Some("1".into()),
             generation: Some(1),
             selector: "app=shop".into(),
             is_offered: true,
             set_by_other: true,
-            ..TargetSeen::default()
+            ..ObservedTarget::default()
         };
         self.seen.targets.insert(target.clone(), seen);
     }
 
     /// The object, if there is one.
-    fn object(&self) -> Option<(Target, TargetSeen)> {
+    fn object(&self) -> Option<(Target, ObservedTarget)> {
         let (target, seen) = self.seen.targets.first_key_value()?;
         Some((target.clone(), seen.clone()))
     }
@@ -68,7 +68,7 @@ impl World {
     }
 
     /// The claim is written, and the object after it. The operator may die in between.
-    pub fn scale_up(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen) {
+    pub fn scale_up(&mut self, trial: &TrialId, target: &Target, found: &ObservedTarget) {
         self.note_target(trial, target, found, 1);
         if self.happens(self.hostility.operator_dies) {
             return;
@@ -81,7 +81,13 @@ impl World {
     }
 
     /// The claim is written.
-    pub fn note_target(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen, most: u32) {
+    pub fn note_target(
+        &mut self,
+        trial: &TrialId,
+        target: &Target,
+        found: &ObservedTarget,
+        most: u32,
+    ) {
         assert!(
             found.is_offered && found.replicas == 0,
             "{found:?} is in use"
@@ -217,7 +223,7 @@ impl World {
                 return;
             }
             Owner::Withdraws => seen.is_offered = false,
-            Owner::Deletes => seen = TargetSeen::default(),
+            Owner::Deletes => seen = ObservedTarget::default(),
         }
         self.next_uid += 1;
         seen.resource_version = Some(self.next_uid.to_string());
@@ -228,7 +234,7 @@ impl World {
     fn show_target(&mut self, target: &Target) {
         let pods = self.target_pods.iter();
         let count = pods.clone().filter(|pod| pod.works()).count();
-        let subjects: Vec<PodSeen> = pods.cloned().collect();
+        let subjects: Vec<ObservedPod> = pods.cloned().collect();
         let mut seen = self.seen.targets[target].clone();
         seen.pods = count;
         self.seen.targets.insert(target.clone(), seen);
@@ -240,9 +246,9 @@ impl World {
             } else {
                 pod.likeness.clone()
             };
-            Some(SubjectSeen {
+            Some(ObservedSubject {
                 trial: trial.clone()?,
-                pod: PodSeen { likeness, ..pod },
+                pod: ObservedPod { likeness, ..pod },
             })
         });
         self.seen.scaled_subjects = shown.collect();

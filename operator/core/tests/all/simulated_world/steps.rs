@@ -1,6 +1,6 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState};
 use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -36,7 +36,7 @@ impl World {
             Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),
             Step::StartUpstream { trial, restarts } => self.start_upstream(trial, *restarts),
             Step::RemoveUpstream { pod, uid } => {
-                let is_it = |other: &PodSeen| other.name == *pod && other.uid == *uid;
+                let is_it = |other: &ObservedPod| other.name == *pod && other.uid == *uid;
                 self.seen.upstreams.retain(|other| !is_it(other));
             }
             Step::DeploySubject(trial) => self.deploy(trial),
@@ -152,11 +152,11 @@ impl World {
             self.cause("SubjectAltered");
         }
         let trial = trial.clone();
-        self.seen.subjects.push(SubjectSeen { trial, pod });
+        self.seen.subjects.push(ObservedSubject { trial, pod });
     }
 
     fn launch(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
-        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
+        let ended = |pod: &ObservedPod| matches!(pod.state, PodState::Ended { .. });
         let probes = self
             .seen
             .probes
@@ -186,7 +186,7 @@ impl World {
     }
 
     fn launch_cold_start(&mut self, trial: &TrialId, again: bool) {
-        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
+        let ended = |pod: &ObservedPod| matches!(pod.state, PodState::Ended { .. });
         let probes = self.seen.probes.iter();
         let mut probes = probes.filter_map(|probe| probe.pod.as_ref());
         assert!(probes.all(ended), "two probes on one node");

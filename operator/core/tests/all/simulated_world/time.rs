@@ -1,7 +1,7 @@
 //! What the kubelet, controllers and accidents do in the meantime.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen, Waiting};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState, Waiting};
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::record::Point;
 
@@ -51,7 +51,7 @@ impl World {
     /// Deleted pods end, and go away unless something holds them.
     fn deleted_pods_end(&mut self) {
         let (staying, nodes) = (&self.staying, &self.nodes);
-        let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
+        let is_ready = |pod: &ObservedPod| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
         self.seen.late.retain(|late| !late.deleting);
         // The kubelet must report that a probe's pod has ended.
         self.seen.probes.retain(|probe| {
@@ -87,7 +87,7 @@ impl World {
             {
                 let name = format!("{trial}-{}", self.next_uid);
                 let pod = self.new_pod(&name);
-                self.seen.cold_subjects.push(SubjectSeen { trial, pod });
+                self.seen.cold_subjects.push(ObservedSubject { trial, pod });
             } else if state == Some(ended(0)) {
                 self.seen.cold_subjects.retain(|cold| cold.trial != trial);
             }
@@ -143,7 +143,7 @@ pub fn later(now: Timestamp) -> Timestamp {
 }
 
 /// Whether the pod never starts: what was injected waits for something. Others start with it.
-fn is_held(pod: &PodSeen) -> bool {
+fn is_held(pod: &ObservedPod) -> bool {
     pod.likeness == altered() && pod.uid.ends_with(['1', '3', '5', '7', '9'])
 }
 
