@@ -20,11 +20,11 @@ use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::{ObservedTarget, Target, obstacle, template_labels, without_pods};
 
 use crate::check::answer::answer;
-use crate::check::rights::rights;
-use crate::check::seen::{
+use crate::check::observed::{
     Answer, ObservedInstallation, ObservedNode, ObservedObject, ObservedOperator,
     ObservedRuntimeClass,
 };
+use crate::check::rights::rights;
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
 
@@ -256,11 +256,11 @@ pub async fn runtime_classes(
     let class = |class: RuntimeClass| {
         let scheduling = class.scheduling.clone();
         let node_selector = scheduling.and_then(|scheduling| scheduling.node_selector);
-        let seen = ObservedRuntimeClass {
+        let observed = ObservedRuntimeClass {
             handler: class.handler.clone(),
             node_selector: node_selector.unwrap_or_default().into_iter().collect(),
         };
-        (class.name_any(), seen)
+        (class.name_any(), observed)
     };
     Ok(found.map(|all| all.into_iter().map(class).collect()))
 }

@@ -10,7 +10,7 @@ use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 
 use crate::check::answer::answer;
-use crate::check::seen::Answer;
+use crate::check::observed::Answer;
 use crate::cluster::Cluster;
 use crate::error::Error;
 

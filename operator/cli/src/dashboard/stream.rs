@@ -27,7 +27,7 @@ struct Sender<V, F> {
     dashboard: Arc<Dashboard>,
     version: V,
     regions: F,
-    seen: Option<Version>,
+    observed: Option<Version>,
     changes: watch::Receiver<ObservedRuns>,
     sent: BTreeMap<&'static str, String>,
     waiting: VecDeque<sse::Event>,
@@ -50,7 +50,7 @@ where
         dashboard,
         version,
         regions,
-        seen: None,
+        observed: None,
         sent: BTreeMap::new(),
         waiting: VecDeque::new(),
     };
@@ -73,13 +73,13 @@ where
                 return Some(event);
             }
             let version = (self.version)(&self.changes.borrow_and_update());
-            // `seen` is `None` at first, so that everything is sent once: a run may have changed
+            // `observed` is `None` at first, so that everything is sent once: a run may have changed
             // between the page and its stream.
-            if self.seen.as_ref() == Some(&version) {
+            if self.observed.as_ref() == Some(&version) {
                 self.changes.changed().await.ok()?;
                 continue;
             }
-            self.seen = Some(version);
+            self.observed = Some(version);
             for (id, html) in (self.regions)(self.dashboard.clone()).await {
                 let html = html.into_string();
                 if self.sent.get(id) != Some(&html) {

@@ -88,12 +88,12 @@ impl Watched {
         tokio::spawn(async move {
             let mut events = std::pin::pin!(events);
             while let Some(event) = events.next().await {
-                sender.send_modify(|seen| {
-                    seen.heard += 1;
+                sender.send_modify(|observed| {
+                    observed.heard += 1;
                     match event {
-                        Ok(event) => seen.take(event),
+                        Ok(event) => observed.take(event),
                         // The watch recovers by itself.
-                        Err(error) => seen.trouble = Some(root_cause(&error)),
+                        Err(error) => observed.trouble = Some(root_cause(&error)),
                     }
                 });
                 if sender.is_closed() {
@@ -107,12 +107,12 @@ impl Watched {
     /// These runs, which never change.
     #[cfg(test)]
     pub fn still(runs: Vec<BenchmarkRun>) -> Self {
-        let seen = ObservedRuns {
+        let observed = ObservedRuns {
             runs: runs.into_iter().map(kept).collect(),
             is_complete: true,
             ..ObservedRuns::default()
         };
-        Self(watch::channel(seen).1)
+        Self(watch::channel(observed).1)
     }
 
     /// The current runs.
@@ -139,20 +139,30 @@ mod tests {
         run.unwrap()
     }
 
-    fn names(seen: &ObservedRuns) -> Vec<&str> {
-        seen.runs.keys().map(|(_, name)| name.as_str()).collect()
+    fn names(observed: &ObservedRuns) -> Vec<&str> {
+        observed
+            .runs
+            .keys()
+            .map(|(_, name)| name.as_str())
+            .collect()
     }
 
     #[test]
     fn an_incomplete_list_does_not_replace_what_is_shown() {
-        let mut seen = ObservedRuns::default();
-        seen.take(Event::Apply(run("old")));
-        seen.take(Event::Init);
-        seen.take(Event::InitApply(run("new")));
-        assert_eq!((names(&seen), seen.is_complete), (vec!["old"], false));
-        seen.take(Event::InitDone);
-        assert_eq!((names(&seen), seen.is_complete), (vec!["new"], true));
-        seen.take(Event::Delete(run("new")));
-        assert!(seen.runs.is_empty());
+        let mut observed = ObservedRuns::default();
+        observed.take(Event::Apply(run("old")));
+        observed.take(Event::Init);
+        observed.take(Event::InitApply(run("new")));
+        assert_eq!(
+            (names(&observed), observed.is_complete),
+            (vec!["old"], false)
+        );
+        observed.take(Event::InitDone);
+        assert_eq!(
+            (names(&observed), observed.is_complete),
+            (vec!["new"], true)
+        );
+        observed.take(Event::Delete(run("new")));
+        assert!(observed.runs.is_empty());
     }
 }

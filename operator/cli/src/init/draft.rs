@@ -6,7 +6,7 @@ use wasmbench_api::run::{EnvVar, Header, Method};
 
 use crate::args::InitArgs;
 use crate::args::init::{USUAL_PORT, USUAL_STATUS};
-use crate::check::seen::{Answer, ObservedNode, ObservedRuntimeClass};
+use crate::check::observed::{Answer, ObservedNode, ObservedRuntimeClass};
 
 /// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
 const WASM: [&str; 4] = ["wasm", "spin", "slight", "wws"];

@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{EnvVar, Header, Method};
 use wasmbench_report::table::ascii;
 
-use crate::check::seen::ObservedNode;
+use crate::check::observed::ObservedNode;
 use crate::error::Error;
 use crate::init::draft::{Other, Request, Wasm};
 

@@ -73,7 +73,7 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
             namespaces = None;
         }
         let (earlier, in_cluster) = match found {
-            Some((earlier, seen)) => (earlier, obstacles(run, &seen)),
+            Some((earlier, observed)) => (earlier, obstacles(run, &observed)),
             None => (vec![], NO_CLUSTER.to_owned()),
         };
         texts.push(one.describe(run, args.order, &earlier)? + &in_cluster);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use kubectl_wasmbench::args::InitArgs;
 use kubectl_wasmbench::args::init::{header, variable};
-use kubectl_wasmbench::check::seen::{ObservedNode, ObservedRuntimeClass};
+use kubectl_wasmbench::check::observed::{ObservedNode, ObservedRuntimeClass};
 use kubectl_wasmbench::init::manifest::{ClusterView, Draft, manifest, run_of};
 use kubectl_wasmbench::plan;
 use wasmbench_api::BenchmarkRun;

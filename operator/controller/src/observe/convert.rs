@@ -43,29 +43,29 @@ const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 
 /// The run's subjects; `node` is the one that the run holds.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<ObservedSubject> {
-    let seen = |pod| {
-        let mut seen = subject_seen(pod)?;
-        let desired = desired_subject(run, &seen.trial, node);
+    let observed = |pod| {
+        let mut observed = observed_subject(pod)?;
+        let desired = desired_subject(run, &observed.trial, node);
         let likeness = desired.map(|desired| likeness(&desired, pod));
-        seen.pod.likeness = likeness.unwrap_or_default();
-        Some(seen)
+        observed.pod.likeness = likeness.unwrap_or_default();
+        Some(observed)
     };
     with_role(pods, run, labels::COMPONENT_SUBJECT)
-        .filter_map(seen)
+        .filter_map(observed)
         .collect()
 }
 
 /// Pods that a cold-start or density probe has not removed yet.
 pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<ObservedSubject> {
     with_role(pods, run, labels::COMPONENT_COLD_SUBJECT)
-        .filter_map(subject_seen)
+        .filter_map(observed_subject)
         .collect()
 }
 
-fn subject_seen(pod: &Pod) -> Option<ObservedSubject> {
+fn observed_subject(pod: &Pod) -> Option<ObservedSubject> {
     Some(ObservedSubject {
         trial: trial_of(&pod.metadata)?,
-        pod: pod_seen(pod)?,
+        pod: observed_pod(pod)?,
     })
 }
 
@@ -77,14 +77,14 @@ pub fn upstreams(
     node: &str,
 ) -> Vec<ObservedPod> {
     let desired = upstream_pod(run, images, node, 0);
-    let seen = |pod| {
+    let observed = |pod| {
         Some(ObservedPod {
             likeness: likeness(&desired, pod),
-            ..pod_seen(pod)?
+            ..observed_pod(pod)?
         })
     };
     with_role(pods, run, labels::COMPONENT_UPSTREAM)
-        .filter_map(seen)
+        .filter_map(observed)
         .collect()
 }
 
@@ -122,7 +122,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ObservedProbe> {
             pod: pods
                 .iter()
                 .find(|pod| job_of(pod).as_deref() == Some(&name))
-                .and_then(|pod| probe_seen(job, pod)),
+                .and_then(|pod| observed_probe(job, pod)),
             job: name,
         })
     };
@@ -140,7 +140,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ObservedProbe> {
             subject_uid: String::new(),
             deleting: true,
             end: None,
-            pod: pod_seen(pod),
+            pod: observed_pod(pod),
         })
     };
     jobs.iter()
@@ -150,14 +150,14 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ObservedProbe> {
 }
 
 /// The pod of `job`, compared with what the Job asks for.
-fn probe_seen(job: &Job, pod: &Pod) -> Option<ObservedPod> {
+fn observed_probe(job: &Job, pod: &Pod) -> Option<ObservedPod> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
     let desired: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
     Some(ObservedPod {
         likeness: desired
             .map(|desired| compare_pod(desired, pod))
             .unwrap_or_default(),
-        ..pod_seen(pod)?
+        ..observed_pod(pod)?
     })
 }
 
@@ -186,7 +186,7 @@ fn created(meta: &ObjectMeta) -> Timestamp {
 }
 
 /// A pod as plain data, without what was requested.
-pub fn pod_seen(pod: &Pod) -> Option<ObservedPod> {
+pub fn observed_pod(pod: &Pod) -> Option<ObservedPod> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
     Some(ObservedPod {
         name: pod.metadata.name.clone()?,
@@ -354,12 +354,12 @@ mod tests {
             (labels::COMPONENT_PROBE, "probe"),
             (labels::COMPONENT_UPSTREAM, "upstream"),
         ] {
-            let seen_state = |state| {
-                pod_seen(&with_proxy(component, ours, &state))
+            let observed_state = |state| {
+                observed_pod(&with_proxy(component, ours, &state))
                     .unwrap()
                     .state
             };
-            let ended = seen_state(json!({ "terminated": { "exitCode": 3 } }));
+            let ended = observed_state(json!({ "terminated": { "exitCode": 3 } }));
             let is_ended = matches!(
                 &ended,
                 PodState::Ended {
@@ -368,7 +368,7 @@ mod tests {
                 }
             );
             assert!(is_ended, "{component}: {ended:?}");
-            let waits = seen_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
+            let waits = observed_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
             let is_waiting = matches!(&waits, PodState::Pending(Some(_)));
             assert!(is_waiting, "{component}: {waits:?}");
         }
@@ -388,14 +388,14 @@ mod tests {
         let template = json!({ "spec": spec(&["probe"]) });
         let job = json!({ "metadata": meta, "spec": { "template": template } });
         let job: Job = serde_json::from_value(job).unwrap();
-        let seen = |names: &[&str]| {
+        let observed = |names: &[&str]| {
             let pod = json!({ "metadata": meta, "spec": spec(names) });
             let pod: Pod = serde_json::from_value(pod).unwrap();
             let mut probes = probes(std::slice::from_ref(&job), &[pod]);
             probes.remove(0).pod.unwrap().likeness
         };
-        assert_eq!(seen(&["probe"]), Likeness::Unaltered);
-        let altered = seen(&["probe", "linkerd-proxy"]);
+        assert_eq!(observed(&["probe"]), Likeness::Unaltered);
+        let altered = observed(&["probe", "linkerd-proxy"]);
         let is_named =
             matches!(&altered, Likeness::Altered(text) if text.contains("linkerd-proxy"));
         assert!(is_named, "{altered:?}");
@@ -406,7 +406,7 @@ mod tests {
         let log = format!("KeyError: 'DATABASE_URL'\n{}\n", "exiting\n".repeat(100));
         let state = json!({ "terminated": { "exitCode": 3, "message": log } });
         let pod = with_proxy(labels::COMPONENT_SUBJECT, "subject", &state);
-        let PodState::Ended { message, .. } = pod_seen(&pod).unwrap().state else {
+        let PodState::Ended { message, .. } = observed_pod(&pod).unwrap().state else {
             panic!("it has ended");
         };
         assert!(
@@ -443,11 +443,11 @@ mod tests {
                 "type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z",
             }] },
         });
-        let seen = node(&serde_json::from_value(object).unwrap());
-        assert!(seen.cordoned && !seen.ready, "{seen:?}");
+        let observed = node(&serde_json::from_value(object).unwrap());
+        assert!(observed.cordoned && !observed.ready, "{observed:?}");
         let changed = "2026-01-01T00:00:00Z".parse().unwrap();
-        assert_eq!(seen.ready_changed, Some(changed));
-        let keys: Vec<&str> = seen.taints.iter().map(|taint| &*taint.key).collect();
+        assert_eq!(observed.ready_changed, Some(changed));
+        let keys: Vec<&str> = observed.taints.iter().map(|taint| &*taint.key).collect();
         assert_eq!(keys, ["node.kubernetes.io/disk-pressure"]);
     }
 }

@@ -32,7 +32,7 @@ pub async fn to_remove(
     run_uid: &str,
     own: &[ObservedLease],
 ) -> Result<Vec<LateProbe>, Error> {
-    let mut seen: Vec<LateProbe> = late.iter().filter_map(late_probe).collect();
+    let mut observed: Vec<LateProbe> = late.iter().filter_map(late_probe).collect();
     let holds = |node: &str| {
         let is_held = |lease: &ObservedLease| lease.holder.as_deref() == Some(run_uid);
         own.iter().any(|lease| lease.node == node && is_held(lease))
@@ -40,14 +40,14 @@ pub async fn to_remove(
     // Who holds the node of its own probe is read, not taken from a watch, which may be behind: the probe is
     // the evidence of what it disturbed.
     let is_elsewhere = |probe: &LateProbe| probe.run_uid == run_uid && !holds(&probe.node);
-    let leases = if seen.iter().any(is_elsewhere) {
+    let leases = if observed.iter().any(is_elsewhere) {
         let all = format!("{}={}", labels::COMPONENT, labels::COMPONENT_NODE_LEASE);
         claims(context, &all).await?
     } else {
         own.to_vec()
     };
-    seen.retain(|probe| is_to_remove(probe, run_uid, &leases));
-    Ok(seen)
+    observed.retain(|probe| is_to_remove(probe, run_uid, &leases));
+    Ok(observed)
 }
 
 fn late_probe(job: &Job) -> Option<LateProbe> {

@@ -34,7 +34,9 @@ use wasmbench_model::{pace, store};
 use crate::context::Context;
 use crate::error::Error;
 
-pub use convert::{class_labels, end_of, lease as lease_seen, node as node_seen, pod_seen};
+pub use convert::{
+    class_labels, end_of, lease as observed_lease, node as observed_node, observed_pod,
+};
 pub use events::{why_no_pod, with_event};
 pub use foreign_pod::subject as foreign_subject;
 pub use found::found;
@@ -97,7 +99,7 @@ pub async fn observe(
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         scaled_subjects: targets.subjects,
-        targets: targets.seen,
+        targets: targets.observed,
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
         occupants,
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),

@@ -17,7 +17,7 @@ use crate::scale;
 #[derive(Default)]
 pub struct Targets {
     /// The objects.
-    pub seen: BTreeMap<Target, ObservedTarget>,
+    pub observed: BTreeMap<Target, ObservedTarget>,
     /// The pods of the one that the run's claim notes.
     pub subjects: Vec<ObservedSubject>,
     /// The labels that their templates demand of a node.
@@ -57,7 +57,7 @@ pub async fn read(
             targets.subjects.extend(subjects);
         }
         targets.templates.insert(target.clone(), found.template);
-        targets.seen.insert(target.clone(), found.seen);
+        targets.observed.insert(target.clone(), found.observed);
     }
     Ok(targets)
 }

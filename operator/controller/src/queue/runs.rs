@@ -75,7 +75,7 @@ impl Runs {
                     tokio::task::yield_now().await;
                 }
             }
-            found.extend(self.seen(context, run, &uid, is_holder));
+            found.extend(self.observed(context, run, &uid, is_holder));
             there.insert(uid);
         }
         self.by_uid.retain(|uid, _| there.contains(uid));
@@ -117,7 +117,7 @@ impl Runs {
         self.by_uid.insert(uid.to_owned(), known);
     }
 
-    fn seen(
+    fn observed(
         &self,
         context: &Context,
         run: &BenchmarkRun,

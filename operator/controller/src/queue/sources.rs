@@ -21,7 +21,7 @@ use wasmbench_core::observed::{ObservedLease, ObservedNode};
 
 use crate::context::Context;
 use crate::error::chain;
-use crate::observe::{class_labels, lease_seen, node_seen};
+use crate::observe::{class_labels, observed_lease, observed_node};
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 
@@ -86,14 +86,14 @@ impl Sources {
         let leases = self.leases.state();
         leases
             .iter()
-            .filter_map(|lease| lease_seen(lease))
+            .filter_map(|lease| observed_lease(lease))
             .collect()
     }
 
     /// All nodes.
     pub fn nodes(&self) -> Vec<ObservedNode> {
         let nodes = self.nodes.state();
-        nodes.iter().map(|node| node_seen(node)).collect()
+        nodes.iter().map(|node| observed_node(node)).collect()
     }
 
     /// The labels that RuntimeClasses require of nodes.
@@ -135,9 +135,9 @@ fn changes_of_nodes(events: impl Stream<Item = WatchResult<Node>> + Send + 'stat
     let changes = events.filter_map(move |event| {
         let matters = match &event {
             Ok(Event::Apply(node)) => {
-                let seen = node_seen(node);
-                let earlier = known.insert(node.name_any(), seen.clone());
-                earlier != Some(seen)
+                let observed = observed_node(node);
+                let earlier = known.insert(node.name_any(), observed.clone());
+                earlier != Some(observed)
             }
             Ok(Event::Delete(_) | Event::InitDone) => {
                 known.clear();
@@ -204,7 +204,7 @@ mod tests {
         let whole = node(true, "2026-01-01T00:00:00Z");
         let mut kept = whole.clone();
         slim(&mut kept);
-        assert_eq!(node_seen(&kept), node_seen(&whole));
+        assert_eq!(observed_node(&kept), observed_node(&whole));
         let text = serde_json::to_string(&kept).unwrap();
         assert!(text.len() < 500, "{text}");
     }

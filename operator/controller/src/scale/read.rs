@@ -25,7 +25,7 @@ const ENOUGH: usize = 16;
 #[derive(Default)]
 pub struct Found {
     /// The object.
-    pub seen: ObservedTarget,
+    pub observed: ObservedTarget,
     /// Its pods that have not ended; of very many, some.
     pub pods: Vec<Pod>,
     /// The labels that its template demands of a node.
@@ -46,7 +46,7 @@ pub async fn read(
     autoscalers: &[Autoscaler],
 ) -> Result<Found, Error> {
     let found = once(context, namespace, target, noted, autoscalers).await?;
-    let asked = usize::try_from(found.seen.replicas).unwrap_or(usize::MAX);
+    let asked = usize::try_from(found.observed.replicas).unwrap_or(usize::MAX);
     if noted.is_none() || asked == 0 || found.pods.len() <= asked {
         return Ok(found);
     }
@@ -64,32 +64,32 @@ async fn once(
 ) -> Result<Found, Error> {
     let api = api(&context.client, namespace, target);
     let object = if_there(api.get(&target.name).await).map_err(failed)?;
-    let (mut seen, template) = match &object {
+    let (mut observed, template) = match &object {
         None => (ObservedTarget::default(), BTreeMap::new()),
         Some(object) => {
             let now = context.clock.now();
-            let seen = of_object(&api, target, object, autoscalers, now).await?;
-            (seen, template_labels(&object.data))
+            let observed = of_object(&api, target, object, autoscalers, now).await?;
+            (observed, template_labels(&object.data))
         }
     };
     // The pods of one that is gone are found as they were.
     let (selector, uid) = match noted {
         Some(noted) => (&noted.selector, Some(&noted.uid)),
-        None => (&seen.selector, seen.uid.as_ref()),
+        None => (&observed.selector, observed.uid.as_ref()),
     };
     let pods = match uid {
         Some(uid) if !selector.is_empty() => pods(context, namespace, selector, uid).await?,
         Some(_) | None => vec![],
     };
-    seen.pods = pods.len();
+    observed.pods = pods.len();
     // Of one that a run has noted, they are the run's.
-    if let Some(object) = object.filter(|_| noted.is_none() && seen.replicas == 0) {
+    if let Some(object) = object.filter(|_| noted.is_none() && observed.replicas == 0) {
         let left = pods.iter().map(|pod| &pod.metadata);
         let stuck = stuck(target, &object.metadata, left, context.clock.now());
-        seen.obstacle = seen.obstacle.or(stuck);
+        observed.obstacle = observed.obstacle.or(stuck);
     }
     Ok(Found {
-        seen,
+        observed,
         pods,
         template,
     })

@@ -3,7 +3,7 @@
 use kube::api::ListParams;
 use kube::{Api, Resource, ResourceExt};
 use wasmbench_api::{BenchmarkSchedule, labels};
-use wasmbench_core::schedule::{ScheduledRun, seen};
+use wasmbench_core::schedule::{ScheduledRun, observed};
 
 use crate::context::{Context, GuardedRun, GuardedSchedule, ScheduleMeta};
 use crate::error::Error;
@@ -46,7 +46,7 @@ pub async fn runs(
         let page = api.list(&params).await.map_err(failed("runs"))?;
         // A run that does not decode is ignored, and never removed.
         let decoded = page.items.iter().filter_map(|run| run.0.as_ref().ok());
-        found.extend(decoded.filter_map(|run| seen(run, &uid)));
+        found.extend(decoded.filter_map(|run| observed(run, &uid)));
         match page.metadata.continue_.filter(|more| !more.is_empty()) {
             Some(more) => params = params.continue_token(&more),
             None => return Ok(found),

@@ -93,12 +93,12 @@ async fn go_on(
     let last = old
         .and_then(|old| old.last_schedule_time.as_ref())
         .map(|time| time.0);
-    let seen = ObservedSchedule {
+    let observed = ObservedSchedule {
         created,
         last,
         runs,
     };
-    let mut step = step(&schedule.spec, cron, seen, woken);
+    let mut step = step(&schedule.spec, cron, observed, woken);
     let kept = history::keep(context, schedule, runs).await;
     if kept.is_err() {
         // A run that is not in the history must not be removed.

@@ -144,8 +144,12 @@ async fn replicas_that_its_owner_sets_while_the_pods_are_read_are_seen_with_the_
     let (context, server) = conversation(calls);
     let found = read(&context, "team-a", &scaled.target, Some(&scaled), &[]).await;
     let found = found.unwrap();
-    assert_eq!((found.seen.replicas, found.pods.len()), (2, 2));
-    assert!(found.seen.taken_back(&scaled).is_some(), "{:?}", found.seen);
+    assert_eq!((found.observed.replicas, found.pods.len()), (2, 2));
+    assert!(
+        found.observed.taken_back(&scaled).is_some(),
+        "{:?}",
+        found.observed
+    );
     drop(context);
     server.await.unwrap();
 }
@@ -346,7 +350,7 @@ async fn an_object_whose_last_pod_does_not_go_is_not_offered() {
     let found = read(&context, "team-a", &target, None, &[]).await.unwrap();
     drop(context);
     server.await.unwrap();
-    let why = found.seen.not_offered(&target, "team-a").unwrap();
+    let why = found.observed.not_offered(&target, "team-a").unwrap();
     assert!(why.contains("pod shop-1"), "{why}");
 }
 

@@ -25,8 +25,8 @@ pub(super) const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 /// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
 /// ready does not count.
-pub(super) fn stays(seen: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
-    let back = node_of(seen, pod).and_then(|node| node.ready_changed);
+pub(super) fn stays(observed: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
+    let back = node_of(observed, pod).and_then(|node| node.ready_changed);
     let since = pod
         .deleting
         .map(|since| back.map_or(since, |back| back.max(since)));
@@ -34,24 +34,24 @@ pub(super) fn stays(seen: &Observed, pod: &ObservedPod, now: Timestamp) -> bool 
 }
 
 /// Whether somebody keeps such a pod. While its node is not ready, nobody can remove it.
-pub(super) fn is_kept(seen: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
-    node_of(seen, pod).is_none_or(|node| node.ready) && stays(seen, pod, now)
+pub(super) fn is_kept(observed: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
+    node_of(observed, pod).is_none_or(|node| node.ready) && stays(observed, pod, now)
 }
 
-fn node_of<'a>(seen: &'a Observed, pod: &ObservedPod) -> Option<&'a ObservedNode> {
-    let mut nodes = seen.nodes.iter();
+fn node_of<'a>(observed: &'a Observed, pod: &ObservedPod) -> Option<&'a ObservedNode> {
+    let mut nodes = observed.nodes.iter();
     nodes.find(|node| pod.node.as_ref() == Some(&node.name))
 }
 
 /// A pod with the trial's name exists and must go.
 pub(super) fn on_its_way_out(
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
     subject: &ObservedSubject,
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    if is_kept(seen, &subject.pod, now) {
+    if is_kept(observed, &subject.pod, now) {
         return stayed(trial, subject, Some(subject));
     }
     let message = format!("waiting for an earlier pod of {trial} to go");
@@ -60,8 +60,11 @@ pub(super) fn on_its_way_out(
 }
 
 /// The subject of `trial`.
-pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ObservedSubject> {
-    let mut subjects = seen.subjects.iter().chain(&seen.scaled_subjects);
+pub(super) fn subject_of<'a>(
+    observed: &'a Observed,
+    trial: &TrialId,
+) -> Option<&'a ObservedSubject> {
+    let mut subjects = observed.subjects.iter().chain(&observed.scaled_subjects);
     subjects.find(|subject| subject.trial == *trial)
 }
 
@@ -80,11 +83,11 @@ pub(super) fn stayed(
 }
 
 /// Whether pods of other trials are still working: even while terminating, they use the CPU.
-pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
-    let made = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = made.chain(&seen.scaled_subjects);
+pub(super) fn others_work(observed: &Observed, trial: &TrialId) -> bool {
+    let made = observed.subjects.iter().chain(&observed.cold_subjects);
+    let subjects = made.chain(&observed.scaled_subjects);
     let others = subjects.filter(|other| other.trial != *trial);
-    let probes = seen.probes.iter().filter(|other| other.trial != *trial);
+    let probes = observed.probes.iter().filter(|other| other.trial != *trial);
     others.map(|other| &other.pod).any(ObservedPod::works)
         || probes
             .filter_map(|other| other.pod.as_ref())

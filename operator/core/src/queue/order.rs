@@ -168,28 +168,28 @@ mod tests {
         }
     }
 
-    fn in_order(seen: &Cluster) -> Vec<&ObservedRun> {
-        let nodes: Vec<&ObservedNode> = seen.nodes.iter().collect();
+    fn in_order(observed: &Cluster) -> Vec<&ObservedRun> {
+        let nodes: Vec<&ObservedNode> = observed.nodes.iter().collect();
         let free_in = vec![0; nodes.len()];
-        Order::new(seen).waiting(&mut Forecast::new(nodes, free_in))
+        Order::new(observed).waiting(&mut Forecast::new(nodes, free_in))
     }
 
-    fn holder<'a>(seen: &'a Cluster, node: &str) -> Option<&'a ObservedRun> {
-        let lease = seen.leases.iter().find(|lease| lease.node == node)?;
-        let mut runs = seen.runs.iter();
+    fn holder<'a>(observed: &'a Cluster, node: &str) -> Option<&'a ObservedRun> {
+        let lease = observed.leases.iter().find(|lease| lease.node == node)?;
+        let mut runs = observed.runs.iter();
         runs.find(|run| {
             lease.holder.as_deref() == Some(&run.uid) && run.standing != Standing::Ended
         })
     }
 
-    fn holds(seen: &Cluster, run: &ObservedRun) -> bool {
-        let mut leases = seen.leases.iter();
-        leases.any(|lease| holder(seen, &lease.node) == Some(run))
+    fn holds(observed: &Cluster, run: &ObservedRun) -> bool {
+        let mut leases = observed.leases.iter();
+        leases.any(|lease| holder(observed, &lease.node) == Some(run))
     }
 
     /// The nodes for which a run competes: those that take its pods now, or else those that would.
-    fn contested<'a>(seen: &'a Cluster, run: &ObservedRun) -> Vec<&'a ObservedNode> {
-        let mut found: Vec<&ObservedNode> = seen.nodes.iter().collect();
+    fn contested<'a>(observed: &'a Cluster, run: &ObservedRun) -> Vec<&'a ObservedNode> {
+        let mut found: Vec<&ObservedNode> = observed.nodes.iter().collect();
         found.retain(|node| meets(&run.demands, node));
         if found.iter().any(|node| takes(&run.demands, node)) {
             found.retain(|node| takes(&run.demands, node));
@@ -198,52 +198,54 @@ mod tests {
     }
 
     /// Whether both are of one namespace and compete for a node.
-    fn compete(seen: &Cluster, one: &ObservedRun, other: &ObservedRun) -> bool {
-        let others = contested(seen, other);
-        let mut own = contested(seen, one).into_iter();
+    fn compete(observed: &Cluster, one: &ObservedRun, other: &ObservedRun) -> bool {
+        let others = contested(observed, other);
+        let mut own = contested(observed, one).into_iter();
         one.namespace() == other.namespace() && own.any(|node| others.contains(&node))
     }
 
     /// The waiting runs as the rule has them: each looks at each of the older ones.
-    fn by_the_rule(seen: &Cluster) -> Vec<&ObservedRun> {
-        let waits = |run: &&ObservedRun| run.standing == Standing::Active && !holds(seen, run);
-        let mut waiting: Vec<&ObservedRun> = seen.runs.iter().filter(waits).collect();
+    fn by_the_rule(observed: &Cluster) -> Vec<&ObservedRun> {
+        let waits = |run: &&ObservedRun| run.standing == Standing::Active && !holds(observed, run);
+        let mut waiting: Vec<&ObservedRun> = observed.runs.iter().filter(waits).collect();
         waiting.sort_by_key(|run| age(run));
         let mut ranked: Vec<(usize, &ObservedRun)> = vec![];
         for run in waiting {
             let is_own = |holder: &ObservedRun| holder.namespace() == run.namespace();
-            let nodes = contested(seen, run).into_iter();
-            let held = nodes.filter(|node| holder(seen, &node.name).is_some_and(is_own));
-            let older = ranked.iter().filter(|(_, other)| compete(seen, run, other));
+            let nodes = contested(observed, run).into_iter();
+            let held = nodes.filter(|node| holder(observed, &node.name).is_some_and(is_own));
+            let older = ranked
+                .iter()
+                .filter(|(_, other)| compete(observed, run, other));
             let ahead = older.fold(held.count(), |ahead, (its, _)| ahead.max(*its) + 1);
             ranked.push((ahead, run));
         }
         // Stable: the oldest stays first.
-        ranked.sort_by_key(|(ahead, run)| (*ahead, seen.served.get(run.namespace())));
+        ranked.sort_by_key(|(ahead, run)| (*ahead, observed.served.get(run.namespace())));
         ranked.into_iter().map(|(_, run)| run).collect()
     }
 
     proptest! {
         #[test]
-        fn runs_wait_in_the_order_of_the_rule(seen in worlds()) {
-            prop_assert_eq!(in_order(&seen), by_the_rule(&seen));
+        fn runs_wait_in_the_order_of_the_rule(observed in worlds()) {
+            prop_assert_eq!(in_order(&observed), by_the_rule(&observed));
         }
 
         #[test]
-        fn no_run_comes_before_an_older_one_of_its_namespace_that_competes_with_it(seen in worlds()) {
-            let order = in_order(&seen);
+        fn no_run_comes_before_an_older_one_of_its_namespace_that_competes_with_it(observed in worlds()) {
+            let order = in_order(&observed);
             for (at, run) in order.iter().enumerate() {
                 for later in &order[at..] {
-                    prop_assert!(age(run) <= age(later) || !compete(&seen, run, later));
+                    prop_assert!(age(run) <= age(later) || !compete(&observed, run, later));
                 }
             }
         }
 
         #[test]
-        fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(seen in worlds()) {
-            let queue = Order::new(&seen);
-            for lease in &seen.leases {
-                prop_assert_eq!(queue.holder(&lease.node), holder(&seen, &lease.node));
+        fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(observed in worlds()) {
+            let queue = Order::new(&observed);
+            for lease in &observed.leases {
+                prop_assert_eq!(queue.holder(&lease.node), holder(&observed, &lease.node));
             }
         }
     }

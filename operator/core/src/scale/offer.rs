@@ -115,8 +115,8 @@ pub fn is_settling(
     let observed = observed.and_then(|found| found.as_i64().or_else(|| as_text(found)));
     let both = meta.generation.zip(observed);
     let is_behind = both.is_some_and(|(wanted, observed)| observed < wanted);
-    let is_unseen = scale.is_some() && selector(scale).is_empty();
-    (is_behind || is_unseen) && changed_recently(meta, now)
+    let has_no_selector = scale.is_some() && selector(scale).is_empty();
+    (is_behind || has_no_selector) && changed_recently(meta, now)
 }
 
 fn changed_recently(meta: &ObjectMeta, now: Timestamp) -> bool {

@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::conditions::{self, Draft};
 
 use super::cron::Cron;
-use super::seen::ScheduledRun;
+use super::observed::ScheduledRun;
 
 /// The condition `Behind` at `now`; `None` until it is known. What was `known` before stands until a
 /// run shows otherwise: whenever a run has just begun, nothing is known of it yet.

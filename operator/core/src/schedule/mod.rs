@@ -8,14 +8,14 @@
 mod behind;
 mod check;
 mod cron;
+mod observed;
 mod run;
-mod seen;
 pub mod status;
 mod step;
 
 pub use behind::behind;
 pub use check::check;
 pub use cron::Cron;
+pub use observed::{RunOutcome, ScheduledRun, observed};
 pub use run::{run_name, run_of};
-pub use seen::{RunOutcome, ScheduledRun, seen};
 pub use step::{LeftOut, ObservedSchedule, Step, step};

@@ -8,8 +8,8 @@ use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus};
 use wasmbench_model::units::truncate;
 
+use super::observed::{RunOutcome, ScheduledRun};
 use super::run::run_name;
-use super::seen::{RunOutcome, ScheduledRun};
 use super::step::{LeftOut, Step};
 use crate::validate::Invalid;
 

@@ -6,7 +6,7 @@ use wasmbench_api::BenchmarkScheduleSpec;
 use wasmbench_api::schedule::{ConcurrencyPolicy, MOST_ACTIVE};
 
 use super::cron::Cron;
-use super::seen::{RunOutcome, ScheduledRun};
+use super::observed::{RunOutcome, ScheduledRun};
 
 /// What is known of a schedule.
 #[derive(Clone, Copy, Debug)]
@@ -59,22 +59,26 @@ pub enum LeftOut {
 pub fn step(
     spec: &BenchmarkScheduleSpec,
     cron: &Cron,
-    seen: ObservedSchedule<'_>,
+    observed: ObservedSchedule<'_>,
     now: Timestamp,
 ) -> Step {
     let mut step = Step {
-        expired: expired(spec, seen.runs),
+        expired: expired(spec, observed.runs),
         ..Step::default()
     };
     if spec.suspend {
         return step;
     }
     step.next = cron.after(now);
-    let since = seen.last_started().unwrap_or(seen.created);
-    let Some(due) = cron.latest(since.max(seen.created), now) else {
+    let since = observed.last_started().unwrap_or(observed.created);
+    let Some(due) = cron.latest(since.max(observed.created), now) else {
         return step;
     };
-    let active: Vec<&ScheduledRun> = seen.runs.iter().filter(|run| run.ended.is_none()).collect();
+    let active: Vec<&ScheduledRun> = observed
+        .runs
+        .iter()
+        .filter(|run| run.ended.is_none())
+        .collect();
     if let Some(why) = left_out(spec, due, active.len(), now) {
         step.left_out = Some((due, why));
         return step;

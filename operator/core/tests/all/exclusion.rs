@@ -10,7 +10,7 @@ use wasmbench_model::wire::record::TrialId;
 use crate::common;
 
 /// The run holds its node, and `records` are stored.
-fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
+fn observed(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     let records = records.iter();
     Observed {
         nodes: vec![common::node("bench-1")],
@@ -38,7 +38,7 @@ fn greetings(run: &ValidatedRun) -> Vec<&TrialId> {
 
 /// What is skipped next, and why, once these records are stored.
 fn skipped(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Option<(Vec<TrialId>, String)> {
-    let steps = plan(run, &seen(run, records), Timestamp::UNIX_EPOCH).steps;
+    let steps = plan(run, &observed(run, records), Timestamp::UNIX_EPOCH).steps;
     steps.into_iter().find_map(|step| {
         if let Step::RecordSkipped(skipped) = step {
             Some((skipped.trials, skipped.failure.reason.to_string()))
@@ -139,7 +139,7 @@ fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
             .map(|(trial, ended)| (trial, ended.clone()))
             .collect();
         assert_eq!(skipped(&run, &records), None);
-        let stage = plan(&run, &seen(&run, &records), Timestamp::UNIX_EPOCH).stage;
+        let stage = plan(&run, &observed(&run, &records), Timestamp::UNIX_EPOCH).stage;
         let is_named =
             matches!(&stage, Stage::Measuring { message, .. } if message.contains(words));
         assert!(is_named, "{stage:?}");

@@ -10,7 +10,7 @@ use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::failure::FailureReason;
 
 use crate::common;
-use crate::nodes::{holding, seen};
+use crate::nodes::{holding, observed};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -73,17 +73,17 @@ fn losses() -> [fn(&mut Vec<ObservedNode>); 3] {
 #[test]
 fn a_failure_on_a_lost_node_is_not_recorded_even_after_the_node_is_released() {
     let run = common::validated();
-    let mut seen = seen(&run);
-    seen.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
-    let steps = plan(&run, &seen, after(9)).steps;
+    let mut observed = observed(&run);
+    observed.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
+    let steps = plan(&run, &observed, after(9)).steps;
     assert!(
         matches!(steps[..], [Step::RecordFailure { .. }]),
         "{steps:?}"
     );
     for is_lost in losses() {
-        let mut seen = seen.clone();
-        is_lost(&mut seen.nodes);
-        let steps = plan(&run, &seen, after(9)).steps;
+        let mut observed = observed.clone();
+        is_lost(&mut observed.nodes);
+        let steps = plan(&run, &observed, after(9)).steps;
         assert!(
             matches!(steps[..], [Step::RemoveSubject { .. }]),
             "{steps:?}"
@@ -95,12 +95,12 @@ fn a_failure_on_a_lost_node_is_not_recorded_even_after_the_node_is_released() {
 fn a_measurement_is_recorded_even_if_its_node_is_lost_afterwards() {
     let run = common::validated();
     for is_lost in losses() {
-        let mut seen = seen(&run);
+        let mut observed = observed(&run);
         let mut probe = probe(&run, "probe", "subject");
         probe.pod = Some(pod("probe", NOW, ended(0)));
-        seen.probes = vec![probe];
-        is_lost(&mut seen.nodes);
-        let steps = plan(&run, &seen, after(9)).steps;
+        observed.probes = vec![probe];
+        is_lost(&mut observed.nodes);
+        let steps = plan(&run, &observed, after(9)).steps;
         assert!(
             matches!(steps[..], [Step::CollectRecord { .. }]),
             "{steps:?}"
@@ -111,17 +111,17 @@ fn a_measurement_is_recorded_even_if_its_node_is_lost_afterwards() {
 #[test]
 fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.nodes[0].cordoned = true;
+    let mut observed = holding(&run);
+    observed.nodes[0].cordoned = true;
     let lost = ObservedProbe {
         end: Some(JobEnd::Completed),
         pod: None,
         ..probe(&run, "lost", "earlier")
     };
-    seen.probes = vec![lost, probe(&run, "again", "subject")];
-    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
-    seen.upstreams = vec![pod("echo", NOW, PodState::Running)];
-    let plan = plan(&run, &seen, NOW);
+    observed.probes = vec![lost, probe(&run, "again", "subject")];
+    observed.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    observed.upstreams = vec![pod("echo", NOW, PodState::Running)];
+    let plan = plan(&run, &observed, NOW);
     assert!(matches!(plan.stage, Stage::Measuring { .. }), "{plan:?}");
     assert_eq!(plan.steps, []);
 }
@@ -129,14 +129,14 @@ fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
 #[test]
 fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.nodes[0].ready_changed = Some(after(5));
-    seen.subjects = vec![subject(&run, pod("subject", after(9), ended(1)))];
-    seen.upstreams = vec![
+    let mut observed = holding(&run);
+    observed.nodes[0].ready_changed = Some(after(5));
+    observed.subjects = vec![subject(&run, pod("subject", after(9), ended(1)))];
+    observed.upstreams = vec![
         pod("echo", NOW, ended(137)),
         pod("echo-again", after(7), PodState::Running),
     ];
-    let steps = plan(&run, &seen, after(20)).steps;
+    let steps = plan(&run, &observed, after(20)).steps;
     assert!(
         matches!(steps[..], [Step::RecordFailure { .. }]),
         "{steps:?}"
@@ -146,14 +146,14 @@ fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
 #[test]
 fn a_probe_does_not_wait_for_the_echo_server_that_follows_its_own() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
-    seen.probes = vec![probe(&run, "probe", "subject")];
-    seen.upstreams = vec![
+    let mut observed = holding(&run);
+    observed.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    observed.probes = vec![probe(&run, "probe", "subject")];
+    observed.upstreams = vec![
         pod("echo", NOW, ended(137)),
         pod("echo-again", after(7), PodState::Pending(None)),
     ];
-    let steps = plan(&run, &seen, after(20)).steps;
+    let steps = plan(&run, &observed, after(20)).steps;
     let [Step::RecordFailure { failure, .. }] = &steps[..] else {
         panic!("{steps:?}");
     };
@@ -163,11 +163,11 @@ fn a_probe_does_not_wait_for_the_echo_server_that_follows_its_own() {
 #[test]
 fn a_probe_removed_by_the_run_has_not_lost_its_echo_server() {
     for run in [common::validated(), common::validated_cold()] {
-        let mut seen = holding(&run);
+        let mut observed = holding(&run);
         let mut probe = probe(&run, "probe", "subject");
         probe.deleting = true;
-        seen.probes = vec![probe];
-        let plan = plan(&run, &seen, NOW);
+        observed.probes = vec![probe];
+        let plan = plan(&run, &observed, NOW);
         assert!(plan.steps.is_empty(), "{plan:?}");
     }
 }

@@ -55,13 +55,13 @@ fn steps(run: &ValidatedRun) -> Vec<Step> {
         resource_version: None,
         scaled: None,
     };
-    let seen = Observed {
+    let observed = Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
         leases: vec![lease],
         ..Observed::default()
     };
-    plan(run, &seen, Timestamp::UNIX_EPOCH).steps
+    plan(run, &observed, Timestamp::UNIX_EPOCH).steps
 }
 
 #[test]

@@ -40,12 +40,12 @@ pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> ScheduledRun {
 
 /// What a schedule that was created on the first of March does at `now`.
 pub fn step_at(spec: &BenchmarkScheduleSpec, runs: &[ScheduledRun], now: &str) -> Step {
-    let seen = ObservedSchedule {
+    let observed = ObservedSchedule {
         created: at("2026-03-01T00:00:00Z"),
         last: None,
         runs,
     };
-    step(spec, &Cron::from_spec(spec).unwrap(), seen, at(now))
+    step(spec, &Cron::from_spec(spec).unwrap(), observed, at(now))
 }
 
 #[test]

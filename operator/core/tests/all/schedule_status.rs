@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_core::schedule::{
-    Cron, RunOutcome, ScheduledRun, Step, behind, check, run_name, run_of, seen, status,
+    Cron, RunOutcome, ScheduledRun, Step, behind, check, observed, run_name, run_of, status,
 };
 
 use crate::common::config;
@@ -56,9 +56,9 @@ fn a_run_is_owned_by_its_schedule_and_carries_its_scheduled_time() {
     });
     assert_eq!(metadata, wanted);
     assert_eq!(run.spec, nightly.spec.template.spec);
-    let found = seen(&run, "0a0a").unwrap();
+    let found = observed(&run, "0a0a").unwrap();
     assert_eq!((found.due, found.ended), (due, None));
-    assert_eq!(seen(&run, "another"), None);
+    assert_eq!(observed(&run, "another"), None);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_run_ended_well_if_it_succeeded_and_is_trustworthy() {
         ("False", "Unknown", RunOutcome::Failed),
     ] {
         let run = run_of(&schedule(&json!({})), at("2026-03-01T03:00:00Z"));
-        let found = seen(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
+        let found = observed(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
         assert_eq!(found.ended, Some(wanted));
         assert_eq!(found.completed, Some(at("2026-03-01T03:30:00Z")));
     }

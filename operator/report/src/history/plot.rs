@@ -62,7 +62,7 @@ fn changes_list(history: &History) -> Markup {
 
 fn plot(history: &History, followed: &Followed<'_>) -> Markup {
     let lines = &history.runs[history.runs.len().saturating_sub(SHOWN)..];
-    let seen: Vec<(usize, &Line, Ends, bool)> = lines
+    let observed: Vec<(usize, &Line, Ends, bool)> = lines
         .iter()
         .enumerate()
         .filter_map(|(place, line)| {
@@ -70,7 +70,7 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
             Some((place, line, number.versus_baseline?, number.trusted))
         })
         .collect();
-    let ends = seen
+    let ends = observed
         .iter()
         .flat_map(|(_, _, ends, _)| [ends.0, ends.1, ends.2]);
     // Larger numbers are higher up.
@@ -92,7 +92,7 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
         @for (place, line) in lines.iter().enumerate() {
             @if let Some(found) = changed_at(line) { (change(series, found, x(place))) }
         }
-        @for (place, run, ends, trusted) in &seen { (point(series, run, *ends, *trusted, x(*place), &scale)) }
+        @for (place, run, ends, trusted) in &observed { (point(series, run, *ends, *trusted, x(*place), &scale)) }
         (dates(series, lines, x(lines.len().saturating_sub(1))))
     };
     let id = format!("h{}", followed.place);
@@ -100,7 +100,7 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
     let what = format!(
         "the {} to the baseline of {} runs, over time",
         compared(series),
-        seen.len()
+        observed.len()
     );
     marks::svg(&id, (WIDTH, HEIGHT), &title, &what, &body)
 }

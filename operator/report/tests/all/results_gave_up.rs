@@ -43,9 +43,9 @@ fn status_after(
         completed: recorded,
         wake: Wake::OnChange,
     };
-    let seen = Observed::default();
+    let observed = Observed::default();
     let conclusion = has_ended.then_some(&conclusion);
-    status_of(&run, &valid, &seen, &plan, conclusion, now)
+    status_of(&run, &valid, &observed, &plan, conclusion, now)
 }
 
 /// Status, reason and message of a condition.

@@ -29,7 +29,7 @@ pub async fn all(State(dashboard): Shared) -> Markup {
 pub async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {
     stream::events(
         dashboard,
-        |seen| Some(seen.heard.to_string()),
+        |observed| Some(observed.heard.to_string()),
         |dashboard| async move { list::regions(&dashboard) },
     )
 }
@@ -48,7 +48,7 @@ pub async fn one_events(
     Path((namespace, name)): Path<(String, String)>,
 ) -> Sse<impl Stream<Item = Event>> {
     let place = (namespace.clone(), name.clone());
-    let version = move |seen: &ObservedRuns| seen.runs.get(&place)?.resource_version();
+    let version = move |observed: &ObservedRuns| observed.runs.get(&place)?.resource_version();
     stream::events(dashboard, version, move |dashboard| {
         let run = dashboard.run(&namespace, &name);
         async move {

@@ -24,13 +24,13 @@ type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
 fn dashboard(runs: Vec<Value>) -> (Router, Log) {
     let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
     let calls = Arc::new(std::sync::Mutex::new(vec![]));
-    let seen = calls.clone();
+    let observed = calls.clone();
     tokio::spawn(async move {
         while let Some((request, send)) = handle.next_request().await {
             let line = format!("{} {}", request.method(), request.uri());
             let body = request.into_body().collect_bytes().await.unwrap();
             let body = serde_json::from_slice(&body).unwrap_or_default();
-            seen.lock().unwrap().push((line, body));
+            observed.lock().unwrap().push((line, body));
             let answer = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}, "items": []});
             let answer = serde_json::to_vec(&answer).unwrap();
             send.send_response(axum::http::Response::new(Asked::from(answer)));

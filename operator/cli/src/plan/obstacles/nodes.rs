@@ -7,8 +7,8 @@ use wasmbench_core::fit;
 use wasmbench_core::observed::{self, Demands};
 use wasmbench_core::subject::subject;
 
+use crate::check::observed::{ObservedNode, ObservedRuntimeClass};
 use crate::check::presets::named;
-use crate::check::seen::{ObservedNode, ObservedRuntimeClass};
 use crate::plan::obstacles::ObservedCluster;
 
 /// What the run demands of its node, as the operator works it out.
@@ -16,7 +16,7 @@ fn demanded(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Demands {
     let labels = |(name, class): (&String, &ObservedRuntimeClass)| {
         (name.clone(), class.node_selector.clone())
     };
-    let classes = cluster.seen.runtime_classes.iter().flatten();
+    let classes = cluster.observed.runtime_classes.iter().flatten();
     let classes: RuntimeClassLabels = classes.map(labels).collect();
     let templates: TemplateLabels = cluster
         .scaled
@@ -36,7 +36,7 @@ fn demanded(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Demands {
 /// Why the run can be measured on no node; `None` if it can, or if the user may not see nodes.
 pub(super) fn unmatched(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Option<String> {
     let demanded = demanded(spec, cluster);
-    let nodes = cluster.seen.nodes.as_ref().ok()?;
+    let nodes = cluster.observed.nodes.as_ref().ok()?;
     let nodes: Vec<observed::ObservedNode> = nodes.iter().map(ObservedNode::observed).collect();
     if nodes.iter().any(|node| fit::meets(&demanded, node)) {
         return None;
@@ -64,14 +64,14 @@ pub(super) fn handler(
 ) -> Option<Handler> {
     let class = subject(variant, &cluster.config())?.runtime_class?;
     let handler = &cluster
-        .seen
+        .observed
         .runtime_classes
         .as_ref()
         .ok()?
         .get(&class)?
         .handler;
     let demanded = demanded(spec, cluster);
-    let nodes = cluster.seen.nodes.as_ref().ok()?.iter();
+    let nodes = cluster.observed.nodes.as_ref().ok()?.iter();
     let nodes: Vec<&ObservedNode> = nodes
         .filter(|node| fit::meets(&demanded, &node.observed()))
         .collect();

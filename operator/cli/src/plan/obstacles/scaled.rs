@@ -5,7 +5,7 @@ use wasmbench_api::labels;
 use wasmbench_api::run::Variant;
 use wasmbench_core::scale::{ObservedTarget, Target, template_labels};
 
-use crate::check::seen::{Answer, ObservedObject};
+use crate::check::observed::{Answer, ObservedObject};
 use crate::plan::obstacles::ObservedCluster;
 
 /// An object that a run is to scale.
@@ -38,7 +38,7 @@ pub fn as_written(object: &Value) -> ObservedObject {
 /// Why the user may not start a run that scales this.
 pub(super) fn refused(variant: &Variant, cluster: &ObservedCluster) -> Option<String> {
     let scale = variant.scale.as_ref()?;
-    let (name, namespace) = (&variant.name, &cluster.seen.namespace);
+    let (name, namespace) = (&variant.name, &cluster.observed.namespace);
     let found = cluster.scaled.get(&cluster.target(scale)?)?;
     (found.may_scale == Ok(false)).then(|| {
         format!(
@@ -63,7 +63,9 @@ pub(super) fn to_apply(cluster: &ObservedCluster) -> impl Iterator<Item = String
 /// Why this is left alone, in the words of the operator.
 pub(super) fn not_offered(target: &Target, cluster: &ObservedCluster) -> Option<String> {
     let found = cluster.scaled.get(target)?.object.as_ref().ok()?;
-    found.target.not_offered(target, &cluster.seen.namespace)
+    found
+        .target
+        .not_offered(target, &cluster.observed.namespace)
 }
 
 /// What the user's rights do not show of the objects.

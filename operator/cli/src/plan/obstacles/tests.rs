@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::judge::{POLICIES, SCALE};
-use crate::check::seen::{ObservedNode, ObservedOperator, ObservedRuntimeClass};
+use crate::check::observed::{ObservedNode, ObservedOperator, ObservedRuntimeClass};
 
 fn node(name: &str, handlers: &[&str]) -> ObservedNode {
     let labels = [("kubernetes.io/os", "linux")];
@@ -28,7 +28,7 @@ fn cluster() -> ObservedCluster {
         version: None,
         available: true,
     };
-    let seen = ObservedInstallation {
+    let observed = ObservedInstallation {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
@@ -42,7 +42,7 @@ fn cluster() -> ObservedCluster {
         nodes: Ok(vec![node("node-1", &["runc", "wasmtime"])]),
     };
     ObservedCluster {
-        seen,
+        observed,
         cold_starts: Ok(true),
         quotas: Ok(vec![]),
         scaled: BTreeMap::new(),
@@ -107,12 +107,12 @@ fn what_the_administrator_does_not_let_runs_scale_is_named() {
     let mut cluster = cluster();
     let allowed = obstacles(&run, &cluster);
     assert!(allowed.contains("nothing is known"), "{allowed}");
-    let scale = &mut cluster.seen.config.as_mut().unwrap().scale;
+    let scale = &mut cluster.observed.config.as_mut().unwrap().scale;
     scale.namespaces = vec!["team-a".to_owned()];
     let elsewhere = obstacles(&run, &cluster);
     assert!(elsewhere.contains("scale.namespaces"), "{elsewhere}");
     cluster
-        .seen
+        .observed
         .config
         .as_mut()
         .unwrap()
@@ -130,18 +130,18 @@ fn what_the_administrator_does_not_let_runs_scale_is_named() {
 fn what_the_administrators_limits_refuse_is_named_where_they_are_known() {
     let run = run("wasmtime", &json!({"blocks": 5}));
     let mut cluster = cluster();
-    cluster.seen.config.as_mut().unwrap().limits.trials = 7;
+    cluster.observed.config.as_mut().unwrap().limits.trials = 7;
     let text = obstacles(&run, &cluster);
     assert!(
         text.contains("the operator refuses the run: spec.blocks: the run has"),
         "{text}"
     );
     assert!(!text.contains("nothing is known"), "{text}");
-    let limits = &mut cluster.seen.config.as_mut().unwrap().limits;
+    let limits = &mut cluster.observed.config.as_mut().unwrap().limits;
     (limits.trials, limits.own_containers) = (500, false);
     let text = obstacles(&run, &cluster);
     assert!(text.contains("the operator refuses the run: "), "{text}");
-    cluster.seen.config = Err("the operator was not found".to_owned());
+    cluster.observed.config = Err("the operator was not found".to_owned());
     let text = obstacles(&run, &cluster);
     assert!(
         text.contains(
@@ -162,7 +162,7 @@ fn labels_that_no_node_has_are_named() {
         "{text}"
     );
     let mut cluster = cluster();
-    let class = cluster.seen.runtime_classes.as_mut().unwrap();
+    let class = cluster.observed.runtime_classes.as_mut().unwrap();
     let selector = &mut class.get_mut("wasmtime").unwrap().node_selector;
     selector.insert("shim".to_owned(), "yes".to_owned());
     let text = obstacles(&run("wasmtime", &json!({})), &cluster);
@@ -188,7 +188,7 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
     let run = run("wasmtime", &json!({}));
     let text = |nodes: Vec<ObservedNode>| {
         let mut cluster = cluster();
-        cluster.seen.nodes = Ok(nodes);
+        cluster.observed.nodes = Ok(nodes);
         obstacles(&run, &cluster)
     };
     let (with, without) = (node("a", &["runc", "wasmtime"]), node("b", &["runc"]));
@@ -221,27 +221,28 @@ fn what_check_finds_missing_stands_in_the_way() {
     let run = run("wasmtime", &json!({}));
     let text = |change: fn(&mut ObservedInstallation)| {
         let mut cluster = cluster();
-        change(&mut cluster.seen);
+        change(&mut cluster.observed);
         obstacles(&run, &cluster)
     };
-    let elsewhere = text(|seen| {
-        seen.config.as_mut().unwrap().watch_namespaces = vec!["team-a".to_owned()];
+    let elsewhere = text(|observed| {
+        observed.config.as_mut().unwrap().watch_namespaces = vec!["team-a".to_owned()];
     });
     assert!(
         elsewhere.contains("the operator does not follow runs in namespace bench"),
         "{elsewhere}"
     );
-    let none = text(|seen| seen.operators = Ok(vec![]));
+    let none = text(|observed| observed.operators = Ok(vec![]));
     assert!(
         none.contains("operator: there is none; helm install"),
         "{none}"
     );
-    let gone = text(|seen| seen.namespace_exists = Ok(false));
+    let gone = text(|observed| observed.namespace_exists = Ok(false));
     assert!(gone.contains("there is no namespace bench"), "{gone}");
     for text in [&elsewhere, &none, &gone] {
         assert!(!text.contains("nothing is known"), "{text}");
     }
-    let unseen = text(|seen| seen.operators = Err("you may not list Deployments".to_owned()));
+    let unseen =
+        text(|observed| observed.operators = Err("you may not list Deployments".to_owned()));
     assert!(
         unseen.contains("not known: operator (you may not list Deployments)"),
         "{unseen}"
@@ -330,7 +331,7 @@ fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
 fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
     let mut cluster = cluster();
     cluster.quotas = Err("you may not list quotas".to_owned());
-    cluster.seen.rights = vec![("start runs", Ok(false))];
+    cluster.observed.rights = vec![("start runs", Ok(false))];
     let text = obstacles(&run("wasmtime", &json!({})), &cluster);
     assert!(
         text.contains("not known: quotas (you may not list quotas)"),

@@ -29,7 +29,7 @@ pub fn demands(run: &ValidatedRun) -> Demands {
 }
 
 /// `run` in the queue.
-pub fn run_seen(run: &ValidatedRun) -> ObservedRun {
+pub fn observed_run(run: &ValidatedRun) -> ObservedRun {
     ObservedRun {
         uid: run.uid.clone(),
         name: "team-a/gatekeeper".into(),
@@ -41,21 +41,21 @@ pub fn run_seen(run: &ValidatedRun) -> ObservedRun {
 }
 
 /// What `run` sees once it has its turn, if it is alone.
-pub fn in_turn(run: &ValidatedRun, seen: &Observed) -> Observed {
+pub fn in_turn(run: &ValidatedRun, observed: &Observed) -> Observed {
     let run = ObservedRun {
-        demands: seen.demands.clone(),
-        ..run_seen(run)
+        demands: observed.demands.clone(),
+        ..observed_run(run)
     };
     let cluster = Cluster {
         runs: vec![run.clone()],
-        nodes: seen.nodes.clone(),
-        leases: seen.leases.clone(),
+        nodes: observed.nodes.clone(),
+        leases: observed.leases.clone(),
         ..Cluster::default()
     };
     let turns = turns(&cluster, Timestamp::UNIX_EPOCH);
     Observed {
         turn: turns.of.get(&run.uid).cloned(),
         gone: turns.gone,
-        ..seen.clone()
+        ..observed.clone()
     }
 }

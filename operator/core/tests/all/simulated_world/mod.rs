@@ -56,7 +56,7 @@ pub struct World {
     pub random: ChaCha8Rng,
     pub hostility: Hostility,
     pub now: Timestamp,
-    pub seen: Observed,
+    pub observed: Observed,
     pub stored: BTreeMap<TrialId, u32>,
     pub next_uid: u64,
     /// Uid of the run.
@@ -114,7 +114,7 @@ impl World {
             random,
             hostility,
             now,
-            seen: observed,
+            observed,
             stored: BTreeMap::new(),
             next_uid: 0,
             uid: run.uid.clone(),

@@ -27,7 +27,7 @@ impl World {
     /// An object that its owner offers.
     pub fn offer(&mut self, target: &Target) {
         self.next_uid += 1;
-        let seen = ObservedTarget {
+        let observed = ObservedTarget {
             uid: Some(self.next_uid.to_string()),
             resource_version: Some("1".into()),
             generation: Some(1),
@@ -36,35 +36,35 @@ impl World {
             set_by_other: true,
             ..ObservedTarget::default()
         };
-        self.seen.targets.insert(target.clone(), seen);
+        self.observed.targets.insert(target.clone(), observed);
     }
 
     /// The object, if there is one.
     fn object(&self) -> Option<(Target, ObservedTarget)> {
-        let (target, seen) = self.seen.targets.first_key_value()?;
-        Some((target.clone(), seen.clone()))
+        let (target, observed) = self.observed.targets.first_key_value()?;
+        Some((target.clone(), observed.clone()))
     }
 
     fn noted(&self) -> Option<Scaled> {
-        self.seen.scaled().map(|(scaled, _)| scaled.clone())
+        self.observed.scaled().map(|(scaled, _)| scaled.clone())
     }
 
     /// Changes the object as somebody does who has seen this version of it.
     pub fn change(&mut self, version: Option<&String>, by_other: bool, replicas: u32) {
-        let Some((target, mut seen)) = self.object() else {
+        let Some((target, mut observed)) = self.object() else {
             return;
         };
-        if seen.resource_version.as_ref() != version {
+        if observed.resource_version.as_ref() != version {
             return;
         }
         self.next_uid += 1;
-        seen.resource_version = Some(self.next_uid.to_string());
-        if seen.replicas != replicas {
-            seen.generation = seen.generation.map(|one| one + 1);
-            seen.set_by_other = by_other;
+        observed.resource_version = Some(self.next_uid.to_string());
+        if observed.replicas != replicas {
+            observed.generation = observed.generation.map(|one| one + 1);
+            observed.set_by_other = by_other;
         }
-        seen.replicas = replicas;
-        self.seen.targets.insert(target, seen);
+        observed.replicas = replicas;
+        self.observed.targets.insert(target, observed);
     }
 
     /// The claim is written, and the object after it. The operator may die in between.
@@ -105,22 +105,22 @@ impl World {
             since: self.now,
         };
         let uid = self.uid.clone();
-        let mut leases = self.seen.leases.iter_mut();
+        let mut leases = self.observed.leases.iter_mut();
         let lease = leases.find(|lease| lease.holder.as_ref() == Some(&uid));
         lease.expect("a claim").scaled = Some(Box::new(scaled));
     }
 
     pub fn scale_down(&mut self, version: Option<&String>) {
-        let (_, seen) = self.object().expect("an object");
-        let is_current = seen.resource_version.as_ref() == version;
-        let is_owners = seen.set_by_other || !seen.is_offered;
-        assert!(!(is_current && is_owners), "{seen:?} is its owner's");
+        let (_, observed) = self.object().expect("an object");
+        let is_current = observed.resource_version.as_ref() == version;
+        let is_owners = observed.set_by_other || !observed.is_offered;
+        assert!(!(is_current && is_owners), "{observed:?} is its owner's");
         self.change(version, false, 0);
     }
 
     /// The note goes with nothing of the object left, or with an owner who has kept it.
     pub fn forget_target(&mut self) {
-        let Some((scaled, found)) = self.seen.scaled() else {
+        let Some((scaled, found)) = self.observed.scaled() else {
             return;
         };
         assert_eq!(
@@ -128,7 +128,7 @@ impl World {
             Return::Forget,
             "{found:?}"
         );
-        for lease in &mut self.seen.leases {
+        for lease in &mut self.observed.leases {
             lease.scaled = None;
         }
     }
@@ -142,11 +142,11 @@ impl World {
         if self.happens(self.owner_acts) {
             self.owner_acts(&target);
         }
-        let Some((_, seen)) = self.object() else {
+        let Some((_, observed)) = self.object() else {
             return;
         };
-        let wanted = if seen.uid.is_some() {
-            seen.replicas as usize
+        let wanted = if observed.uid.is_some() {
+            observed.replicas as usize
         } else {
             0
         };
@@ -211,8 +211,8 @@ impl World {
     pub fn owner_does(&mut self, target: &Target, act: Owner) {
         self.causes
             .extend(["TakenBack", "NotOffered", "SubjectLost"]);
-        let mut seen = self.seen.targets[target].clone();
-        let version = seen.resource_version.clone();
+        let mut observed = self.observed.targets[target].clone();
+        let version = observed.resource_version.clone();
         match act {
             Owner::ScalesUp => {
                 self.change(version.as_ref(), true, 3);
@@ -222,12 +222,12 @@ impl World {
                 self.change(version.as_ref(), true, 0);
                 return;
             }
-            Owner::Withdraws => seen.is_offered = false,
-            Owner::Deletes => seen = ObservedTarget::default(),
+            Owner::Withdraws => observed.is_offered = false,
+            Owner::Deletes => observed = ObservedTarget::default(),
         }
         self.next_uid += 1;
-        seen.resource_version = Some(self.next_uid.to_string());
-        self.seen.targets.insert(target.clone(), seen);
+        observed.resource_version = Some(self.next_uid.to_string());
+        self.observed.targets.insert(target.clone(), observed);
     }
 
     /// What the operator sees of the object's pods.
@@ -235,9 +235,9 @@ impl World {
         let pods = self.target_pods.iter();
         let count = pods.clone().filter(|pod| pod.works()).count();
         let subjects: Vec<ObservedPod> = pods.cloned().collect();
-        let mut seen = self.seen.targets[target].clone();
-        seen.pods = count;
-        self.seen.targets.insert(target.clone(), seen);
+        let mut observed = self.observed.targets[target].clone();
+        observed.pods = count;
+        self.observed.targets.insert(target.clone(), observed);
         let trial = self.noted().map(|scaled| scaled.trial);
         let many = subjects.len() > 1;
         let shown = subjects.into_iter().filter_map(|pod| {
@@ -251,7 +251,7 @@ impl World {
                 pod: ObservedPod { likeness, ..pod },
             })
         });
-        self.seen.scaled_subjects = shown.collect();
+        self.observed.scaled_subjects = shown.collect();
         if many {
             self.cause("SubjectAltered");
         }

@@ -47,8 +47,8 @@ async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
     let all = ListParams::default();
     eventually(PATIENCE, "the operator has seen the runs", || async {
         let runs = answered("runs are listed", || api.list(&all)).await;
-        let is_seen = |run: &BenchmarkRun| run.status.is_some();
-        runs.items.iter().all(is_seen).then_some(())
+        let is_observed = |run: &BenchmarkRun| run.status.is_some();
+        runs.items.iter().all(is_observed).then_some(())
     })
     .await;
     let mut status = measured.status.clone().expect("a status");

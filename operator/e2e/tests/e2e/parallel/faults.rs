@@ -41,9 +41,9 @@ sweeps:
         let scout = scouts
             .find(|scout| scout.failure.is_none())
             .expect("the good one's");
-        let seen = &scout.workloads[0];
+        let observed = &scout.workloads[0];
         assert_eq!(
-            (seen.answers.len(), &seen.failure),
+            (observed.answers.len(), &observed.failure),
             (2, &None),
             "{scout:#?}"
         );

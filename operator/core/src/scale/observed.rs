@@ -204,15 +204,15 @@ mod tests {
             set_by_other: true,
             ..up(0)
         };
-        for (seen, words) in [
+        for (observed, words) in [
             (owners, "somebody else"),
             (up(3), "to 3"),
             (withdrawn, "annotation"),
             (stopped, "to 0"),
         ] {
-            let why = seen.taken_back(&scaled()).unwrap();
+            let why = observed.taken_back(&scaled()).unwrap();
             assert!(why.contains(words), "{why}");
-            assert_eq!(seen.to_return(&scaled(), LATER), Return::Forget);
+            assert_eq!(observed.to_return(&scaled(), LATER), Return::Forget);
         }
     }
 
@@ -243,10 +243,10 @@ mod tests {
     #[test]
     fn what_is_not_offered_or_in_use_is_refused_with_the_remedy() {
         let target = scaled().target;
-        let refused = |seen: &ObservedTarget| seen.not_offered(&target, "team-a");
+        let refused = |observed: &ObservedTarget| observed.not_offered(&target, "team-a");
         assert_eq!(refused(&up(0)), None);
         let scaler = Some("an autoscaler scales it".to_owned());
-        for (seen, words) in [
+        for (observed, words) in [
             (
                 ObservedTarget::default(),
                 "there is no deployments.apps/shop",
@@ -275,7 +275,7 @@ mod tests {
                 "autoscaler",
             ),
         ] {
-            let why = refused(&seen).unwrap();
+            let why = refused(&observed).unwrap();
             assert!(why.contains(words), "{why}");
         }
     }
@@ -288,9 +288,9 @@ mod tests {
             pods in 0..3_usize,
         ) {
             let uid = uid.map(|uid| uid.to_string());
-            let seen = ObservedTarget { uid, replicas, is_offered, set_by_other, pods, ..ObservedTarget::default() };
-            if seen.to_return(&scaled(), LATER) == Return::ScaleDown {
-                prop_assert!(seen.uid == Some("1".to_owned()) && is_offered && !set_by_other);
+            let observed = ObservedTarget { uid, replicas, is_offered, set_by_other, pods, ..ObservedTarget::default() };
+            if observed.to_return(&scaled(), LATER) == Return::ScaleDown {
+                prop_assert!(observed.uid == Some("1".to_owned()) && is_offered && !set_by_other);
                 prop_assert!(replicas > 0 && replicas <= 1);
             }
         }

@@ -35,7 +35,7 @@ pub enum RunOutcome {
 
 /// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
 /// whatever its labels are.
-pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<ScheduledRun> {
+pub fn observed(run: &BenchmarkRun, schedule_uid: &str) -> Option<ScheduledRun> {
     if !belongs_to::<BenchmarkSchedule>(&run.metadata, schedule_uid) {
         return None;
     }
