@@ -191,10 +191,10 @@ spec:
             error.contains("Deployment shop-bench") && error.contains("get shop -n bench -w"),
             "{error}"
         );
-        let asked = log.lock().unwrap().clone();
+        let requests = log.lock().unwrap().clone();
         assert!(
-            asked.iter().all(|line| line.starts_with("GET ")),
-            "{asked:?}"
+            requests.iter().all(|line| line.starts_with("GET ")),
+            "{requests:?}"
         );
         let there = |path: &str| {
             let metadata = json!({"name": "shop-bench", "namespace": "bench", "uid": "1"});

@@ -82,8 +82,8 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// What stands in the place of a cluster that was not asked.
-const NO_CLUSTER: &str = "\nNo cluster was asked: the operator checks the administrator's limits when the run is created.\n";
+/// What stands in the place of a cluster that was not queried.
+const NO_CLUSTER: &str = "\nNo cluster was queried: the operator checks the administrator's limits when the run is created.\n";
 
 /// What a file describes.
 enum Planned {

@@ -40,7 +40,7 @@ fn unfit(
     let name = &observed.name;
     if many {
         return Some(format!(
-            "{target} makes more pods than the one it was asked for, {name} among them: let nothing change it \
+            "{target} makes more pods than the desired one, {name} among them: let nothing change it \
              while it is measured"
         ));
     }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     /// A context whose API server has one claim: the run `holder` has the node `bench-1`. Also how often it
-    /// was asked.
+    /// was queried.
     fn server() -> (Arc<Context>, Arc<AtomicUsize>) {
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = calls.clone();
@@ -119,7 +119,7 @@ mod tests {
             resource_version: None,
             scaled: None,
         };
-        for (run_uid, own, removed, asked) in [
+        for (run_uid, own, removed, queries) in [
             ("own", vec![], 0, 1),
             ("holder", vec![claim], 1, 0),
             ("third", vec![], 0, 0),
@@ -127,7 +127,7 @@ mod tests {
             let (context, calls) = server();
             let found = to_remove(&context, &late, run_uid, &own).await.unwrap();
             let calls = calls.load(Ordering::Relaxed);
-            assert_eq!((found.len(), calls), (removed, asked), "{run_uid}");
+            assert_eq!((found.len(), calls), (removed, queries), "{run_uid}");
         }
     }
 }

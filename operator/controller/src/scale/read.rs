@@ -46,8 +46,8 @@ pub async fn read(
     autoscalers: &[Autoscaler],
 ) -> Result<Found, Error> {
     let found = once(context, namespace, target, noted, autoscalers).await?;
-    let asked = usize::try_from(found.observed.replicas).unwrap_or(usize::MAX);
-    if noted.is_none() || asked == 0 || found.pods.len() <= asked {
+    let desired = usize::try_from(found.observed.replicas).unwrap_or(usize::MAX);
+    if noted.is_none() || desired == 0 || found.pods.len() <= desired {
         return Ok(found);
     }
     // Its owner may have set the replicas after they were read, and these pods follow from that.

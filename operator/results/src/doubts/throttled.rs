@@ -45,7 +45,7 @@ fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
         let message = format!("{limit} stopped the subject: {places}");
         doubts::doubt(Reason::Throttled, message, remedy)
     };
-    let asked = |limit: &str, place: &str| {
+    let set_by_user = |limit: &str, place: &str| {
         note(
             Reason::Throttled,
             format!("{limit} stopped the subject: {places}"),
@@ -56,11 +56,11 @@ fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
         )
     };
     match limit {
-        CpuLimit::Run(limit) => asked(
+        CpuLimit::Run(limit) => set_by_user(
             &format!("the CPU limit of {limit}, which the run sets,"),
             "resources",
         ),
-        CpuLimit::Template => asked("the CPU limit of its own template", "the template"),
+        CpuLimit::Template => set_by_user("the CPU limit of its own template", "the template"),
         CpuLimit::LimitRange(limit) => foreign(
             &format!("the CPU limit of {limit}, which a LimitRange sets and the run does not,"),
             "these points are not compared: set spec.resources.limits.cpu, so that the limit is part of what is measured, \

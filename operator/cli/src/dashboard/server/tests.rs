@@ -3,7 +3,7 @@
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use kube::Client;
-use kube::client::Body as Asked;
+use kube::client::Body as KubeBody;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use tower_test::mock;
@@ -22,7 +22,7 @@ type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
 /// A dashboard of these runs, and the requests that reach the cluster. Each is answered with an
 /// empty object.
 fn dashboard(runs: Vec<Value>) -> (Router, Log) {
-    let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
+    let (service, mut handle) = mock::pair::<Request<KubeBody>, axum::http::Response<KubeBody>>();
     let calls = Arc::new(std::sync::Mutex::new(vec![]));
     let observed = calls.clone();
     tokio::spawn(async move {
@@ -33,7 +33,7 @@ fn dashboard(runs: Vec<Value>) -> (Router, Log) {
             observed.lock().unwrap().push((line, body));
             let answer = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}, "items": []});
             let answer = serde_json::to_vec(&answer).unwrap();
-            send.send_response(axum::http::Response::new(Asked::from(answer)));
+            send.send_response(axum::http::Response::new(KubeBody::from(answer)));
         }
     });
     let cluster = Cluster::new(Client::new(service, "bench"), "bench".into());
