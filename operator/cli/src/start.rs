@@ -218,7 +218,7 @@ spec:
     }
 
     #[test]
-    fn what_belonged_to_another_object_is_left_out() {
+    fn metadata_of_a_saved_object_is_left_out_except_namespace_and_labels() {
         let saved = SAMPLE.replace(
             "  name: quickstart\n",
             "  name: quickstart\n  namespace: bench\n  uid: abc\n  labels: {team: shop}\n",

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_appears_while_a_run_looks_is_not_overlooked() {
+    fn a_change_while_a_run_looks_is_not_overlooked() {
         let published = PublishedTurns::default();
         published.look("1");
         published.unsettle("1");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_node_is_what_a_choice_needs() {
+    fn a_slimmed_node_is_small_and_keeps_all_that_a_choice_needs() {
         let whole = node(true, "2026-01-01T00:00:00Z");
         let mut kept = whole.clone();
         slim(&mut kept);

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_offered_or_in_use_is_refused_with_the_remedy() {
+    fn an_object_that_is_not_offered_or_in_use_is_refused_with_the_remedy() {
         let target = scaled().target;
         let refused = |observed: &ObservedTarget| observed.not_offered(&target, "team-a");
         assert_eq!(refused(&up(0)), None);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_autoscaler_scales_is_refused_and_what_it_does_not_is_not() {
+    fn an_object_is_refused_exactly_if_an_autoscaler_scales_it() {
         let scaler = |kind: &str, name: &str| Autoscaler {
             name: "HorizontalPodAutoscaler shop".into(),
             kind: kind.into(),

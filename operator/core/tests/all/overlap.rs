@@ -143,7 +143,7 @@ fn nothing_starts_before_a_late_probe_is_gone() {
 }
 
 #[test]
-fn what_was_recorded_before_a_late_probe_came_stays() {
+fn trials_recorded_before_a_late_probe_came_stay() {
     let run = run();
     let mut observed = holding(&run);
     observed

@@ -143,7 +143,7 @@ fn step(run: &ValidatedRun, world: &mut World) -> Stage {
 }
 
 #[test]
-fn what_its_owner_takes_back_in_mid_run_is_left_alone_and_the_others_go_on() {
+fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched_and_other_variants_go_on() {
     for act in [Owner::ScalesUp, Owner::Withdraws, Owner::Deletes] {
         let mut run = run();
         let mut world = world(&run, 1, FRIENDLY);
@@ -184,7 +184,7 @@ fn a_run_whose_only_object_is_taken_back_ends_while_its_owner_keeps_the_pods() {
 }
 
 #[test]
-fn what_is_in_use_is_never_touched() {
+fn an_object_in_use_is_never_touched() {
     let mut run = run();
     let mut world = world(&run, 1, FRIENDLY);
     world.owner_does(&target(&run), Owner::ScalesUp);

@@ -62,7 +62,7 @@ fn a_capacity_is_not_trusted_where_nothing_shows_the_noise_next_to_the_crossing(
 
 /// Tables have one row for a place in the ladder, and rates between two rungs have none.
 #[test]
-fn what_was_tried_between_two_rungs_moves_the_crossing_and_no_row() {
+fn a_rate_tried_between_two_rungs_moves_the_crossing_and_no_row() {
     let (run, mut records) = records(|_| 340.0);
     let before = summarize(&run, &records);
     for record in &mut records {
@@ -223,7 +223,7 @@ fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
 }
 
 #[test]
-fn what_limits_did_stands_next_to_the_capacity() {
+fn effects_of_limits_stand_next_to_the_capacity() {
     let (_, mut records, run) = with(340.0);
     for record in records
         .iter_mut()

@@ -178,7 +178,7 @@ async fn unfinished_runs_stand_in_the_order_of_their_turns_with_times() {
 }
 
 #[tokio::test]
-async fn what_was_decided_stands_above_how_it_was_measured() {
+async fn the_decision_stands_above_the_trials_and_the_report() {
     let (router, _) = dashboard(vec![run("slow", "Completed")]);
     let (_, html) = got(&router, "runs/bench/slow").await;
     let parts = ["state", "decision", "trials", "report"];

@@ -101,7 +101,7 @@ fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
 }
 
 #[test]
-fn what_the_administrator_does_not_let_runs_scale_is_named() {
+fn an_object_that_the_administrator_does_not_let_runs_scale_is_named() {
     let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
     let run = run("wasmtime", &json!({"variants": [shop]}));
     let mut cluster = cluster();
@@ -127,7 +127,7 @@ fn what_the_administrator_does_not_let_runs_scale_is_named() {
 }
 
 #[test]
-fn what_the_administrators_limits_refuse_is_named_where_they_are_known() {
+fn a_refusal_by_the_administrators_limits_is_named_where_they_are_known() {
     let run = run("wasmtime", &json!({"blocks": 5}));
     let mut cluster = cluster();
     cluster.observed.config.as_mut().unwrap().limits.trials = 7;
@@ -217,7 +217,7 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
 }
 
 #[test]
-fn what_check_finds_missing_stands_in_the_way() {
+fn a_part_that_check_finds_missing_is_an_obstacle() {
     let run = run("wasmtime", &json!({}));
     let text = |change: fn(&mut ObservedInstallation)| {
         let mut cluster = cluster();
@@ -328,7 +328,7 @@ fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
 }
 
 #[test]
-fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
+fn objects_that_the_user_may_not_list_are_not_assumed_to_be_fine() {
     let mut cluster = cluster();
     cluster.quotas = Err("you may not list quotas".to_owned());
     cluster.observed.rights = vec![("start runs", Ok(false))];
@@ -344,7 +344,7 @@ fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
 }
 
 #[test]
-fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
+fn an_object_that_is_not_offered_or_that_the_user_may_not_scale_is_named() {
     let scale =
         |name: &str| json!({"name": name, "scale": {"resource": "deployments", "name": name}});
     let run = run(

@@ -64,7 +64,7 @@ fn headers_that_would_end_before_they_end_are_refused() {
 }
 
 #[test]
-fn what_services_take_may_be_sent() {
+fn headers_and_bodies_that_services_take_may_be_sent() {
     let mut run = common::parse(common::RUN);
     let workload = &mut run.spec.workloads[0];
     workload.method = Method::Post;

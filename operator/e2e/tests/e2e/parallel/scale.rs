@@ -39,7 +39,7 @@ fn of_shop(records: &[Record]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_or_in_use_is_never_touched() {
+async fn an_object_that_is_not_offered_or_in_use_is_never_touched() {
     let client = wasmbench_e2e::client().await;
     let foreign = Service::create(&client, "foreign", &json!({}), 1).await;
     let in_use = json!({ "wasmbench.dev/offered": "true" });
@@ -93,7 +93,7 @@ async fn a_pod_with_the_same_labels_is_no_subject() {
 }
 
 #[tokio::test]
-async fn what_its_owner_takes_back_in_mid_run_is_left_alone() {
+async fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched() {
     let client = wasmbench_e2e::client().await;
     let shop = Service::offered(&client, "taken-back").await;
     let spec = spec(&[shop.variant()], 20);

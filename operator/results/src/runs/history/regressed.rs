@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_a_share_of_the_number_before_the_change() {
+    fn a_growth_is_judged_as_a_share_of_the_number_before_the_change() {
         let spec: BenchmarkRunSpec = serde_json::from_value(serde_json::json!({
             "variants": [{"name": "native", "preset": "native"}],
             "workloads": [{"name": "hello", "path": "/"}],
