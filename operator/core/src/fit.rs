@@ -124,7 +124,7 @@ pub fn unmatched(demands: &Demands, nodes: &[&ObservedNode]) -> String {
     let cpus = cpus.map_or_else(String::new, |CpuDemand { cpus, by }| {
         format!(" and {cpus} CPUs ({by})")
     });
-    let words: Vec<String> = labels
+    let texts: Vec<String> = labels
         .iter()
         .map(|label| {
             let LabelDemand { key, values, by } = label;
@@ -133,22 +133,22 @@ pub fn unmatched(demands: &Demands, nodes: &[&ObservedNode]) -> String {
         .collect();
     format!(
         "{no_node} {}{cpus}: label a node, or create a run with another spec.placement",
-        words.join(", ")
+        texts.join(", ")
     )
 }
 
 /// What keeps the run's pods off all of the `matching` nodes, for people.
 pub fn obstacles(demands: &Demands, matching: &[&ObservedNode]) -> String {
-    let words: Vec<String> = matching
+    let texts: Vec<String> = matching
         .iter()
         .filter_map(|node| Some(format!("node {} {}", node.name, obstacle(demands, node)?)))
         .take(NAMED)
         .collect();
-    let more = match matching.len() - words.len() {
+    let more = match matching.len() - texts.len() {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!("waiting: {}{more}", words.join("; "))
+    format!("waiting: {}{more}", texts.join("; "))
 }
 
 fn tolerates(toleration: &Toleration, taint: &ObservedTaint) -> bool {

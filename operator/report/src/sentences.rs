@@ -33,7 +33,7 @@ pub fn facts(summary: &Summary) -> Vec<String> {
     let precision = summary.precision.as_ref();
     let facts = [
         instead(summary),
-        period.map(|period| format!("Measured from {}.", period.words())),
+        period.map(|period| format!("Measured from {}.", period.text())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::found_message(summary).map(|power| format!("Power: {power}.")),
         precision.map(|precision| format!("Precision: {}.", precision.message)),
@@ -101,13 +101,13 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
                 return format!("{} in {what}", unit.shown_difference(difference.value));
             }
             let whose = std::mem::replace(owner, "its".to_owned());
-            if let Some(fewer) = one.fewer_words() {
+            if let Some(fewer) = one.fewer_text() {
                 let than = whose
                     .strip_suffix("'s")
                     .map_or_else(String::new, |baseline| format!(" than {baseline}"));
                 return fewer + &than + untrusted(one);
             }
-            format!("{} {whose} {what}", one.estimate.ratio_words())
+            format!("{} {whose} {what}", one.estimate.ratio_text())
         })
         .collect();
     let equal = named(|verdict| verdict == Verdict::Equivalent);

@@ -48,7 +48,7 @@ pub fn installation(observed: &ObservedInstallation) -> Vec<Finding> {
         observed
             .rights
             .iter()
-            .map(|(words, may)| right(words, may, &observed.namespace)),
+            .map(|(text, may)| right(text, may, &observed.namespace)),
     );
     found
 }
@@ -246,8 +246,8 @@ fn network(observed: &ObservedInstallation, operator_namespace: Option<&str>) ->
     Some(Finding::new(what, State::Unknown, found, &remedy))
 }
 
-fn right(words: &str, may: &Answer<bool>, namespace: &str) -> Finding {
-    let what = format!("right to {words}");
+fn right(text: &str, may: &Answer<bool>, namespace: &str) -> Finding {
+    let what = format!("right to {text}");
     match may {
         Ok(true) => Finding::ok(&what, format!("in namespace {namespace}")),
         Ok(false) => {

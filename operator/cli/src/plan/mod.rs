@@ -230,7 +230,7 @@ fn compared(valid: &ValidatedRun) -> String {
             let mark = if baseline { " (baseline)" } else { "" };
             let limits = compared.limits_of(&named.name);
             let limits = limits.filter(|_| title == "Variants");
-            let limits = limits.map(|limits| format!(", {}", limits.words()));
+            let limits = limits.map(|limits| format!(", {}", limits.text()));
             let what = format!("{}{}", named.what, limits.unwrap_or_default());
             table.row(&[format!("{}{mark}", named.name), what]);
         }

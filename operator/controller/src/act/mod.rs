@@ -207,7 +207,7 @@ fn not_written(name: String, error: kube::Error) -> Error {
         let kube::Error::Api(status) = error else {
             return None;
         };
-        let known = NO_WRITES.iter().any(|words| status.message.contains(words));
+        let known = NO_WRITES.iter().any(|text| status.message.contains(text));
         let too_much = matches!(status.code, 413 | 507);
         (known || too_much).then(|| status.message.clone())
     };

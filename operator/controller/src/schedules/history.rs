@@ -77,7 +77,7 @@ async fn completed(
             continue;
         };
         for change in history.add(&found.1, &found.0, ended(run)) {
-            notes.push(change.words(&history.series[change.series]));
+            notes.push(change.text(&history.series[change.series]));
         }
     }
     write(context, schedule, &mut history, stored).await?;

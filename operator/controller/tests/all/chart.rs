@@ -311,11 +311,11 @@ fn impossible_values_are_refused_in_plain_words() {
         ("logLevel=loud", "/logLevel"),
         ("logLevel=info;debug", "/logLevel"),
     ];
-    for (value, words) in cases {
+    for (value, message) in cases {
         let error = template(&["--set", value]).expect_err(&format!("{value} is accepted"));
         assert!(
-            error.contains(words),
-            "{value} should be refused with '{words}': {error}"
+            error.contains(message),
+            "{value} should be refused with '{message}': {error}"
         );
     }
     let error = template(&["--namespace", "kube-system"]).unwrap_err();

@@ -193,8 +193,8 @@ async fn an_object_that_may_not_be_scaled_up_becomes_a_record_with_the_api_serve
     assert!(done.unwrap().is_break(), "nothing else wakes the run");
     drop(context);
     let text = outcome_of(&server.await.unwrap()[4]);
-    for words in ["PodRejected", "no.scaling", "exempt the operator"] {
-        assert!(text.contains(words), "{text}");
+    for message in ["PodRejected", "no.scaling", "exempt the operator"] {
+        assert!(text.contains(message), "{text}");
     }
 }
 

@@ -455,7 +455,7 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, observed: &Observed) -> Stage
     else {
         return stage;
     };
-    let words: Vec<String> = incomparable(run, observed)
+    let texts: Vec<String> = incomparable(run, observed)
         .iter()
         .filter(|found| found.variant != TWIN)
         .map(|found| {
@@ -463,7 +463,7 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, observed: &Observed) -> Stage
             format!("{} under {} ({reason})", found.variant, found.workload)
         })
         .collect();
-    let left_out = (!words.is_empty()).then(|| format!("not measured: {}", words.join(", ")));
+    let left_out = (!texts.is_empty()).then(|| format!("not measured: {}", texts.join(", ")));
     let parts = [Some(message), left_out, comparable::obstacle(run, observed)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let message = parts.join("; ");

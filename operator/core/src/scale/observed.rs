@@ -204,14 +204,14 @@ mod tests {
             set_by_other: true,
             ..up(0)
         };
-        for (observed, words) in [
+        for (observed, text) in [
             (owners, "somebody else"),
             (up(3), "to 3"),
             (withdrawn, "annotation"),
             (stopped, "to 0"),
         ] {
             let why = observed.taken_back(&scaled()).unwrap();
-            assert!(why.contains(words), "{why}");
+            assert!(why.contains(text), "{why}");
             assert_eq!(observed.to_return(&scaled(), LATER), Return::Forget);
         }
     }
@@ -246,7 +246,7 @@ mod tests {
         let refused = |observed: &ObservedTarget| observed.not_offered(&target, "team-a");
         assert_eq!(refused(&up(0)), None);
         let scaler = Some("an autoscaler scales it".to_owned());
-        for (observed, words) in [
+        for (observed, text) in [
             (
                 ObservedTarget::default(),
                 "there is no deployments.apps/shop",
@@ -276,7 +276,7 @@ mod tests {
             ),
         ] {
             let why = refused(&observed).unwrap();
-            assert!(why.contains(words), "{why}");
+            assert!(why.contains(text), "{why}");
         }
     }
 

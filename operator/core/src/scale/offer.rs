@@ -304,13 +304,13 @@ mod tests {
     fn an_object_whose_scale_names_no_pods_is_refused_with_the_remedy() {
         let refused = |scale: Option<&Scale>| without_pods(&target(), scale);
         assert_eq!(refused(Some(&scale(Some("app=shop")))), None);
-        for (found, words) in [
+        for (found, message) in [
             (None, "such as its Deployment"),
             (Some(Scale::default()), "its controller runs"),
             (Some(scale(Some(""))), "its controller runs"),
         ] {
             let why = refused(found.as_ref()).unwrap();
-            assert!(why.contains(words), "{why}");
+            assert!(why.contains(message), "{why}");
         }
     }
 

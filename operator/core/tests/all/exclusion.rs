@@ -128,7 +128,7 @@ fn without(run: &ValidatedRun, variants: &[&str]) -> Vec<(TrialId, Ended)> {
 #[test]
 fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
     let mut run = common::validated();
-    for (lost, words) in [
+    for (lost, text) in [
         (&["tortoise"][..], "the baseline tortoise is not measured"),
         (&["hare", "mine"][..], "no other variant is measured"),
     ] {
@@ -140,8 +140,7 @@ fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
             .collect();
         assert_eq!(skipped(&run, &records), None);
         let stage = plan(&run, &observed(&run, &records), Timestamp::UNIX_EPOCH).stage;
-        let is_named =
-            matches!(&stage, Stage::Measuring { message, .. } if message.contains(words));
+        let is_named = matches!(&stage, Stage::Measuring { message, .. } if message.contains(text));
         assert!(is_named, "{stage:?}");
         run.spec.stop_without_comparison = true;
         let (rest, reason) = skipped(&run, &records).expect("the rest");

@@ -93,12 +93,12 @@ fn obstacles() -> [(Fault, &'static str); 5] {
 #[test]
 fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
     let run = common::validated();
-    for (inject, words) in obstacles() {
+    for (inject, text) in obstacles() {
         for mut observed in [observed(&run), recorded(&run, observed(&run))] {
             inject(&mut observed.nodes[0]);
             let plan = plan(&run, &observed, Timestamp::MAX);
             let message = waits(&plan);
-            assert!(message.contains(words), "{message}");
+            assert!(message.contains(text), "{message}");
         }
     }
 }
@@ -106,12 +106,12 @@ fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
 #[test]
 fn a_run_starts_nothing_on_an_unavailable_node_but_keeps_its_claim() {
     let run = common::validated();
-    for (inject, words) in obstacles() {
+    for (inject, text) in obstacles() {
         let mut observed = recorded(&run, holding(&run));
         inject(&mut observed.nodes[0]);
         let plan = plan(&run, &observed, NOW);
         let message = waits(&plan);
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(text), "{message}");
         assert_eq!(plan.node.as_deref(), Some("bench-1"));
     }
 }

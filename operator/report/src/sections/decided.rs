@@ -11,7 +11,7 @@ use crate::section::{Section, Text};
 pub fn expectations(summary: &Summary) -> Option<Section> {
     let item = |decision: &Decision| {
         let text = format!(": {}: {}", decision.name, decision.message);
-        Text::default().strong(decision.outcome.words()).plain(text)
+        Text::default().strong(decision.outcome.text()).plain(text)
     };
     if summary.expectations.is_empty() {
         return None;
@@ -59,6 +59,6 @@ fn of_kind(summary: &Summary, breaks_trust: bool) -> impl Iterator<Item = &Doubt
 
 fn item(kind: &str, doubt: &Doubt) -> Text {
     let reason: &str = doubt.reason.into();
-    let text = format!(": {}", doubt.words());
+    let text = format!(": {}", doubt.text());
     Text::from(kind).strong(reason).plain(text)
 }

@@ -8,7 +8,7 @@ use crate::sentences::{facts, sentences};
 
 /// The head of `report.md`.
 pub fn head(summary: &Summary) -> Section {
-    let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} "));
+    let tally = trust::tally_text(summary).map_or_else(String::new, |tally| format!("{tally} "));
     let (trust, more) = trustworthy(summary);
     let label = Text::from("Trustworthy: ");
     let answer = match summary.trustworthy {
@@ -34,7 +34,7 @@ pub fn in_words(summary: &Summary) -> Section {
             "Trustworthy: {trust}{more}. {trials} Baseline: {baseline}."
         ))
         .list(sentences(summary))
-        .sentences(trust::tally_words(summary))
+        .sentences(trust::tally_text(summary))
         .sentences(facts(summary))
 }
 

@@ -160,7 +160,7 @@ fn beyond_the_last_rung_only_one_end_is_known_and_shown() {
     assert!(
         cell(&summary, "wasm")
             .detail
-            .words()
+            .text()
             .unwrap()
             .starts_with("at least ")
     );
@@ -238,10 +238,10 @@ fn effects_of_limits_stand_next_to_the_capacity() {
         }
     }
     let summary = summarize(&run, &records);
-    let words = cell(&summary, "wasm").detail.limits.words().unwrap();
+    let text = cell(&summary, "wasm").detail.limits.text().unwrap();
     let expected =
         "stopped in 30 % of its periods, memory at its limit in 6 block(s), 6 OOM kill(s)";
-    assert_eq!(words, expected);
+    assert_eq!(text, expected);
     assert!(
         cell(&summary, "wasm").ranked,
         "a limit that the run sets is part of its question"

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use crate::cells::load::LoadCell;
 use crate::doubts::{self, Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::read::cpu_limit::{CpuLimit, CpuLimits};
-use crate::read::pod_use::throttled_words;
+use crate::read::pod_use::throttled_text;
 
 /// Points of loads at which a CPU limit stopped the subject, one doubt for each limit.
 pub(super) fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let place = |cell: &LoadCell| {
         let load = &cell.detail;
-        let words = throttled_words(load.throttled_periods?, load.throttled_share);
+        let text = throttled_text(load.throttled_periods?, load.throttled_share);
         let is_throttled = load.is_throttled();
-        is_throttled.then(|| (cell.variant.clone(), format!("{} ({words})", cell.place())))
+        is_throttled.then(|| (cell.variant.clone(), format!("{} ({text})", cell.place())))
     };
     let places = evidence.cells.loads.iter().filter_map(place);
     of_places(evidence.cpu_limits, "", places)

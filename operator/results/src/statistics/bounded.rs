@@ -32,7 +32,7 @@ pub enum OneSided {
 
 impl OneSided {
     /// The bound before its number: `at least`.
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
             Self::AtMost => "at most",

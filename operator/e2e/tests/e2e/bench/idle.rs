@@ -111,8 +111,8 @@ async fn seconds_to_ready(pod: &str) -> f64 {
     let log = kubectl(&["logs", "-n", &operator_namespace(), pod])
         .await
         .stdout;
-    let at = |words: &str| {
-        let mut lines = log.lines().filter(|line| line.contains(words));
+    let at = |text: &str| {
+        let mut lines = log.lines().filter(|line| line.contains(text));
         let line: serde_json::Value = serde_json::from_str(lines.next()?).ok()?;
         line["timestamp"].as_str()?.parse::<jiff::Timestamp>().ok()
     };

@@ -44,7 +44,7 @@ async fn an_object_that_is_not_offered_or_in_use_is_never_touched() {
     let foreign = Service::create(&client, "foreign", &json!({}), 1).await;
     let in_use = json!({ "wasmbench.dev/offered": "true" });
     let in_use = Service::create(&client, "in-use", &in_use, 1).await;
-    for (service, words) in [(foreign, "is not offered"), (in_use, "has 1 replicas")] {
+    for (service, text) in [(foreign, "is not offered"), (in_use, "has 1 replicas")] {
         let before = service.runs().await;
         let spec = spec(&[native(), service.variant()], 1);
         runs::create(&client, NAMESPACE, &service.name, &spec).await;
@@ -53,7 +53,7 @@ async fn an_object_that_is_not_offered_or_in_use_is_never_touched() {
         assert_eq!(of_shop(&records), ["Skipped NotOffered"; 2]);
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert!(
-            skipped.iter().any(|one| one.message.contains(words)),
+            skipped.iter().any(|one| one.message.contains(text)),
             "{skipped:#?}"
         );
         assert_eq!(
@@ -158,12 +158,12 @@ async fn who_may_not_patch_the_scale_may_not_start_such_a_run() {
     let theirs: Api<BenchmarkRun> = Api::namespaced(client_as(&user).await, NAMESPACE);
     let spec = serde_yaml::from_str(&spec(&[shop.variant()], 1)).expect("a spec");
     let run = BenchmarkRun::new(&shop.name, spec);
-    let words = "patch deployments/scale";
+    let text = "patch deployments/scale";
     // The API server sees the binding a moment later.
     eventually(PATIENCE, "the policy answers", || async {
         let answer = theirs.create(&params, &run).await;
         match answer {
-            Err(kube::Error::Api(status)) => status.message.contains(words).then_some(()),
+            Err(kube::Error::Api(status)) => status.message.contains(text).then_some(()),
             other => panic!("not forbidden: {other:?}"),
         }
     })

@@ -66,7 +66,7 @@ impl History {
         let described: Vec<String> = regressions
             .iter()
             .take(MOST_DESCRIBED)
-            .map(|found| found.words(&self.series[found.series]))
+            .map(|found| found.text(&self.series[found.series]))
             .collect();
         let more = match regressions.len().saturating_sub(MOST_DESCRIBED) {
             0 => String::new(),

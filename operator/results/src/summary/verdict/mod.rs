@@ -172,13 +172,13 @@ fn capacity(summary: &Summary, variant: &str, workload: &str) -> Option<String> 
     let target = units::micros(cell.detail.target_p99_microseconds);
     Some(format!(
         "capacity {} at p99 <= {target}",
-        cell.detail.words()?
+        cell.detail.text()?
     ))
 }
 
 fn payload(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.payload, variant, workload).next()?;
-    Some(format!("CPU {}", cell.detail.words()?))
+    Some(format!("CPU {}", cell.detail.text()?))
 }
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
