@@ -281,7 +281,7 @@ mod tests {
     use super::counts;
 
     #[test]
-    fn zero_one_and_many_results_are_counted_in_sentences() {
+    fn zero_one_and_many_results_are_counted_in_text() {
         for (all, worse, better, message) in [
             (0, 0, 0, "no number is judged: see why below the table"),
             (

@@ -57,7 +57,7 @@ pub fn section(summary: &Summary) -> Option<Section> {
             .guide(STEPS);
         for (point, cells) in by_point(&cells) {
             section = section
-                .sentence(format!("{point} pod(s) at once:"))
+                .paragraph(format!("{point} pod(s) at once:"))
                 .table(steps(&cells));
         }
     }
@@ -116,7 +116,7 @@ fn late_starts(cells: &[&ColdStartCell]) -> impl Iterator<Item = String> {
         Some(format!(
             "{}: {}, and count as longer than all others. Answers in time: {}. Seen of a late one: {}",
             cell.place(),
-            late.sentence(cell.detail.pods),
+            late.message(cell.detail.pods),
             late.in_time.map_or_else(|| "none".to_owned(), in_time),
             observed,
         ))

@@ -17,7 +17,7 @@ use wasmbench_results::vocabulary::measure::Measured as _;
 
 use crate::across::Versus;
 use crate::left_out::{LeftOut, left_out};
-use crate::sentences::instead;
+use crate::overview::instead;
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 

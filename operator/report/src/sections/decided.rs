@@ -31,15 +31,15 @@ pub fn doubts(summary: &Summary) -> Section {
     let (doubts, notes): (Vec<Text>, Vec<Text>) = (list(true), list(false));
     let empty = Section::new("Doubts");
     let section = match (doubts.is_empty(), summary.trustworthy) {
-        (true, None) => empty.sentence("There are no numbers to judge."),
-        (true, Some(_)) => empty.sentence(format!("{}.", trust::headline(summary))),
+        (true, None) => empty.paragraph("There are no numbers to judge."),
+        (true, Some(_)) => empty.paragraph(format!("{}.", trust::headline(summary))),
         (false, _) => empty.list(doubts),
     };
     if notes.is_empty() {
         return section;
     }
     section
-        .sentence("Notes, which limit single numbers only:")
+        .paragraph("Notes, which limit single numbers only:")
         .list(notes)
 }
 

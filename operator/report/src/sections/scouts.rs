@@ -16,7 +16,7 @@ const MAX_REMARK_CHARS: usize = 256;
 pub fn section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Before the first block");
     if let Some(answers) = answers(summary) {
-        section = section.sentence("Answers that stand out.").table(answers);
+        section = section.paragraph("Answers that stand out.").table(answers);
     }
     section.list(noise(summary)).if_any()
 }

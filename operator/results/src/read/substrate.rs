@@ -13,7 +13,7 @@ const MAX_NAME_CHARS: usize = 40;
 
 /// What the machine is and what follows from that, as a sentence; `None` if nothing about it limits
 /// the numbers.
-pub fn sentence(environment: &Environment) -> Option<String> {
+pub fn description(environment: &Environment) -> Option<String> {
     let provider = environment.node_facts.get("provider");
     let hypervisor = environment.facts.get("virtualization");
     let what = text(provider.map(String::as_str), hypervisor.map(String::as_str))?;

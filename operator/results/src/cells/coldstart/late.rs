@@ -82,7 +82,7 @@ pub fn starts<'a>(
 
 impl LateStarts {
     /// `1 of 20 starts took longer than 30 s`, of `pods`.
-    pub fn sentence(&self, pods: u32) -> String {
+    pub fn message(&self, pods: u32) -> String {
         let Self {
             starts,
             limit_seconds,

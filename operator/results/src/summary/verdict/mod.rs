@@ -29,7 +29,7 @@ pub fn verdict(summary: &Summary) -> String {
     // A run that was too short says so instead of numbers that mean nothing.
     let as_a_whole = too_few.is_none() && is_untrusted_as_a_whole(summary, &reported);
     let mut statements = match too_few {
-        Some(sentence) => vec![sentence],
+        Some(message) => vec![message],
         None => statements(summary, &reported, as_a_whole),
     };
     if statements.is_empty() {

@@ -52,7 +52,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .iter()
             .map(|w| named(&w.name, workload_text(w)))
             .collect(),
-        sweeps: sweeps::sentences(spec),
+        sweeps: sweeps::descriptions(spec),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),
     }

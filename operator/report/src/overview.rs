@@ -10,7 +10,7 @@ use wasmbench_results::vocabulary::measure::Measured as _;
 
 /// The sentences, in the order of the spec, each with what leads first: `embedded on hello: 1.91x native's CPU per request;
 /// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.
-pub fn sentences(summary: &Summary) -> Vec<String> {
+pub fn overview(summary: &Summary) -> Vec<String> {
     let mut all = vec![];
     for workload in &summary.compared.workloads {
         for variant in &summary.compared.variants {
@@ -29,7 +29,7 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
 /// When and on what the run was measured, and what it was able to find, in one sentence each.
 pub fn facts(summary: &Summary) -> Vec<String> {
     let period = summary.period.as_ref();
-    let substrate = substrate::sentence(&summary.environment);
+    let substrate = substrate::description(&summary.environment);
     let precision = summary.precision.as_ref();
     let facts = [
         instead(summary),
