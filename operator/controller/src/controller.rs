@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_left_alone() {
+    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_not_touched() {
         let (new, there) = (json!({}), json!({ "nodeName": "bench-1" }));
         let running = |name: &str| {
             json!({ "podIP": "10.0.0.8", "containerStatuses": [{

@@ -121,8 +121,8 @@ impl Draft {
         let image = missing.then(|| {
             "CHANGE-ME in the file stands for the image of the ordinary container".to_owned()
         });
-        let alone = self.other.is_none() && self.wasm.is_none();
-        let alone = alone.then(|| {
+        let single = self.other.is_none() && self.wasm.is_none();
+        let single = single.then(|| {
             "one variant alone is compared with nothing: name a second one with --against, --against-args, --against-command or \
              --wasm"
                 .to_owned()
@@ -131,7 +131,7 @@ impl Draft {
             .wasm
             .as_ref()
             .and_then(|wasm| self.unknown(&wasm.class));
-        [image, alone, class].into_iter().flatten().collect()
+        [image, single, class].into_iter().flatten().collect()
     }
 
     /// Why it is not known that the RuntimeClass exists; `None` if it does.

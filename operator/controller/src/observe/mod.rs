@@ -49,8 +49,8 @@ pub use rights::forbidden;
 pub fn waiting(context: &Context, written: &BenchmarkRun, run: &ValidatedRun) -> Option<Observed> {
     let turn = context.turns.turn(&run.uid)?;
     let waits = matches!(turn.outlook, Outlook::Later(_) | Outlook::Unavailable(_));
-    let is_alone = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
-    is_alone.then(|| Observed {
+    let only_waits = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
+    only_waits.then(|| Observed {
         turn: Some(turn),
         bodies: bodies::known(written),
         ..Observed::default()

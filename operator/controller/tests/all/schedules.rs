@@ -224,7 +224,7 @@ fn owner(kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone() {
+async fn a_foreign_config_map_with_the_historys_name_is_reported_and_not_touched() {
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let schedule = schedule("0 0 1 1 *", &last);
     let labelled = json!({ labels::SCHEDULE_UID: UID });

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_its_owner_has_taken_back_is_left_alone() {
+    fn one_that_its_owner_has_taken_back_is_not_touched() {
         let owners = ObservedTarget {
             set_by_other: true,
             ..up(1)

@@ -126,7 +126,7 @@ fn without(run: &ValidatedRun, variants: &[&str]) -> Vec<(TrialId, Ended)> {
 }
 
 #[test]
-fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
+fn a_run_that_can_compare_nothing_says_so_and_stops_where_the_spec_says() {
     let mut run = common::validated();
     for (lost, text) in [
         (&["tortoise"][..], "the baseline tortoise is not measured"),

@@ -23,7 +23,7 @@ fn run() -> ValidatedRun {
 }
 
 /// A run of that variant alone.
-fn run_alone() -> ValidatedRun {
+fn run_of_one_variant() -> ValidatedRun {
     let ValidatedRun { mut spec, .. } = run();
     spec.variants.remove(0);
     spec.baseline = None;
@@ -173,7 +173,7 @@ fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched_and_other_varia
 #[test]
 fn a_run_whose_only_object_is_taken_back_ends_while_its_owner_keeps_the_pods() {
     for act in [Owner::ScalesUp, Owner::Withdraws] {
-        let mut run = run_alone();
+        let mut run = run_of_one_variant();
         let mut world = world(&run, 1, FRIENDLY);
         until_up(&run, &mut world);
         world.owner_does(&target(&run), act);
@@ -202,7 +202,7 @@ fn an_object_in_use_is_never_touched() {
 
 #[test]
 fn a_run_says_that_it_waits_for_the_last_pods_of_an_objects_owner() {
-    let run = run_alone();
+    let run = run_of_one_variant();
     let mut world = world(&run, 1, FRIENDLY);
     while world.held().is_none() {
         step(&run, &mut world);

@@ -210,7 +210,7 @@ fn a_gate_on_capacity_passes_where_the_interval_lies_above_it() {
 }
 
 #[test]
-fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
+fn a_single_variant_whose_capacity_scatters_is_reported_with_the_blocks_it_takes() {
     let (mut run, mut records) = records(|trial| if trial.block % 2 == 0 { 570.0 } else { 260.0 });
     run.spec.variants.truncate(1);
     run.spec.expectations.clear();

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nodes_status_tells_the_size_of_an_image_by_its_digest_or_its_tag() {
+    fn the_nodes_status_has_the_size_of_an_image_by_its_digest_or_its_tag() {
         let node: Node = serde_json::from_value(json!({
             "metadata": {"name": "a"},
             "status": {"images": [

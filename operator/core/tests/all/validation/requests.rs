@@ -138,7 +138,7 @@ const HOME_AND_ORDER: &str = "[{name: home, weight: 7}, \
     {name: order, weight: 3, method: POST, path: /order, body: '{}', expect: {status: 201}}]";
 
 #[test]
-fn a_mix_has_its_requests_and_nothing_beside_them() {
+fn a_mix_has_its_requests_and_nothing_else() {
     validate(&mix(HOME_AND_ORDER), &common::config()).unwrap();
     let parts = mix(HOME_AND_ORDER).spec.workloads[0].parts();
     let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();

@@ -103,9 +103,9 @@ async fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched() {
     runs::finished(&client, NAMESPACE, &shop.name, 300).await;
     let records = runs::all_records(&client, &run).await;
     let outcomes = of_shop(&records);
-    let is_told =
+    let is_recorded =
         |outcome: &String| outcome.ends_with(" TakenBack") || outcome.ends_with(" NotOffered");
-    assert!(outcomes.iter().any(is_told), "{outcomes:?}");
+    assert!(outcomes.iter().any(is_recorded), "{outcomes:?}");
     assert_eq!(shop.replicas().await, 2, "it is its owner's");
     let uid = run.metadata.uid.as_deref().expect("a uid");
     assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
