@@ -63,7 +63,7 @@ func (c *Client) leave() {
 // about as long as others.
 func (c *Client) finish(slowest time.Duration) {
 	c.left.Wait()
-	for range c.excess.Load() + c.unasked(slowest) {
+	for range c.excess.Load() + c.unrequested(slowest) {
 		c.seen.Failures[Excess]++
 		if c.statuses[c.part.Status] > 0 {
 			c.statuses[c.part.Status]--
@@ -73,8 +73,8 @@ func (c *Client) finish(slowest time.Duration) {
 	c.close()
 }
 
-// unasked counts the answers that still come.
-func (c *Client) unasked(slowest time.Duration) (count int64) {
+// unrequested counts the answers that still come.
+func (c *Client) unrequested(slowest time.Duration) (count int64) {
 	end := time.Now().Add(longestRest)
 	wait := min(max(slowest, shortestRest), longestRest)
 	for c.conn != nil && time.Now().Before(end) {

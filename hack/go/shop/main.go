@@ -48,13 +48,13 @@ func main() {
 }
 
 func take(prepared *sql.Stmt, writer http.ResponseWriter, request *http.Request) {
-	var asked order
-	if err := json.NewDecoder(request.Body).Decode(&asked); err != nil {
+	var requested order
+	if err := json.NewDecoder(request.Body).Decode(&requested); err != nil {
 		http.Error(writer, err.Error(), http.StatusBadRequest)
 		return
 	}
 	var found bill
-	if err := prepared.QueryRow(asked.Item, asked.Pieces).Scan(&found.Name, &found.Total); err != nil {
+	if err := prepared.QueryRow(requested.Item, requested.Pieces).Scan(&found.Name, &found.Total); err != nil {
 		http.Error(writer, err.Error(), http.StatusInternalServerError)
 		return
 	}

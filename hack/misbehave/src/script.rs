@@ -100,7 +100,7 @@ pub fn script(behaviour: &Behaviour, moment: &Moment) -> Script {
 }
 
 fn without_length(answer: Answer, pause: Option<Duration>) -> Script {
-    let head = format!("HTTP/1.0 {} As asked\r\n\r\n", answer.status).into_bytes();
+    let head = format!("HTTP/1.0 {} As requested\r\n\r\n", answer.status).into_bytes();
     let pause = Step::Pause(pause.unwrap_or(BODY_PAUSE));
     let steps = vec![Step::Write(head), pause, Step::Write(answer.body)];
     let end = End::Closed;
@@ -227,12 +227,13 @@ impl Answer {
             End::Kept => "",
             End::Closed | End::Reset => "Connection: close\r\n",
         };
-        format!("HTTP/1.1 {status} As asked\r\n{length}{location}{kind}{close}\r\n").into_bytes()
+        format!("HTTP/1.1 {status} As requested\r\n{length}{location}{kind}{close}\r\n")
+            .into_bytes()
     }
 
     fn in_chunks(&self, each: usize) -> Vec<u8> {
         let mut bytes = format!(
-            "HTTP/1.1 {} As asked\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.1 {} As requested\r\nTransfer-Encoding: chunked\r\n\r\n",
             self.status
         )
         .into_bytes();

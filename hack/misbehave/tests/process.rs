@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const HELLO: &str = "HTTP/1.1 200 As asked\r\nContent-Length: 5\r\n\r\nhello";
+const HELLO: &str = "HTTP/1.1 200 As requested\r\nContent-Length: 5\r\n\r\nhello";
 /// User-Agents of a load and of a probe that judges answers.
 const LOAD: &str = "fortio.org/fortio-1";
 const PROBE: &str = "wasmbench-probe/1";
@@ -110,7 +110,7 @@ fn a_connection_is_kept_whatever_the_status() {
         (418, "Content-Length: 5\r\n\r\nhello"),
         (200, "Content-Length: 5\r\n\r\nhello"),
     ] {
-        let expected = format!("HTTP/1.1 {status} As asked\r\n{rest}");
+        let expected = format!("HTTP/1.1 {status} As requested\r\n{rest}");
         let answer = read(&mut stream, &format!("/?status={status}"), expected.len());
         assert_eq!(answer, expected);
     }
@@ -154,7 +154,7 @@ fn a_reset_comes_in_the_middle_of_the_body() {
 fn a_body_without_a_length_ends_with_its_connection() {
     let server = Server::start(&[]);
     let mut stream = server.connect();
-    let head = "HTTP/1.0 200 As asked\r\n\r\n";
+    let head = "HTTP/1.0 200 As requested\r\n\r\n";
     assert_eq!(read(&mut stream, "/http10", head.len()), head);
     let begin = Instant::now();
     let mut body = String::new();
@@ -199,7 +199,7 @@ fn chunks_are_as_small_as_requested() {
 fn a_share_of_a_load_is_shed() {
     let server = Server::start(&[]);
     let mut stream = server.connect();
-    let shed = "HTTP/1.1 503 As asked\r\nContent-Length: 0\r\n\r\n";
+    let shed = "HTTP/1.1 503 As requested\r\nContent-Length: 0\r\n\r\n";
     let mut found = String::new();
     for _ in 0..10 {
         send(&mut stream, "/shed?percent=30", LOAD, "");

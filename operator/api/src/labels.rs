@@ -45,8 +45,8 @@ pub const RUN_NAME: &str = "wasmbench.dev/run-name";
 pub const TRIAL: &str = "wasmbench.dev/trial";
 /// Annotation: version of the operator that created the object.
 pub const OPERATOR_VERSION: &str = "wasmbench.dev/operator-version";
-/// Annotation on pods of a run: a digest of what was asked for.
-pub const ASKED: &str = "wasmbench.dev/asked";
+/// Annotation on pods of a run: a hash of the desired spec.
+pub const DESIRED_SPEC_HASH: &str = "wasmbench.dev/desired-spec-hash";
 /// Annotation on reports: tag of the operator build that computed them, if it has one.
 pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.

@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn builds_without_a_tag_are_not_assumed_to_be_the_same() {
-        for (version, build, own, words) in [
+        for (version, build, own, text) in [
             (Some(VERSION), None, None, "build without a tag"),
             (Some(VERSION), None, Some("77b0"), "build without a tag"),
             (None, None, Some("77b0"), "of an unknown version"),
@@ -251,7 +251,7 @@ mod tests {
             ),
         ] {
             let message = message(version, build, own);
-            assert!(message.contains(words), "{message}");
+            assert!(message.contains(text), "{message}");
             assert!(message.contains("another build"), "{message}");
         }
     }

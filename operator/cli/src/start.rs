@@ -191,10 +191,10 @@ spec:
             error.contains("Deployment shop-bench") && error.contains("get shop -n bench -w"),
             "{error}"
         );
-        let asked = log.lock().unwrap().clone();
+        let requests = log.lock().unwrap().clone();
         assert!(
-            asked.iter().all(|line| line.starts_with("GET ")),
-            "{asked:?}"
+            requests.iter().all(|line| line.starts_with("GET ")),
+            "{requests:?}"
         );
         let there = |path: &str| {
             let metadata = json!({"name": "shop-bench", "namespace": "bench", "uid": "1"});
@@ -218,7 +218,7 @@ spec:
     }
 
     #[test]
-    fn what_belonged_to_another_object_is_left_out() {
+    fn metadata_of_a_saved_object_is_left_out_except_namespace_and_labels() {
         let saved = SAMPLE.replace(
             "  name: quickstart\n",
             "  name: quickstart\n  namespace: bench\n  uid: abc\n  labels: {team: shop}\n",

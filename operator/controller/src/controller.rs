@@ -25,7 +25,7 @@ use crate::context::{Context, GuardedRun, GuardedSchedule, meta_of};
 use crate::deletions::{self, Claims};
 use crate::error::chain;
 use crate::namespaces::{self, Namespaced};
-use crate::observe::{is_late, node_of_job, pod_seen};
+use crate::observe::{is_late, node_of_job, observed_pod};
 use crate::pause::WatchPause;
 use crate::queue;
 use crate::quiet::WATCH_SECONDS;
@@ -56,7 +56,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
         .reflect(writer)
         .inspect_ok(move |event| changes(&context_of_runs, event))
         .applied_objects()
-        .inspect_ok(move |run| when_ended.run_seen(run))
+        .inspect_ok(move |run| when_ended.run_observed(run))
         .predicate_filter(
             |run: &GuardedRun| Some(significance(run)),
             PredicateConfig::default(),
@@ -179,17 +179,17 @@ fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {
 /// is what was requested shows before it starts. A running probe is ignored: inside its timed
 /// window the operator does nothing.
 fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
-    let seen = pod_seen(pod)?;
+    let observed = observed_pod(pod)?;
     let probe = pod
         .labels()
         .get(labels::COMPONENT)
         .is_some_and(|c| c == labels::COMPONENT_PROBE);
-    let matters = seen.deleting.is_some()
-        || seen.node.is_none()
-        || match &seen.state {
+    let matters = observed.deleting.is_some()
+        || observed.node.is_none()
+        || match &observed.state {
             PodState::Ended { .. } => true,
             PodState::Pending(waiting) => waiting.is_some(),
-            PodState::Running => !probe && seen.ip.is_some(),
+            PodState::Running => !probe && observed.ip.is_some(),
         };
     matters.then(|| run_of(pod)).flatten()
 }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_left_alone() {
+    fn a_new_pod_is_looked_at_before_it_starts_and_a_running_probe_is_not_touched() {
         let (new, there) = (json!({}), json!({ "nodeName": "bench-1" }));
         let running = |name: &str| {
             json!({ "podIP": "10.0.0.8", "containerStatuses": [{

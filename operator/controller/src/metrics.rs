@@ -136,9 +136,9 @@ fn classic(open_metrics: &str) -> String {
     };
     let mut text = String::new();
     for line in lines() {
-        let mut words = line.splitn(4, ' ');
-        let (mark, kind) = (words.next(), words.next());
-        let (name, rest) = (words.next().unwrap_or_default(), words.next());
+        let mut parts = line.splitn(4, ' ');
+        let (mark, kind) = (parts.next(), parts.next());
+        let (name, rest) = (parts.next().unwrap_or_default(), parts.next());
         let rest = rest.unwrap_or_default();
         match (mark, kind) {
             (Some("#"), Some("HELP")) => {

@@ -9,7 +9,7 @@ use kube::runtime::reflector::Store;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, labels};
-use wasmbench_core::schedule::SeenRun;
+use wasmbench_core::schedule::ScheduledRun;
 use wasmbench_model::names;
 use wasmbench_report::files::SUMMARY_JSON;
 use wasmbench_results::summary::Summary;
@@ -58,7 +58,7 @@ pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duratio
 pub async fn schedule(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     status: &BenchmarkScheduleStatus,
 ) -> Result<(), Error> {
     let exported = &context.metrics.exported;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
-use wasmbench_core::observed::{Candidate, LeaseSeen, Outlook, Turn};
+use wasmbench_core::observed::{Candidate, ObservedLease, Outlook, Turn};
 use wasmbench_core::queue::Turns;
 
 /// The turns of all waiting runs.
@@ -21,7 +21,7 @@ pub struct PublishedTurns {
 struct State {
     /// By the uid of the run.
     of: HashMap<String, Turn>,
-    gone: Vec<LeaseSeen>,
+    gone: Vec<ObservedLease>,
     /// Uids of all runs that the queue has seen, whether or not they wait.
     known: HashSet<String>,
     /// Uids of runs that look for what they have in the cluster, or have looked and wait for nothing but
@@ -54,13 +54,13 @@ impl PublishedTurns {
     }
 
     /// The turn of the run with this uid.
-    pub fn of(&self, run_uid: &str) -> Option<Turn> {
+    pub fn turn(&self, run_uid: &str) -> Option<Turn> {
         self.state().of.get(run_uid).cloned()
     }
 
     /// Whether no node takes the run with this uid now, as its turn has it.
     pub fn lacks_node(&self, run_uid: &str) -> bool {
-        let turn = self.of(run_uid);
+        let turn = self.turn(run_uid);
         turn.is_some_and(|turn| match turn.outlook {
             Outlook::Unavailable(_) | Outlook::Unmatched(_) | Outlook::Later(None) => true,
             Outlook::Free(_) | Outlook::Later(Some(_)) => false,
@@ -74,7 +74,7 @@ impl PublishedTurns {
     }
 
     /// Claims of nobody on nodes that are gone.
-    pub fn gone(&self) -> Vec<LeaseSeen> {
+    pub fn gone(&self) -> Vec<ObservedLease> {
         self.state().gone.clone()
     }
 
@@ -133,7 +133,7 @@ impl PublishedTurns {
 
     /// Notes that somebody else was faster than the run with this uid, to which this claim on this node was
     /// free. The next turn is published once the queue has heard of that.
-    pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&LeaseSeen>) {
+    pub fn retract(&self, run_uid: &str, node: &str, claim: Option<&ObservedLease>) {
         let mut state = self.state();
         let is_it = |one: &Candidate| one.node == node && one.lease.as_ref() == claim;
         let is_old = |turn: &Turn| match &turn.outlook {
@@ -189,7 +189,7 @@ impl PublishedTurns {
 
 #[cfg(test)]
 mod tests {
-    use wasmbench_core::observed::{NodeSeen, RunSeen, Standing};
+    use wasmbench_core::observed::{ObservedNode, ObservedRun, Standing};
     use wasmbench_core::queue::{Cluster, turns};
 
     use super::*;
@@ -198,7 +198,7 @@ mod tests {
 
     /// So many runs of ten minutes, which wait for one node. The first holds it, unless it is free.
     fn cluster(runs: u32, is_free: bool) -> Cluster {
-        let run = |number: u32| RunSeen {
+        let run = |number: u32| ObservedRun {
             uid: number.to_string(),
             name: format!("team-a/run-{number:04}"),
             created: NOW + jiff::SignedDuration::from_secs(number.into()),
@@ -206,7 +206,7 @@ mod tests {
             demands: wasmbench_core::observed::Demands::default(),
             seconds: 600,
         };
-        let lease = LeaseSeen {
+        let lease = ObservedLease {
             node: "bench-1".into(),
             holder: (!is_free).then(|| "0".to_owned()),
             resource_version: None,
@@ -214,10 +214,10 @@ mod tests {
         };
         Cluster {
             runs: (0..runs).map(run).collect(),
-            nodes: vec![NodeSeen {
+            nodes: vec![ObservedNode {
                 name: "bench-1".into(),
                 ready: true,
-                ..NodeSeen::default()
+                ..ObservedNode::default()
             }],
             leases: vec![lease],
             ..Cluster::default()
@@ -263,12 +263,12 @@ mod tests {
         let (published, mut cluster) = (PublishedTurns::default(), cluster(1, true));
         publish(&published, &cluster, false);
         assert!(matches!(
-            published.of("0").unwrap().outlook,
+            published.turn("0").unwrap().outlook,
             Outlook::Free(_)
         ));
         cluster.leases[0].holder = Some("0".into());
         assert_eq!(publish(&published, &cluster, false), News::default());
-        assert_eq!(published.of("0"), None);
+        assert_eq!(published.turn("0"), None);
         assert!(published.know("0"));
     }
 
@@ -318,15 +318,15 @@ mod tests {
         let claim = cluster.leases[0].clone();
         publish(&published, &cluster, false);
         published.retract("0", "bench-1", None);
-        assert!(published.of("0").is_some(), "it was another claim");
+        assert!(published.turn("0").is_some(), "it was another claim");
         published.retract("0", "bench-1", Some(&claim));
-        assert_eq!(published.of("0"), None);
+        assert_eq!(published.turn("0"), None);
         cluster.leases[0].resource_version = Some("2".into());
         assert_eq!(publish(&published, &cluster, false).woken, ["0"]);
     }
 
     #[test]
-    fn what_appears_while_a_run_looks_is_not_overlooked() {
+    fn a_change_while_a_run_looks_is_not_overlooked() {
         let published = PublishedTurns::default();
         published.look("1");
         published.unsettle("1");

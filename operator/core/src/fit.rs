@@ -5,7 +5,7 @@ use std::fmt;
 
 use wasmbench_api::run::{TaintEffect, Toleration, TolerationOperator};
 
-use crate::observed::{CpuDemand, Demands, LabelDemand, NodeSeen, TaintSeen};
+use crate::observed::{CpuDemand, Demands, LabelDemand, ObservedNode, ObservedTaint};
 
 /// Taints by which a kubelet keeps pods off a node that runs short of something.
 const PRESSURE: [&str; 3] = [
@@ -25,9 +25,9 @@ pub enum Obstacle {
     /// Somebody cordoned it.
     Cordoned,
     /// It runs short of something, possibly because of what the run does on it.
-    Pressure(TaintSeen),
+    Pressure(ObservedTaint),
     /// It has another taint that the run does not tolerate.
-    Taint(TaintSeen),
+    Taint(ObservedTaint),
 }
 
 /// What follows the name of the node, with the remedy.
@@ -37,7 +37,7 @@ impl fmt::Display for Obstacle {
             Self::NotReady => write!(f, "is not ready (see kubectl describe node)"),
             Self::Cordoned => write!(f, "is cordoned (kubectl uncordon)"),
             Self::Pressure(taint) => write!(f, "has the taint {} (free what it names)", taint.key),
-            Self::Taint(TaintSeen { key, value, effect }) => {
+            Self::Taint(ObservedTaint { key, value, effect }) => {
                 let equals = if value.is_empty() { "" } else { "=" };
                 write!(
                     f,
@@ -50,7 +50,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// Whether the node is one on which the run may measure at all.
-pub fn meets(demands: &Demands, node: &NodeSeen) -> bool {
+pub fn meets(demands: &Demands, node: &ObservedNode) -> bool {
     let is_bound_elsewhere = demands.node.as_ref().is_some_and(|own| *own != node.name);
     !is_bound_elsewhere
         && demands.labels.iter().all(|label| carries(node, label))
@@ -58,25 +58,26 @@ pub fn meets(demands: &Demands, node: &NodeSeen) -> bool {
 }
 
 /// Whether the node carries the label.
-pub fn carries(node: &NodeSeen, label: &LabelDemand) -> bool {
+pub fn carries(node: &ObservedNode, label: &LabelDemand) -> bool {
     let value = node.labels.get(&label.key);
     value.is_some_and(|value| label.values.contains(value))
 }
 
 /// Whether the node has that many CPUs. One that does not report them may.
-pub fn has(node: &NodeSeen, demand: &CpuDemand) -> bool {
+pub fn has(node: &ObservedNode, demand: &CpuDemand) -> bool {
     node.cpus.is_none_or(|cpus| cpus >= demand.cpus)
 }
 
 /// What keeps the run's pods off the node now; `None` if it takes them.
-pub fn obstacle(demands: &Demands, node: &NodeSeen) -> Option<Obstacle> {
+pub fn obstacle(demands: &Demands, node: &ObservedNode) -> Option<Obstacle> {
     if !node.ready {
         return Some(Obstacle::NotReady);
     }
     if node.cordoned {
         return Some(Obstacle::Cordoned);
     }
-    let is_tolerated = |taint: &&TaintSeen| demands.tolerations.iter().any(|t| tolerates(t, taint));
+    let is_tolerated =
+        |taint: &&ObservedTaint| demands.tolerations.iter().any(|t| tolerates(t, taint));
     let taint = node
         .taints
         .iter()
@@ -90,12 +91,12 @@ pub fn obstacle(demands: &Demands, node: &NodeSeen) -> Option<Obstacle> {
 }
 
 /// Whether the node takes pods of the run now.
-pub fn takes(demands: &Demands, node: &NodeSeen) -> bool {
+pub fn takes(demands: &Demands, node: &ObservedNode) -> bool {
     meets(demands, node) && obstacle(demands, node).is_none()
 }
 
 /// Why none of the `nodes` meets the demands, and what to do.
-pub fn unmatched(demands: &Demands, nodes: &[&NodeSeen]) -> String {
+pub fn unmatched(demands: &Demands, nodes: &[&ObservedNode]) -> String {
     if let Some(name) = &demands.node {
         return format!(
             "node {name}, on which this run began, is gone or lacks a label that the run demands: \
@@ -123,7 +124,7 @@ pub fn unmatched(demands: &Demands, nodes: &[&NodeSeen]) -> String {
     let cpus = cpus.map_or_else(String::new, |CpuDemand { cpus, by }| {
         format!(" and {cpus} CPUs ({by})")
     });
-    let words: Vec<String> = labels
+    let texts: Vec<String> = labels
         .iter()
         .map(|label| {
             let LabelDemand { key, values, by } = label;
@@ -132,25 +133,25 @@ pub fn unmatched(demands: &Demands, nodes: &[&NodeSeen]) -> String {
         .collect();
     format!(
         "{no_node} {}{cpus}: label a node, or create a run with another spec.placement",
-        words.join(", ")
+        texts.join(", ")
     )
 }
 
 /// What keeps the run's pods off all of the `matching` nodes, for people.
-pub fn obstacles(demands: &Demands, matching: &[&NodeSeen]) -> String {
-    let words: Vec<String> = matching
+pub fn obstacles(demands: &Demands, matching: &[&ObservedNode]) -> String {
+    let texts: Vec<String> = matching
         .iter()
         .filter_map(|node| Some(format!("node {} {}", node.name, obstacle(demands, node)?)))
         .take(NAMED)
         .collect();
-    let more = match matching.len() - words.len() {
+    let more = match matching.len() - texts.len() {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!("waiting: {}{more}", words.join("; "))
+    format!("waiting: {}{more}", texts.join("; "))
 }
 
-fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {
+fn tolerates(toleration: &Toleration, taint: &ObservedTaint) -> bool {
     let effect = toleration.effect.is_none_or(|effect: TaintEffect| {
         let effect: &'static str = effect.into();
         effect == taint.effect

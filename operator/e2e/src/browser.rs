@@ -163,11 +163,11 @@ impl Browser {
         text.as_str().expect("a text").to_owned()
     }
 
-    /// Waits until the text of the first matching element contains `words`.
-    pub async fn wait_for_text(&self, selector: &str, words: &str) {
-        let what = format!("{selector} says '{words}'");
+    /// Waits until the text of the first matching element contains `message`.
+    pub async fn wait_for_text(&self, selector: &str, message: &str) {
+        let what = format!("{selector} says '{message}'");
         eventually(PATIENCE, &what, || async {
-            self.text(selector).await.contains(words).then_some(())
+            self.text(selector).await.contains(message).then_some(())
         })
         .await;
     }

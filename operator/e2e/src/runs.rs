@@ -79,7 +79,7 @@ async fn awaited(
     is_so: impl Fn(&BenchmarkRun) -> bool,
 ) -> BenchmarkRun {
     let begin = Instant::now();
-    let (mut seen, mut changed) = (None, begin);
+    let (mut observed, mut changed) = (None, begin);
     loop {
         let run = get(client, namespace, name).await;
         if is_so(&run) {
@@ -92,13 +92,13 @@ async fn awaited(
             run.status
         );
         let now = progress(&run);
-        if now != seen {
-            (seen, changed) = (now, Instant::now());
+        if now != observed {
+            (observed, changed) = (now, Instant::now());
         }
         let (still, all) = (changed.elapsed(), begin.elapsed());
         assert!(
             still < patience && all < LONGEST * patience,
-            "not so after {all:?}: {name} {what}; since {still:?} there is {seen:?}"
+            "not so after {all:?}: {name} {what}; since {still:?} there is {observed:?}"
         );
         tokio::time::sleep(interval).await;
     }

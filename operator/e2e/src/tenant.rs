@@ -51,10 +51,10 @@ pub fn account(name: &str) -> String {
 }
 
 /// Asserts that the API server forbade the request with these words.
-pub fn assert_refused<T: std::fmt::Debug>(answer: Result<T, kube::Error>, words: &str) {
+pub fn assert_refused<T: std::fmt::Debug>(answer: Result<T, kube::Error>, text: &str) {
     match answer {
         Err(kube::Error::Api(status)) if status.is_forbidden() => {
-            assert!(status.message.contains(words), "{}", status.message);
+            assert!(status.message.contains(text), "{}", status.message);
         }
         other => panic!("not forbidden: {other:?}"),
     }

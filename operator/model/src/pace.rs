@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_is_read_from_metadata_and_each_trial_is_noted_once() {
+    fn each_trial_is_noted_once_and_read_from_metadata() {
         let mut chunk = ConfigMap::default();
         for block in [1, 2, 1] {
             note(&mut chunk, &record(block));

@@ -236,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_surrounds_a_quotation_is_kept_whole(
+        fn the_text_around_a_quotation_is_kept_whole(
             before in "[a-z ]{0,80}",
             quoted in "(?s).{100,600}",
             remedy in "[a-z ,.:;']{1,300}",

@@ -10,7 +10,7 @@ use wasmbench_model::wire::sent::{Sent, SentBody};
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// The body of a request, which may be a file of this folder; `None` if it has none.
-pub fn of(sent: &Sent, folder: &Path) -> Result<Option<Arc<[u8]>>, Failure> {
+pub fn bytes(sent: &Sent, folder: &Path) -> Result<Option<Arc<[u8]>>, Failure> {
     let Some(body) = &sent.body else {
         return Ok(None);
     };
@@ -63,20 +63,20 @@ mod tests {
     #[test]
     fn a_text_is_sent_as_it_stands_and_a_file_byte_by_byte() {
         let folder = tempfile::tempdir().unwrap();
-        let bytes = [0, 255, b'\n'];
-        std::fs::write(folder.path().join("order"), bytes).unwrap();
+        let content = [0, 255, b'\n'];
+        std::fs::write(folder.path().join("order"), content).unwrap();
         let body = |body| {
             let sent = Sent {
                 body,
                 ..Sent::get("/")
             };
-            of(&sent, folder.path())
+            bytes(&sent, folder.path())
         };
         assert_eq!(body(None), Ok(None));
         let text = body(Some(SentBody::Text("{\u{e9}}".into()))).unwrap();
         assert_eq!(text.as_deref(), Some("{\u{e9}}".as_bytes()));
         let file = body(Some(SentBody::File("order".into()))).unwrap();
-        assert_eq!(file.as_deref(), Some(&bytes[..]));
+        assert_eq!(file.as_deref(), Some(&content[..]));
         let none = body(Some(SentBody::File("other".into()))).unwrap_err();
         assert!(none.message.contains("other"), "{none:?}");
     }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_or_too_large_is_not_read() {
+    fn bytes_that_are_no_json_or_too_many_are_not_read() {
         assert_eq!(read(b"{"), None);
         assert_eq!(read(&b"[".repeat(200)), None);
         assert_eq!(read(&b" ".repeat(MAX + 1)), None);

@@ -84,7 +84,7 @@ impl Target {
     }
 
     /// The target of what the operator wants to be sent, with the bytes of its body.
-    pub fn of(
+    pub fn from_sent(
         origin: impl Into<Origin>,
         sent: &Sent,
         body: Option<Arc<[u8]>>,
@@ -287,7 +287,7 @@ mod tests {
                 headers: hosts.iter().map(header).collect(),
                 ..Sent::get("/")
             };
-            let target = Target::of(local(scheme), &sent, None).unwrap();
+            let target = Target::from_sent(local(scheme), &sent, None).unwrap();
             target.server_name()
         };
         let https = |host: &str| name(Scheme::Https, &[host]).unwrap();
@@ -308,7 +308,7 @@ mod tests {
             ..Sent::get("/x")
         };
         let body = body.map(|text| text.as_bytes().into());
-        let target = Target::of(local(Scheme::Http), &sent, body).unwrap();
+        let target = Target::from_sent(local(Scheme::Http), &sent, body).unwrap();
         let request = target.request(Sender::Probe(ConnectionReuse::KeepAlive));
         String::from_utf8(request).unwrap()
     }
@@ -361,7 +361,7 @@ mod tests {
                 headers: vec![header],
                 ..Sent::get("/")
             };
-            let refused = Target::of(local(Scheme::Http), &sent, None);
+            let refused = Target::from_sent(local(Scheme::Http), &sent, None);
             assert!(matches!(refused, Err(Error::Header(..))), "{name}");
         }
     }

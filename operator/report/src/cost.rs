@@ -94,7 +94,7 @@ fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> Table {
             row.measured.map(|found| unit.shown(found.median))
         })
         .right(head, |row| row.cost.map(money))
-        .right(format!("VERSUS {baseline}"), |row| row.ratio_words())
+        .right(format!("VERSUS {baseline}"), |row| row.ratio_text())
         .left("MISSING", |row| row.missing.clone())
         .table()
 }

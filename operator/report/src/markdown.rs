@@ -56,7 +56,7 @@ fn written(level: &str, section: &Section) -> String {
 fn block(block: &Block) -> String {
     match block {
         Block::Verdict(verdict) => format!("**{}**\n", escape(verdict)),
-        Block::Sentence(sentence) => text(sentence) + "\n",
+        Block::Paragraph(paragraph) => text(paragraph) + "\n",
         Block::List(items) => lines("- ", items.iter().map(text)),
         Block::Table { table, .. } => table.markdown(),
         Block::Heading(name) => format!("### {}\n", escape(name)),
@@ -90,7 +90,7 @@ mod tests {
     fn text_from_outside_means_only_itself() {
         let hostile = Section::new("# *a*")
             .verdict("**b**")
-            .sentence(Text::from("[c](d) ").strong("<b>"))
+            .paragraph(Text::from("[c](d) ").strong("<b>"))
             .list(["- e\n- f", "g"])
             .heading("`h`")
             .guide("*ours*")

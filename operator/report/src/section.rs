@@ -1,4 +1,4 @@
-//! A report before it is written: sections of sentences, lists and tables. External text is in them
+//! A report before it is written: sections of paragraphs, lists and tables. External text is in them
 //! as it is; each writer ([`crate::markdown`], [`crate::html`]) escapes it in one place.
 
 use crate::table::Table;
@@ -17,8 +17,8 @@ pub struct Section {
 pub enum Block {
     /// What the run found, in one sentence that stands out.
     Verdict(String),
-    /// A sentence, or a few.
-    Sentence(Text),
+    /// Text of a sentence or a few.
+    Paragraph(Text),
     /// A list.
     List(Vec<Text>),
     /// A table; only a page shows its caption.
@@ -67,14 +67,14 @@ impl Section {
         self.with(Block::Verdict(verdict.to_owned()))
     }
 
-    /// Adds a sentence.
-    pub fn sentence(self, text: impl Into<Text>) -> Self {
-        self.with(Block::Sentence(text.into()))
+    /// Adds a paragraph.
+    pub fn paragraph(self, text: impl Into<Text>) -> Self {
+        self.with(Block::Paragraph(text.into()))
     }
 
-    /// Adds a sentence for each of `texts`.
-    pub fn sentences(self, texts: impl IntoIterator<Item = String>) -> Self {
-        texts.into_iter().fold(self, Self::sentence)
+    /// Adds a paragraph for each of `texts`.
+    pub fn paragraphs(self, texts: impl IntoIterator<Item = String>) -> Self {
+        texts.into_iter().fold(self, Self::paragraph)
     }
 
     /// Adds a list; nothing without items.

@@ -44,7 +44,7 @@ pub fn variants(summary: &Summary) -> Table {
         .left("What", |one| one.what.clone())
         .left("Limits", |one| {
             let limits = summary.compared.limits_of(&one.name);
-            limits.map(VariantLimits::words)
+            limits.map(VariantLimits::text)
         })
         .left("RuntimeClass", |one| joined(&images(one)?.runtime_classes))
         .left("Image", |one| {
@@ -75,7 +75,7 @@ fn joined(set: &BTreeSet<String>) -> Option<String> {
 /// where nothing is compared.
 pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
     let [primary, secondary] =
-        [true, false].map(|primary| power::found_words(summary, workload, primary));
+        [true, false].map(|primary| power::found_text(summary, workload, primary));
     let secondary = match secondary.as_str() {
         "" => String::new(),
         list => format!(" Secondary, and adjusted separately: {list}."),
@@ -95,8 +95,8 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
         .left("Metric", |floor| {
             floor.metric.at(floor.point) + &place(floor.metric, floor.point)
         })
-        .right("Twin", |floor| floor.estimate.ratio_words())
-        .right("Interval", |floor| floor.estimate.interval_words())
+        .right("Twin", |floor| floor.estimate.ratio_text())
+        .right("Interval", |floor| floor.estimate.interval_text())
         .right("Floor", |floor| floor.factor.map(units::excess))
         .right("Each block", |floor| each_block(&floor.estimate.per_block))
         .table()

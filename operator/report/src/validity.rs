@@ -20,15 +20,15 @@ pub fn standing(cell: AnyCell<'_>) -> String {
 
 /// Why a cell is invalid, in words; `None` if there is no reason.
 pub fn because(cell: AnyCell<'_>) -> Option<String> {
-    words(cell.invalid_because)
+    text(cell.invalid_because)
 }
 
 /// The reasons, shortened for a status.
 pub fn invalid(reasons: &[Reason]) -> Option<String> {
-    Some(truncate(&words(reasons)?, MAX_REASONS_CHARS))
+    Some(truncate(&text(reasons)?, MAX_REASONS_CHARS))
 }
 
-fn words(reasons: &[Reason]) -> Option<String> {
-    let words: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
-    (!words.is_empty()).then(|| words.join(", "))
+fn text(reasons: &[Reason]) -> Option<String> {
+    let names: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }

@@ -68,7 +68,7 @@ fn it_reports_its_mode_and_answers_calls_until_its_input_ends() {
 }
 
 #[test]
-fn what_the_engine_cannot_do_ends_it_with_a_message() {
+fn an_option_that_the_engine_does_not_have_ends_it_with_a_message() {
     let output = output(&["--bounds-checks", "Clamp"], "");
     assert!(!output.status.success());
     let errors = String::from_utf8(output.stderr).unwrap();

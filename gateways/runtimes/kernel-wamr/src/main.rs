@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kernel_is_refused() {
+    fn a_module_that_is_no_kernel_is_refused() {
         let imports = r#"(module (import "env" "sqrt" (func)))"#;
         assert!(engine(imports).err().unwrap().contains("env.sqrt"));
         let other = r#"(module (func (export "run") (param f64) (result f64) (local.get 0)))"#;

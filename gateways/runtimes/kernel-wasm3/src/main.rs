@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_module_is_refused() {
+    fn bytes_that_are_no_module_are_refused() {
         let modules = [("kernel".to_owned(), b"\0asm".to_vec())].into();
         assert!(Wasm3::new(modules).err().unwrap().contains("'kernel'"));
     }

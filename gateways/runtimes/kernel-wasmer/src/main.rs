@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kernel_is_refused() {
+    fn a_module_that_is_no_kernel_is_refused() {
         let imports = r#"(module (import "env" "sqrt" (func)))"#;
         let error = engine(BoundsChecks::Guard, imports).err().unwrap();
         assert!(error.contains("env.sqrt"), "{error}");

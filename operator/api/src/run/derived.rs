@@ -136,8 +136,8 @@ mod tests {
         let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
         spec.variants.push(serde_json::from_value(shop).unwrap());
         assert_eq!(spec.cpu_limit("shop"), None, "it is not known");
-        let asked = ["half", "free", "common", "shop"].map(|name| spec.sets_cpu_limit(name));
-        assert_eq!(asked, [true, false, true, true]);
+        let limited = ["half", "free", "common", "shop"].map(|name| spec.sets_cpu_limit(name));
+        assert_eq!(limited, [true, false, true, true]);
         spec.baseline = Some("shop".to_owned());
         assert!(spec.sets_cpu_limit(TWIN));
     }

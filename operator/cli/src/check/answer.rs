@@ -1,6 +1,6 @@
 //! A request to the API server, and its answer for people.
 
-use crate::check::seen::Answer;
+use crate::check::observed::Answer;
 use crate::cluster::patiently;
 use crate::error::Error;
 

@@ -5,8 +5,8 @@ use wasmbench_model::version::VERSION;
 use wasmbench_model::wire::request::MeterLevel;
 
 use crate::check::finding::{Finding, State};
+use crate::check::observed::{Answer, ObservedInstallation, ObservedOperator};
 use crate::check::reach::blocking_policies;
-use crate::check::seen::{Answer, OperatorSeen, Seen};
 
 /// What the API server must serve.
 const RESOURCES: [&str; 2] = ["benchmarkruns", "benchmarkschedules"];
@@ -28,26 +28,33 @@ pub const SCALE: &str = "scale";
 const REFUSING: [&str; 2] = ["baseline", "restricted"];
 
 /// All findings except those about presets.
-pub fn installation(seen: &Seen) -> Vec<Finding> {
-    let operator = the_operator(&seen.operators);
-    let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
-    found.extend(no_namespace(seen));
+pub fn installation(observed: &ObservedInstallation) -> Vec<Finding> {
+    let operator = the_operator(&observed.operators);
+    let mut found = vec![
+        api(&observed.resources),
+        operator_finding(&observed.operators),
+    ];
+    found.extend(no_namespace(observed));
     if let Some(operator) = operator {
-        found.push(policies(seen, operator));
-        found.push(probes(seen, operator));
+        found.push(policies(observed, operator));
+        found.push(probes(observed, operator));
     }
-    found.extend(not_followed(seen));
-    found.extend(network(seen, operator.map(|one| one.namespace.as_str())));
+    found.extend(not_followed(observed));
+    found.extend(network(
+        observed,
+        operator.map(|one| one.namespace.as_str()),
+    ));
     found.extend(
-        seen.rights
+        observed
+            .rights
             .iter()
-            .map(|(words, may)| right(words, may, &seen.namespace)),
+            .map(|(text, may)| right(text, may, &observed.namespace)),
     );
     found
 }
 
 /// The operator, if there is exactly one.
-fn the_operator(operators: &Answer<Vec<OperatorSeen>>) -> Option<&OperatorSeen> {
+fn the_operator(operators: &Answer<Vec<ObservedOperator>>) -> Option<&ObservedOperator> {
     match operators.as_deref() {
         Ok([one]) => Some(one),
         Ok(_) | Err(_) => None,
@@ -75,7 +82,7 @@ fn api(resources: &Answer<Vec<String>>) -> Finding {
     Finding::needed(what, State::Missing, found, remedy)
 }
 
-fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
+fn operator_finding(operators: &Answer<Vec<ObservedOperator>>) -> Finding {
     let what = "operator";
     let all = match operators {
         Ok(all) => all.as_slice(),
@@ -85,7 +92,7 @@ fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
             return Finding::needed(what, State::Unknown, why.clone(), remedy);
         }
     };
-    let name = |one: &OperatorSeen| format!("{}/{}", one.namespace, one.name);
+    let name = |one: &ObservedOperator| format!("{}/{}", one.namespace, one.name);
     match all {
         [] => {
             let remedy = "helm install wasmbench charts/wasmbench --namespace wasmbench-system";
@@ -109,7 +116,7 @@ fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
     }
 }
 
-fn available(what: &str, operator: &OperatorSeen, name: &str) -> Finding {
+fn available(what: &str, operator: &ObservedOperator, name: &str) -> Finding {
     let version = operator.version.as_deref().unwrap_or("of unknown version");
     let mut finding = Finding::ok(what, format!("{name} {version}"));
     if version != VERSION {
@@ -119,9 +126,9 @@ fn available(what: &str, operator: &OperatorSeen, name: &str) -> Finding {
     finding
 }
 
-fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
+fn policies(observed: &ObservedInstallation, operator: &ObservedOperator) -> Finding {
     let what = "admission policies";
-    if seen
+    if observed
         .config
         .as_ref()
         .is_ok_and(|config| !config.admission_policies)
@@ -129,14 +136,14 @@ fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
         let remedy = "set admissionPolicies.enabled in the chart, unless you may not create them";
         return Finding::new(what, State::Skipped, "switched off".into(), remedy);
     }
-    let bound = match &seen.policies {
+    let bound = match &observed.policies {
         Ok(bound) => bound,
         Err(why) => {
             let remedy = "ask an administrator to check";
             return Finding::new(what, State::Unknown, why.clone(), remedy);
         }
     };
-    let config = seen.config.as_ref();
+    let config = observed.config.as_ref();
     let scales = config.is_ok_and(|config| !config.scale.namespaces.is_empty());
     let mut needed = POLICIES.to_vec();
     needed.extend(scales.then_some(SCALE));
@@ -152,9 +159,9 @@ fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
 
 /// Probes are Jobs that start with each trial. All that can be checked in advance is whether their
 /// namespace allows them.
-fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
+fn probes(observed: &ObservedInstallation, operator: &ObservedOperator) -> Finding {
     let what = "probes";
-    let sees_nothing = seen
+    let sees_nothing = observed
         .config
         .as_ref()
         .is_ok_and(|config| config.meter == MeterLevel::None);
@@ -168,7 +175,7 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
         );
     }
     let namespace = &operator.namespace;
-    match &seen.pod_security {
+    match &observed.pod_security {
         Ok(Some(level)) if REFUSING.contains(&level.as_str()) => {
             let remedy = format!(
                 "kubectl label namespace {namespace} pod-security.kubernetes.io/enforce=privileged --overwrite"
@@ -188,19 +195,22 @@ fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
 }
 
 /// A namespace that does not exist. Where namespaces may not be read, the rights in it are what counts.
-fn no_namespace(seen: &Seen) -> Option<Finding> {
-    let missing = seen.namespace_exists.as_ref().is_ok_and(|exists| !exists);
+fn no_namespace(observed: &ObservedInstallation) -> Option<Finding> {
+    let missing = observed
+        .namespace_exists
+        .as_ref()
+        .is_ok_and(|exists| !exists);
     missing.then(|| {
-        let found = format!("there is no namespace {}", seen.namespace);
+        let found = format!("there is no namespace {}", observed.namespace);
         let remedy = "choose another one with --namespace, or create it";
         Finding::needed("namespace", State::Missing, found, remedy)
     })
 }
 
 /// A namespace in which no run is followed.
-fn not_followed(seen: &Seen) -> Option<Finding> {
-    let namespace = &seen.namespace;
-    let config = seen
+fn not_followed(observed: &ObservedInstallation) -> Option<Finding> {
+    let namespace = &observed.namespace;
+    let config = observed
         .config
         .as_ref()
         .ok()
@@ -215,9 +225,9 @@ fn not_followed(seen: &Seen) -> Option<Finding> {
 
 /// NetworkPolicies that may keep probes from the pods of runs. Whether they are enforced depends on
 /// the network plugin, so that runs may work all the same.
-fn network(seen: &Seen, operator_namespace: Option<&str>) -> Option<Finding> {
+fn network(observed: &ObservedInstallation, operator_namespace: Option<&str>) -> Option<Finding> {
     let what = "NetworkPolicies";
-    let policies = match &seen.network_policies {
+    let policies = match &observed.network_policies {
         Ok(policies) => policies,
         Err(why) => {
             let remedy = "ask an administrator to check";
@@ -236,8 +246,8 @@ fn network(seen: &Seen, operator_namespace: Option<&str>) -> Option<Finding> {
     Some(Finding::new(what, State::Unknown, found, &remedy))
 }
 
-fn right(words: &str, may: &Answer<bool>, namespace: &str) -> Finding {
-    let what = format!("right to {words}");
+fn right(text: &str, may: &Answer<bool>, namespace: &str) -> Finding {
+    let what = format!("right to {text}");
     match may {
         Ok(true) => Finding::ok(&what, format!("in namespace {namespace}")),
         Ok(false) => {

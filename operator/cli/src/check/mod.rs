@@ -1,16 +1,16 @@
 //! `kubectl wasmbench check`: whether the installation works, and what is missing.
 //!
-//! Reading order: [`seen`] (what was read), [`read`] and [`rights`] (how), [`finding`] (the results), [`judge`],
+//! Reading order: [`observed`] (what was read), [`read`] and [`rights`] (how), [`finding`] (the results), [`judge`],
 //! [`reach`] and [`presets`] (the rules).
 
 mod answer;
 pub mod finding;
 pub mod judge;
+pub mod observed;
 pub mod presets;
 pub mod reach;
 pub mod read;
 pub mod rights;
-pub mod seen;
 
 use std::time::Duration;
 
@@ -48,9 +48,9 @@ pub async fn findings(
     cluster: &Cluster,
     operator_namespace: Option<&str>,
 ) -> Result<Vec<Finding>, Error> {
-    let seen = read::read(cluster, operator_namespace).await?;
-    let presets = presets::presets(&seen);
-    Ok(judge::installation(&seen)
+    let observed = read::read(cluster, operator_namespace).await?;
+    let presets = presets::presets(&observed);
+    Ok(judge::installation(&observed)
         .into_iter()
         .chain(presets)
         .collect())

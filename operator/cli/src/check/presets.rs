@@ -8,15 +8,18 @@ use wasmbench_core::subject::{SubjectSpec, subject};
 
 use crate::assumed;
 use crate::check::finding::{Finding, State};
-use crate::check::seen::{NodeSeen, RuntimeClassSeen, Seen};
+use crate::check::observed::{ObservedInstallation, ObservedNode, ObservedRuntimeClass};
 
 /// The number of nodes listed by name; further ones are only counted.
 const MAX_NAMED: usize = 4;
 
 /// One finding for the presets that need no `RuntimeClass`, one for each `RuntimeClass` that others
 /// need, and one for each preset that a setting forbids.
-pub fn presets(seen: &Seen) -> Vec<Finding> {
-    let config = seen.config.clone().unwrap_or_else(|_| assumed::config());
+pub fn presets(observed: &ObservedInstallation) -> Vec<Finding> {
+    let config = observed
+        .config
+        .clone()
+        .unwrap_or_else(|_| assumed::config());
     let all =
         Preset::iter().filter_map(|preset| Some((preset, subject(&variant(preset), &config)?)));
     let (mut by_class, mut free, mut forbidden) = (BTreeMap::new(), vec![], vec![]);
@@ -43,7 +46,12 @@ pub fn presets(seen: &Seen) -> Vec<Finding> {
         format!("{} of them need no RuntimeClass", free.len()),
     );
     let classes = by_class.iter().map(|(class, names)| {
-        runtime_class(seen, class, &names.join(", "), &config.limits.node_selector)
+        runtime_class(
+            observed,
+            class,
+            &names.join(", "),
+            &config.limits.node_selector,
+        )
     });
     std::iter::once(free)
         .chain(classes)
@@ -63,7 +71,7 @@ fn variant(preset: Preset) -> Variant {
 }
 
 fn runtime_class(
-    seen: &Seen,
+    observed: &ObservedInstallation,
     class: &str,
     presets: &str,
     allowed: &BTreeMap<String, String>,
@@ -73,7 +81,7 @@ fn runtime_class(
         let remedy = "ask an administrator to check";
         Finding::new(&what, State::Unknown, format!("{presets}: {why}"), remedy)
     };
-    let classes = match &seen.runtime_classes {
+    let classes = match &observed.runtime_classes {
         Ok(classes) => classes,
         Err(why) => return unknown(why),
     };
@@ -82,7 +90,7 @@ fn runtime_class(
         let found = format!("{presets}: there is none");
         return Finding::new(&what, State::Skipped, found, remedy);
     };
-    match &seen.nodes {
+    match &observed.nodes {
         Ok(nodes) => {
             let nodes = nodes
                 .iter()
@@ -93,7 +101,12 @@ fn runtime_class(
     }
 }
 
-fn on_nodes(what: &str, presets: &str, class: &RuntimeClassSeen, nodes: &[&NodeSeen]) -> Finding {
+fn on_nodes(
+    what: &str,
+    presets: &str,
+    class: &ObservedRuntimeClass,
+    nodes: &[&ObservedNode],
+) -> Finding {
     let handler = &class.handler;
     if nodes.is_empty() {
         let remedy = "label the nodes that have the shim, or correct scheduling.nodeSelector of the RuntimeClass";

@@ -17,11 +17,14 @@ use wasmbench_api::owner::is_offered;
 use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::scale::{Target, TargetSeen, obstacle, template_labels, without_pods};
+use wasmbench_core::scale::{ObservedTarget, Target, obstacle, template_labels, without_pods};
 
 use crate::check::answer::answer;
+use crate::check::observed::{
+    Answer, ObservedInstallation, ObservedNode, ObservedObject, ObservedOperator,
+    ObservedRuntimeClass,
+};
 use crate::check::rights::rights;
-use crate::check::seen::{Answer, NodeSeen, ObjectSeen, OperatorSeen, RuntimeClassSeen, Seen};
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
 
@@ -35,7 +38,10 @@ const CONFIG: (&str, &str) = ("-config", "config.yaml");
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
 /// Reads everything that the checks are based on.
-pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result<Seen, Error> {
+pub async fn read(
+    cluster: &Cluster,
+    operator_namespace: Option<&str>,
+) -> Result<ObservedInstallation, Error> {
     let operators = operators(cluster, operator_namespace).await?;
     let first = operators.as_ref().ok().and_then(|all| all.first());
     let (config, pod_security) = match first {
@@ -45,7 +51,7 @@ pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result
         ),
         None => (unknown(), unknown()),
     };
-    Ok(Seen {
+    Ok(ObservedInstallation {
         namespace: cluster.namespace().to_owned(),
         namespace_exists: namespace_exists(cluster).await?,
         resources: resources(cluster).await?,
@@ -105,7 +111,7 @@ async fn resources(cluster: &Cluster) -> Result<Answer<Vec<String>>, Error> {
 async fn operators(
     cluster: &Cluster,
     namespace: Option<&str>,
-) -> Result<Answer<Vec<OperatorSeen>>, Error> {
+) -> Result<Answer<Vec<ObservedOperator>>, Error> {
     let found = match namespace {
         None => all(cluster, "list Deployments of all namespaces", true).await?,
         Some(namespace) => {
@@ -117,13 +123,13 @@ async fn operators(
     Ok(found.map(|all| all.iter().map(operator).collect()))
 }
 
-fn operator(deployment: &Deployment) -> OperatorSeen {
+fn operator(deployment: &Deployment) -> ObservedOperator {
     let mut conditions = deployment
         .status
         .as_ref()
         .into_iter()
         .flat_map(|status| status.conditions.iter().flatten());
-    OperatorSeen {
+    ObservedOperator {
         namespace: deployment.namespace().unwrap_or_default(),
         name: deployment.name_any(),
         version: deployment.labels().get(VERSION).cloned(),
@@ -131,7 +137,7 @@ fn operator(deployment: &Deployment) -> OperatorSeen {
     }
 }
 
-async fn config(cluster: &Cluster, of: &OperatorSeen) -> Result<Answer<OperatorConfig>, Error> {
+async fn config(cluster: &Cluster, of: &ObservedOperator) -> Result<Answer<OperatorConfig>, Error> {
     let api: Api<ConfigMap> = Api::namespaced(cluster.client().clone(), &of.namespace);
     let name = format!("{}{}", of.name, CONFIG.0);
     let found = answer("read the operator's ConfigMap", api.get(&name)).await?;
@@ -145,7 +151,7 @@ async fn config(cluster: &Cluster, of: &OperatorSeen) -> Result<Answer<OperatorC
 
 async fn pod_security(
     cluster: &Cluster,
-    of: &OperatorSeen,
+    of: &ObservedOperator,
 ) -> Result<Answer<Option<String>>, Error> {
     let api: Api<Namespace> = Api::all(cluster.client().clone());
     let found = answer("read the operator's namespace", api.get(&of.namespace)).await?;
@@ -195,7 +201,7 @@ fn if_there<T>(answer: kube::Result<T>) -> kube::Result<Option<T>> {
 }
 
 /// An object that a run is to scale. What scales it by itself is not looked for.
-pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObjectSeen>, Error> {
+pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObservedObject>, Error> {
     let gvk = GroupVersionKind::gvk(&target.group, &target.version, &target.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &target.resource);
     let client = cluster.client().clone();
@@ -204,7 +210,7 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObjectS
     let found = answer("read it", found).await?;
     let object = match found {
         Ok(Some(object)) => object,
-        Ok(None) => return Ok(Ok(ObjectSeen::default())),
+        Ok(None) => return Ok(Ok(ObservedObject::default())),
         Err(why) => return Ok(Err(why)),
     };
     // Its kind may have none.
@@ -213,15 +219,15 @@ pub async fn target(cluster: &Cluster, target: &Target) -> Result<Answer<ObjectS
     Ok(scale.map(|scale| {
         let spec = scale.as_ref().and_then(|scale| scale.spec.as_ref());
         let replicas = spec.and_then(|spec| spec.replicas).unwrap_or_default();
-        let target = TargetSeen {
+        let target = ObservedTarget {
             uid: object.uid(),
             replicas: u32::try_from(replicas).unwrap_or_default(),
             is_offered: is_offered(&object.metadata),
             without_pods: without_pods(target, scale.as_ref()),
             obstacle: obstacle(target, &object.data, &[]),
-            ..TargetSeen::default()
+            ..ObservedTarget::default()
         };
-        ObjectSeen {
+        ObservedObject {
             target,
             node_selector: template_labels(&object.data),
         }
@@ -245,27 +251,27 @@ pub async fn quotas(cluster: &Cluster) -> Result<Answer<Vec<ResourceQuota>>, Err
 /// `RuntimeClasses` by name.
 pub async fn runtime_classes(
     cluster: &Cluster,
-) -> Result<Answer<BTreeMap<String, RuntimeClassSeen>>, Error> {
+) -> Result<Answer<BTreeMap<String, ObservedRuntimeClass>>, Error> {
     let found: Answer<Vec<RuntimeClass>> = all(cluster, "list RuntimeClasses", false).await?;
     let class = |class: RuntimeClass| {
         let scheduling = class.scheduling.clone();
         let node_selector = scheduling.and_then(|scheduling| scheduling.node_selector);
-        let seen = RuntimeClassSeen {
+        let observed = ObservedRuntimeClass {
             handler: class.handler.clone(),
             node_selector: node_selector.unwrap_or_default().into_iter().collect(),
         };
-        (class.name_any(), seen)
+        (class.name_any(), observed)
     };
     Ok(found.map(|all| all.into_iter().map(class).collect()))
 }
 
 /// All nodes.
-pub async fn nodes(cluster: &Cluster) -> Result<Answer<Vec<NodeSeen>>, Error> {
+pub async fn nodes(cluster: &Cluster) -> Result<Answer<Vec<ObservedNode>>, Error> {
     let found: Answer<Vec<Node>> = all(cluster, "list nodes", false).await?;
     Ok(found.map(|all| all.iter().map(node).collect()))
 }
 
-fn node(node: &Node) -> NodeSeen {
+fn node(node: &Node) -> ObservedNode {
     let status = node.status.as_ref();
     let handlers = status.and_then(|status| status.runtime_handlers.as_ref());
     // The default handler has no name.
@@ -273,7 +279,7 @@ fn node(node: &Node) -> NodeSeen {
         let names = handlers.iter().filter_map(|one| one.name.clone());
         names.filter(|name| !name.is_empty()).collect()
     };
-    NodeSeen {
+    ObservedNode {
         name: node.name_any(),
         labels: node.labels().clone(),
         handlers: handlers.map(names).filter(|names| !names.is_empty()),

@@ -10,7 +10,7 @@ use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::Target;
 
 use crate::check::answer::answer;
-use crate::check::seen::Answer;
+use crate::check::observed::Answer;
 use crate::cluster::Cluster;
 use crate::error::Error;
 
@@ -26,8 +26,8 @@ const RIGHTS: [(&str, &str, &str, &str); 4] = [
 /// Whether the user has each of them.
 pub(super) async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, Error> {
     let mut found = vec![];
-    for (words, verb, group, resource) in RIGHTS {
-        found.push((words, may(cluster, verb, group, resource, None).await?));
+    for (text, verb, group, resource) in RIGHTS {
+        found.push((text, may(cluster, verb, group, resource, None).await?));
     }
     Ok(found)
 }

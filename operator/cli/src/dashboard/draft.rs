@@ -198,16 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn a_second_version_is_compared_and_one_alone_is_noted() {
+    fn a_second_version_is_compared_and_a_single_one_is_noted() {
         let manifest = |form: &Form| form.manifest_of_fields(ClusterView::unavailable(""));
         let mut form = Form {
             image: "registry.example.com/team/server:1.0".into(),
             ..Form::sample()
         };
-        let alone = manifest(&form).unwrap();
+        let single = manifest(&form).unwrap();
         assert!(
-            alone.starts_with("# To do: one variant alone is compared with nothing"),
-            "{alone}"
+            single.starts_with("# To do: one variant alone is compared with nothing"),
+            "{single}"
         );
         form.against_args = "--workers 4".into();
         let settings = manifest(&form).unwrap();

@@ -98,9 +98,9 @@ impl Followed {
             none => none.insert(Recomputation::new(run)?),
         };
         let mut ended = BTreeMap::new();
-        for seen in self.cluster.record_metadata(run).await? {
-            ended.extend(store::index_of(seen.labels(), seen.annotations()));
-            let (name, version) = (seen.name_any(), seen.resource_version());
+        for observed in self.cluster.record_metadata(run).await? {
+            ended.extend(store::index_of(observed.labels(), observed.annotations()));
+            let (name, version) = (observed.name_any(), observed.resource_version());
             let version = version.unwrap_or_default();
             if self.versions.get(&name) != Some(&version)
                 && let Some(map) = self.cluster.record_map(&name).await?

@@ -15,7 +15,7 @@ use crate::dashboard::watched::Watched;
 use crate::error::Error;
 use crate::init::{self, manifest::ClusterView};
 use crate::plan::cluster::{Written, look, look_at_scaled};
-use crate::plan::obstacles::{ClusterSeen, obstacles};
+use crate::plan::obstacles::{ObservedCluster, obstacles};
 use crate::plan::{self, Earlier};
 
 /// How long a look at the cluster counts: a plan follows the typing, and its requests may disturb what is measured.
@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(10);
 struct Looked {
     namespace: String,
     at: Instant,
-    seen: ClusterSeen,
+    observed: ObservedCluster,
 }
 
 /// The data behind the pages.
@@ -95,36 +95,36 @@ impl Dashboard {
 
     /// What stands in the way of this run in the cluster, or why that is not known.
     pub async fn obstacles(&self, run: &BenchmarkRun) -> String {
-        match self.seen_for(run).await {
-            Ok(seen) => obstacles(run, &seen),
+        match self.observed_for(run).await {
+            Ok(observed) => obstacles(run, &observed),
             Err(error) => format!("\nThe cluster is not considered: {error}\n"),
         }
     }
 
-    async fn seen_for(&self, run: &BenchmarkRun) -> Result<ClusterSeen, Error> {
+    async fn observed_for(&self, run: &BenchmarkRun) -> Result<ObservedCluster, Error> {
         let namespace = run.namespace();
         let cluster = self
             .cluster
             .at(namespace.as_deref().unwrap_or(self.cluster.namespace()));
-        let seen = self.looked_at(&cluster).await?;
-        look_at_scaled(seen, &cluster, &run.spec, &Written::new()).await
+        let observed = self.looked_at(&cluster).await?;
+        look_at_scaled(observed, &cluster, &run.spec, &Written::new()).await
     }
 
-    async fn looked_at(&self, cluster: &Cluster) -> Result<ClusterSeen, Error> {
+    async fn looked_at(&self, cluster: &Cluster) -> Result<ObservedCluster, Error> {
         let mut looked = self.looked.lock().await;
         let is_known = |known: &&Looked| {
             known.namespace == cluster.namespace() && known.at.elapsed() < LOOK_AGAIN
         };
         if let Some(known) = looked.as_ref().filter(is_known) {
-            return Ok(known.seen.clone());
+            return Ok(known.observed.clone());
         }
-        let seen = look(cluster).await?;
+        let observed = look(cluster).await?;
         *looked = Some(Looked {
             namespace: cluster.namespace().to_owned(),
             at: Instant::now(),
-            seen: seen.clone(),
+            observed: observed.clone(),
         });
-        Ok(seen)
+        Ok(observed)
     }
 
     /// RuntimeClasses and nodes, read once.

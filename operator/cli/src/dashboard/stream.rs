@@ -12,7 +12,7 @@ use maud::Markup;
 use tokio::sync::watch;
 
 use crate::dashboard::state::Dashboard;
-use crate::dashboard::watched::Seen;
+use crate::dashboard::watched::ObservedRuns;
 
 /// Parts of a page by the id of their element.
 pub type Regions = Vec<(&'static str, Markup)>;
@@ -27,8 +27,8 @@ struct Sender<V, F> {
     dashboard: Arc<Dashboard>,
     version: V,
     regions: F,
-    seen: Option<Version>,
-    changes: watch::Receiver<Seen>,
+    observed: Option<Version>,
+    changes: watch::Receiver<ObservedRuns>,
     sent: BTreeMap<&'static str, String>,
     waiting: VecDeque<sse::Event>,
 }
@@ -41,7 +41,7 @@ pub fn events<V, F, Made>(
     regions: F,
 ) -> Sse<impl Stream<Item = Event>>
 where
-    V: Fn(&Seen) -> Version + Send + 'static,
+    V: Fn(&ObservedRuns) -> Version + Send + 'static,
     F: Fn(Arc<Dashboard>) -> Made + Send + 'static,
     Made: Future<Output = Regions> + Send,
 {
@@ -50,7 +50,7 @@ where
         dashboard,
         version,
         regions,
-        seen: None,
+        observed: None,
         sent: BTreeMap::new(),
         waiting: VecDeque::new(),
     };
@@ -63,7 +63,7 @@ where
 
 impl<V, F, Made> Sender<V, F>
 where
-    V: Fn(&Seen) -> Version,
+    V: Fn(&ObservedRuns) -> Version,
     F: Fn(Arc<Dashboard>) -> Made,
     Made: Future<Output = Regions> + Send,
 {
@@ -73,13 +73,13 @@ where
                 return Some(event);
             }
             let version = (self.version)(&self.changes.borrow_and_update());
-            // `seen` is `None` at first, so that everything is sent once: a run may have changed
+            // `observed` is `None` at first, so that everything is sent once: a run may have changed
             // between the page and its stream.
-            if self.seen.as_ref() == Some(&version) {
+            if self.observed.as_ref() == Some(&version) {
                 self.changes.changed().await.ok()?;
                 continue;
             }
-            self.seen = Some(version);
+            self.observed = Some(version);
             for (id, html) in (self.regions)(self.dashboard.clone()).await {
                 let html = html.into_string();
                 if self.sent.get(id) != Some(&html) {

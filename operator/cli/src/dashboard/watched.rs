@@ -17,7 +17,7 @@ pub type Place = (String, String);
 
 /// The runs as last seen.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct ObservedRuns {
     /// All runs.
     pub runs: BTreeMap<Place, Arc<BenchmarkRun>>,
     /// Whether the first list is complete.
@@ -30,7 +30,7 @@ pub struct Seen {
     listed: BTreeMap<Place, Arc<BenchmarkRun>>,
 }
 
-impl Seen {
+impl ObservedRuns {
     /// The run of this namespace and name.
     pub fn run(&self, namespace: &str, name: &str) -> Option<&Arc<BenchmarkRun>> {
         self.runs.get(&(namespace.to_owned(), name.to_owned()))
@@ -77,23 +77,23 @@ fn kept(mut run: BenchmarkRun) -> (Place, Arc<BenchmarkRun>) {
 
 /// The runs, with notifications of their changes.
 #[derive(Clone, Debug)]
-pub struct Watched(watch::Receiver<Seen>);
+pub struct Watched(watch::Receiver<ObservedRuns>);
 
 impl Watched {
     /// Follows the runs of the cluster's namespace, or of all namespaces, as long as anyone holds a
     /// receiver.
     pub fn follow(cluster: &Cluster, all_namespaces: bool) -> Self {
-        let (sender, receiver) = watch::channel(Seen::default());
+        let (sender, receiver) = watch::channel(ObservedRuns::default());
         let events = cluster.watch_runs(all_namespaces);
         tokio::spawn(async move {
             let mut events = std::pin::pin!(events);
             while let Some(event) = events.next().await {
-                sender.send_modify(|seen| {
-                    seen.heard += 1;
+                sender.send_modify(|observed| {
+                    observed.heard += 1;
                     match event {
-                        Ok(event) => seen.take(event),
+                        Ok(event) => observed.take(event),
                         // The watch recovers by itself.
-                        Err(error) => seen.trouble = Some(root_cause(&error)),
+                        Err(error) => observed.trouble = Some(root_cause(&error)),
                     }
                 });
                 if sender.is_closed() {
@@ -107,21 +107,21 @@ impl Watched {
     /// These runs, which never change.
     #[cfg(test)]
     pub fn still(runs: Vec<BenchmarkRun>) -> Self {
-        let seen = Seen {
+        let observed = ObservedRuns {
             runs: runs.into_iter().map(kept).collect(),
             is_complete: true,
-            ..Seen::default()
+            ..ObservedRuns::default()
         };
-        Self(watch::channel(seen).1)
+        Self(watch::channel(observed).1)
     }
 
     /// The current runs.
-    pub fn now(&self) -> watch::Ref<'_, Seen> {
+    pub fn now(&self) -> watch::Ref<'_, ObservedRuns> {
         self.0.borrow()
     }
 
     /// A receiver that is notified of changes.
-    pub fn listen(&self) -> watch::Receiver<Seen> {
+    pub fn listen(&self) -> watch::Receiver<ObservedRuns> {
         self.0.clone()
     }
 }
@@ -139,20 +139,30 @@ mod tests {
         run.unwrap()
     }
 
-    fn names(seen: &Seen) -> Vec<&str> {
-        seen.runs.keys().map(|(_, name)| name.as_str()).collect()
+    fn names(observed: &ObservedRuns) -> Vec<&str> {
+        observed
+            .runs
+            .keys()
+            .map(|(_, name)| name.as_str())
+            .collect()
     }
 
     #[test]
     fn an_incomplete_list_does_not_replace_what_is_shown() {
-        let mut seen = Seen::default();
-        seen.take(Event::Apply(run("old")));
-        seen.take(Event::Init);
-        seen.take(Event::InitApply(run("new")));
-        assert_eq!((names(&seen), seen.is_complete), (vec!["old"], false));
-        seen.take(Event::InitDone);
-        assert_eq!((names(&seen), seen.is_complete), (vec!["new"], true));
-        seen.take(Event::Delete(run("new")));
-        assert!(seen.runs.is_empty());
+        let mut observed = ObservedRuns::default();
+        observed.take(Event::Apply(run("old")));
+        observed.take(Event::Init);
+        observed.take(Event::InitApply(run("new")));
+        assert_eq!(
+            (names(&observed), observed.is_complete),
+            (vec!["old"], false)
+        );
+        observed.take(Event::InitDone);
+        assert_eq!(
+            (names(&observed), observed.is_complete),
+            (vec!["new"], true)
+        );
+        observed.take(Event::Delete(run("new")));
+        assert!(observed.runs.is_empty());
     }
 }

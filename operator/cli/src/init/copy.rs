@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_copied_is_refused_with_an_example() {
+    fn a_kind_that_cannot_be_copied_is_refused() {
         assert_eq!(Source::parse("sts/db").unwrap().resource, "statefulsets");
         for wrong in ["shop", "pod/shop", "deployment/", "rollout/shop"] {
             assert!(Source::parse(wrong).is_err(), "{wrong}");

@@ -6,7 +6,7 @@ use wasmbench_api::run::{EnvVar, Header, Method};
 
 use crate::args::InitArgs;
 use crate::args::init::{USUAL_PORT, USUAL_STATUS};
-use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
+use crate::check::observed::{Answer, ObservedNode, ObservedRuntimeClass};
 
 /// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
 const WASM: [&str; 4] = ["wasm", "spin", "slight", "wws"];
@@ -19,9 +19,9 @@ const MAX_NAME: usize = 40;
 #[derive(Clone, Debug)]
 pub struct ClusterView {
     /// Its RuntimeClasses by name.
-    pub classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
+    pub classes: Answer<BTreeMap<String, ObservedRuntimeClass>>,
     /// Its nodes.
-    pub nodes: Answer<Vec<NodeSeen>>,
+    pub nodes: Answer<Vec<ObservedNode>>,
 }
 
 impl ClusterView {
@@ -121,8 +121,8 @@ impl Draft {
         let image = missing.then(|| {
             "CHANGE-ME in the file stands for the image of the ordinary container".to_owned()
         });
-        let alone = self.other.is_none() && self.wasm.is_none();
-        let alone = alone.then(|| {
+        let single = self.other.is_none() && self.wasm.is_none();
+        let single = single.then(|| {
             "one variant alone is compared with nothing: name a second one with --against, --against-args, --against-command or \
              --wasm"
                 .to_owned()
@@ -131,7 +131,7 @@ impl Draft {
             .wasm
             .as_ref()
             .and_then(|wasm| self.unknown(&wasm.class));
-        [image, alone, class].into_iter().flatten().collect()
+        [image, single, class].into_iter().flatten().collect()
     }
 
     /// Why it is not known that the RuntimeClass exists; `None` if it does.
@@ -145,7 +145,7 @@ impl Draft {
     }
 
     /// The RuntimeClass of the Wasm image, as far as it is known.
-    pub(super) fn class(&self) -> Option<&RuntimeClassSeen> {
+    pub(super) fn class(&self) -> Option<&ObservedRuntimeClass> {
         let wasm = self.wasm.as_ref()?;
         self.view.classes.as_ref().ok()?.get(&wasm.class)
     }

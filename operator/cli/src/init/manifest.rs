@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{EnvVar, Header, Method};
 use wasmbench_report::table::ascii;
 
-use crate::check::seen::NodeSeen;
+use crate::check::observed::ObservedNode;
 use crate::error::Error;
 use crate::init::draft::{Other, Request, Wasm};
 
@@ -106,9 +106,9 @@ fn answers(draft: &Draft) -> String {
     })
 }
 
-fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
+fn of_nodes(draft: &Draft, nodes: &[ObservedNode]) -> Vec<String> {
     let selector = draft.node_selector();
-    let fit: Vec<&NodeSeen> = nodes.iter().filter(|node| node.has(&selector)).collect();
+    let fit: Vec<&ObservedNode> = nodes.iter().filter(|node| node.has(&selector)).collect();
     let architectures: BTreeSet<&str> = fit
         .iter()
         .filter_map(|node| node.labels.get(ARCH))
@@ -127,7 +127,7 @@ fn of_nodes(draft: &Draft, nodes: &[NodeSeen]) -> Vec<String> {
         ));
     }
     let handler = draft.class().map(|class| &class.handler);
-    let lacks = |node: &&&NodeSeen| {
+    let lacks = |node: &&&ObservedNode| {
         let handlers = node.handlers.as_ref();
         handlers
             .zip(handler)

@@ -8,15 +8,15 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_core::scale::Target;
 
 use crate::assumed;
-use crate::check::seen::{Answer, ObjectSeen};
+use crate::check::observed::{Answer, ObservedObject};
 use crate::check::{read, rights};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::plan::earlier::{Earlier, earlier};
-use crate::plan::obstacles::{ClusterSeen, Scalable, as_written};
+use crate::plan::obstacles::{ObservedCluster, Scalable, as_written};
 
 /// Objects of a file by kind and name, as they will be.
-pub type Written = BTreeMap<(String, String), ObjectSeen>;
+pub type Written = BTreeMap<(String, String), ObservedObject>;
 
 /// The objects of a file that runs could scale.
 pub fn written(objects: &[Value]) -> Written {
@@ -32,7 +32,7 @@ pub fn written(objects: &[Value]) -> Written {
 pub struct Namespaces {
     cluster: Cluster,
     written: Written,
-    known: BTreeMap<String, (Vec<Earlier>, ClusterSeen)>,
+    known: BTreeMap<String, (Vec<Earlier>, ObservedCluster)>,
 }
 
 impl Namespaces {
@@ -46,11 +46,14 @@ impl Namespaces {
     }
 
     /// The earlier runs of the namespace that `run` goes to, and what the user may see there.
-    pub async fn read(&mut self, run: &BenchmarkRun) -> Result<(Vec<Earlier>, ClusterSeen), Error> {
+    pub async fn read(
+        &mut self,
+        run: &BenchmarkRun,
+    ) -> Result<(Vec<Earlier>, ObservedCluster), Error> {
         let namespace = run.namespace();
         let namespace = namespace.unwrap_or_else(|| self.cluster.namespace().to_owned());
         let cluster = self.cluster.at(&namespace);
-        let (earlier, seen) = if let Some(known) = self.known.get(&namespace) {
+        let (earlier, observed) = if let Some(known) = self.known.get(&namespace) {
             known.clone()
         } else {
             let runs = cluster.all_runs(false).await?;
@@ -58,20 +61,20 @@ impl Namespaces {
             self.known.insert(namespace, read.clone());
             read
         };
-        let seen = look_at_scaled(seen, &cluster, &run.spec, &self.written).await?;
-        Ok((earlier, seen))
+        let observed = look_at_scaled(observed, &cluster, &run.spec, &self.written).await?;
+        Ok((earlier, observed))
     }
 }
 
 /// The cluster, but for objects that runs scale.
-pub async fn look(cluster: &Cluster) -> Result<ClusterSeen, Error> {
-    let seen = read::read(cluster, None).await?;
-    let cold_starts = match &seen.config {
+pub async fn look(cluster: &Cluster) -> Result<ObservedCluster, Error> {
+    let observed = read::read(cluster, None).await?;
+    let cold_starts = match &observed.config {
         Ok(config) => rights::cold_starts(cluster, config).await?,
         Err(why) => Err(why.clone()),
     };
-    Ok(ClusterSeen {
-        seen,
+    Ok(ObservedCluster {
+        observed,
         cold_starts,
         quotas: read::quotas(cluster).await?,
         scaled: BTreeMap::new(),
@@ -80,14 +83,14 @@ pub async fn look(cluster: &Cluster) -> Result<ClusterSeen, Error> {
 
 /// The same with the objects that a run of this spec scales. Those of the file itself need not be there yet.
 pub async fn look_at_scaled(
-    mut seen: ClusterSeen,
+    mut observed: ObservedCluster,
     cluster: &Cluster,
     spec: &BenchmarkRunSpec,
     written: &Written,
-) -> Result<ClusterSeen, Error> {
+) -> Result<ObservedCluster, Error> {
     let variants = spec.variants.iter();
     let scales = variants.filter_map(|variant| variant.scale.as_ref());
-    let targets: BTreeSet<Target> = scales.filter_map(|scale| seen.target(scale)).collect();
+    let targets: BTreeSet<Target> = scales.filter_map(|scale| observed.target(scale)).collect();
     for target in targets {
         let may_scale = rights::may_scale(cluster, &target).await?;
         let mut object = read::target(cluster, &target).await?;
@@ -101,17 +104,17 @@ pub async fn look_at_scaled(
             is_to_apply,
             may_scale,
         };
-        seen.scaled.insert(target, scalable);
+        observed.scaled.insert(target, scalable);
     }
-    Ok(seen)
+    Ok(observed)
 }
 
 /// The object as the file has it.
-fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a ObjectSeen> {
+fn of_file<'a>(target: &Target, written: &'a Written) -> Option<&'a ObservedObject> {
     written.get(&(target.kind.clone(), target.name.clone()))
 }
 
-fn is_missing(object: &Answer<ObjectSeen>) -> bool {
+fn is_missing(object: &Answer<ObservedObject>) -> bool {
     object
         .as_ref()
         .is_ok_and(|found| found.target.uid.is_none())
@@ -153,8 +156,8 @@ mod tests {
         let mut run = BenchmarkRun::new("own", serde_json::from_value(spec).unwrap());
         run.metadata.namespace = Some("team-a".to_owned());
         let mut namespaces = Namespaces::new(cluster, Written::new());
-        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
-        assert_eq!(seen.seen.namespace, "team-a");
+        let (_, observed) = Box::pin(namespaces.read(&run)).await.unwrap();
+        assert_eq!(observed.observed.namespace, "team-a");
         let calls = log.lock().unwrap().clone();
         let is_there = |part: &str| calls.iter().any(|call| call.contains(part));
         assert!(is_there("/namespaces/team-a/resourcequotas"), "{calls:?}");
@@ -162,8 +165,8 @@ mod tests {
         Box::pin(namespaces.read(&run)).await.unwrap();
         assert_eq!(log.lock().unwrap().len(), calls.len(), "it is read once");
         run.metadata.namespace = None;
-        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
-        assert_eq!(seen.seen.namespace, "bench");
+        let (_, observed) = Box::pin(namespaces.read(&run)).await.unwrap();
+        assert_eq!(observed.observed.namespace, "bench");
     }
 
     #[tokio::test]
@@ -183,8 +186,8 @@ mod tests {
         let run = BenchmarkRun::new("own", serde_json::from_value(spec).unwrap());
         let written = written(&[copy()]);
         let mut namespaces = Namespaces::new(cluster, written);
-        let (_, seen) = Box::pin(namespaces.read(&run)).await.unwrap();
-        let found = seen.scaled.values().next().unwrap();
+        let (_, observed) = Box::pin(namespaces.read(&run)).await.unwrap();
+        let found = observed.scaled.values().next().unwrap();
         assert!(found.is_to_apply, "{found:?}");
         let object = found.object.as_ref().unwrap();
         assert!(object.target.is_offered, "{found:?}");

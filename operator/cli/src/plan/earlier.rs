@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use wasmbench_results::statistics::median;
-use wasmbench_results::summary::power::scatter_words;
+use wasmbench_results::summary::power::scatter_text;
 
 /// The label with the name of a node.
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -52,7 +52,7 @@ pub struct OnNodes {
 
 impl OnNodes {
     /// `3.4 % on bench-1 (5 runs)`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let nodes = match self.nodes.as_slice() {
             [first, second, rest @ ..] if !rest.is_empty() => {
                 format!("{first}, {second} and {} more", rest.len())
@@ -60,7 +60,7 @@ impl OnNodes {
             all => all.join(", "),
         };
         let runs = if self.runs == 1 { "run" } else { "runs" };
-        let scatter = scatter_words(self.scatter);
+        let scatter = scatter_text(self.scatter);
         format!("{scatter} on {nodes} ({} {runs})", self.runs)
     }
 }
@@ -120,14 +120,14 @@ mod tests {
         serde_json::from_value(run).unwrap()
     }
 
-    fn words(runs: &[BenchmarkRun], selector: &serde_json::Value) -> Vec<String> {
+    fn text(runs: &[BenchmarkRun], selector: &serde_json::Value) -> Vec<String> {
         let spec: BenchmarkRunSpec = serde_json::from_value(json!({
             "variants": [], "workloads": [], "sweeps": {},
             "placement": {"nodeSelector": selector},
         }))
         .unwrap();
         let known = by_fingerprint(&earlier(runs), &spec);
-        known.iter().map(OnNodes::words).collect()
+        known.iter().map(OnNodes::text).collect()
     }
 
     #[test]
@@ -145,19 +145,19 @@ mod tests {
         ];
         let none = json!({});
         let both = ["3.4 % on bench-1 (3 runs)", "8 % on bench-2 (1 run)"];
-        assert_eq!(words(&runs, &none), both);
+        assert_eq!(text(&runs, &none), both);
         let second = json!({HOSTNAME: "bench-2"});
-        assert_eq!(words(&runs, &second), both[1..]);
-        assert!(words(&[], &none).is_empty());
+        assert_eq!(text(&runs, &second), both[1..]);
+        assert!(text(&[], &none).is_empty());
     }
 
     #[test]
     fn nodes_with_the_same_fingerprint_share_their_runs() {
         let runs = [1, 2, 3, 4].map(|day| finished(&format!("n{day}"), "same", day, Some(0.05)));
         let expected = ["5 % on n1, n2 and 2 more (4 runs)"];
-        assert_eq!(words(&runs, &json!({})), expected);
+        assert_eq!(text(&runs, &json!({})), expected);
         // A new node of a known kind: the others show what to expect of it.
         let first = json!({HOSTNAME: "n1"});
-        assert_eq!(words(&runs, &first), ["5 % on n1 (4 runs)"]);
+        assert_eq!(text(&runs, &first), ["5 % on n1 (4 runs)"]);
     }
 }

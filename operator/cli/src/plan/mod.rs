@@ -73,7 +73,7 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
             namespaces = None;
         }
         let (earlier, in_cluster) = match found {
-            Some((earlier, seen)) => (earlier, obstacles(run, &seen)),
+            Some((earlier, observed)) => (earlier, obstacles(run, &observed)),
             None => (vec![], NO_CLUSTER.to_owned()),
         };
         texts.push(one.describe(run, args.order, &earlier)? + &in_cluster);
@@ -82,8 +82,8 @@ pub async fn run(cluster: &ClusterArgs, args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// What stands in the place of a cluster that was not asked.
-const NO_CLUSTER: &str = "\nNo cluster was asked: the operator checks the administrator's limits when the run is created.\n";
+/// What stands in the place of a cluster that was not queried.
+const NO_CLUSTER: &str = "\nNo cluster was queried: the operator checks the administrator's limits when the run is created.\n";
 
 /// What a file describes.
 enum Planned {
@@ -230,7 +230,7 @@ fn compared(valid: &ValidatedRun) -> String {
             let mark = if baseline { " (baseline)" } else { "" };
             let limits = compared.limits_of(&named.name);
             let limits = limits.filter(|_| title == "Variants");
-            let limits = limits.map(|limits| format!(", {}", limits.words()));
+            let limits = limits.map(|limits| format!(", {}", limits.text()));
             let what = format!("{}{}", named.what, limits.unwrap_or_default());
             table.row(&[format!("{}{mark}", named.name), what]);
         }

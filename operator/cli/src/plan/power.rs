@@ -6,7 +6,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::units;
 use wasmbench_report::table::{Align, Table};
 use wasmbench_results::statistics::ratio::blocks_to_find;
-use wasmbench_results::summary::power::{self, scatter_words};
+use wasmbench_results::summary::power::{self, scatter_text};
 use wasmbench_results::vocabulary::primary::planned;
 
 use super::earlier::{Earlier, OnNodes, by_fingerprint};
@@ -45,9 +45,9 @@ pub fn power(valid: &ValidatedRun, earlier: &[Earlier]) -> String {
 /// The scatters to reckon with, each in words: those of earlier runs, or usual ones.
 pub fn scatters(known: &[OnNodes]) -> Vec<(f64, String)> {
     if known.is_empty() {
-        return SCATTERS.map(|one| (one, scatter_words(one))).to_vec();
+        return SCATTERS.map(|one| (one, scatter_text(one))).to_vec();
     }
-    known.iter().map(|one| (one.scatter, one.words())).collect()
+    known.iter().map(|one| (one.scatter, one.text())).collect()
 }
 
 /// The table without rows.

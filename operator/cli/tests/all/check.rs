@@ -8,7 +8,9 @@ use kube::Client;
 use kube::client::Body;
 use kubectl_wasmbench::check::finding::{Finding, State, text};
 use kubectl_wasmbench::check::judge::{POLICIES, SCALE};
-use kubectl_wasmbench::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use kubectl_wasmbench::check::observed::{
+    ObservedInstallation, ObservedNode, ObservedOperator, ObservedRuntimeClass,
+};
 use kubectl_wasmbench::check::{findings, judge, presets};
 use kubectl_wasmbench::cluster::Cluster;
 use kubectl_wasmbench::error::Error;
@@ -239,20 +241,20 @@ fn all_policies() -> impl Iterator<Item = &'static str> {
 }
 
 /// What an administrator sees of a cluster with everything.
-fn seen() -> Seen {
+fn observed() -> ObservedInstallation {
     let class = |handler: &str| {
-        let seen = RuntimeClassSeen {
+        let observed = ObservedRuntimeClass {
             handler: handler.to_owned(),
-            ..RuntimeClassSeen::default()
+            ..ObservedRuntimeClass::default()
         };
-        (handler.to_owned(), seen)
+        (handler.to_owned(), observed)
     };
     let handlers = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    Seen {
+    ObservedInstallation {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
-        operators: Ok(vec![OperatorSeen {
+        operators: Ok(vec![ObservedOperator {
             namespace: "wasmbench-system".into(),
             name: "wasmbench".into(),
             version: Some(VERSION.into()),
@@ -266,74 +268,82 @@ fn seen() -> Seen {
         rights: vec![("start runs", Ok(true))],
         network_policies: Ok(vec![]),
         runtime_classes: Ok([class("wasmtime"), class("wasmedge")].into()),
-        nodes: Ok(vec![NodeSeen {
+        nodes: Ok(vec![ObservedNode {
             name: "node-1".into(),
             handlers: handlers(&["runc", "wasmtime", "wasmedge"]),
-            ..NodeSeen::default()
+            ..ObservedNode::default()
         }]),
     }
 }
 
-fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
-    let mut seen = seen();
-    change(&mut seen);
-    judge::installation(&seen)
+fn installation(change: impl Fn(&mut ObservedInstallation)) -> Vec<Finding> {
+    let mut observed = observed();
+    change(&mut observed);
+    judge::installation(&observed)
 }
 
 #[test]
 fn every_missing_part_fails_with_its_remedy() {
-    type Change = fn(&mut Seen);
+    type Change = fn(&mut ObservedInstallation);
     let cases: [(Change, &str, &str); 9] = [
         (
-            |seen| seen.namespace_exists = Ok(false),
+            |observed| observed.namespace_exists = Ok(false),
             "namespace",
             "--namespace",
         ),
         (
-            |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
+            |observed| observed.resources = Ok(vec!["benchmarkruns".into()]),
             "API",
             "crds/",
         ),
         (
-            |seen| seen.operators.as_mut().unwrap()[0].available = false,
+            |observed| observed.operators.as_mut().unwrap()[0].available = false,
             "operator",
             "kubectl describe pods --namespace wasmbench-system",
         ),
         (
-            |seen| {
-                let operators = seen.operators.as_mut().unwrap();
+            |observed| {
+                let operators = observed.operators.as_mut().unwrap();
                 operators.push(operators[0].clone());
             },
             "operator",
             "uninstall all but one",
         ),
         (
-            |seen| {
-                seen.policies.as_mut().unwrap().remove("wasmbench-owned");
+            |observed| {
+                observed
+                    .policies
+                    .as_mut()
+                    .unwrap()
+                    .remove("wasmbench-owned");
             },
             "admission policies",
             "helm upgrade",
         ),
         (
-            |seen| {
-                seen.policies.as_mut().unwrap().remove("wasmbench-scale");
+            |observed| {
+                observed
+                    .policies
+                    .as_mut()
+                    .unwrap()
+                    .remove("wasmbench-scale");
             },
             "admission policies",
             "helm upgrade",
         ),
         (
-            |seen| seen.pod_security = Ok(Some("restricted".into())),
+            |observed| observed.pod_security = Ok(Some("restricted".into())),
             "probes",
             "enforce=privileged",
         ),
         (
-            |seen| seen.rights[0].1 = Ok(false),
+            |observed| observed.rights[0].1 = Ok(false),
             "right to start runs",
             "--clusterrole=edit",
         ),
         (
-            |seen| {
-                let config = seen.config.as_mut().unwrap();
+            |observed| {
+                let config = observed.config.as_mut().unwrap();
                 config.watch_namespaces = vec!["team-a".into(), "team-b".into()];
             },
             "namespace",
@@ -354,9 +364,9 @@ fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
         "metadata": {"name": "default-deny"},
         "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
     });
-    let found = installation(|seen| {
+    let found = installation(|observed| {
         let policy = serde_json::from_value(policy.clone()).unwrap();
-        seen.network_policies = Ok(vec![policy]);
+        observed.network_policies = Ok(vec![policy]);
     });
     // Not every network plugin enforces it.
     assert!(failing(&found).is_empty(), "{found:#?}");
@@ -368,12 +378,12 @@ fn a_network_policy_that_denies_everything_is_named_with_what_to_allow() {
 
 #[test]
 fn a_part_that_the_administrator_switched_off_is_no_failure() {
-    let found = installation(|seen| {
-        let config = seen.config.as_mut().unwrap();
+    let found = installation(|observed| {
+        let config = observed.config.as_mut().unwrap();
         config.admission_policies = false;
         config.meter = wasmbench_model::wire::request::MeterLevel::None;
-        seen.policies = Ok(BTreeSet::new());
-        seen.pod_security = Ok(Some("restricted".into()));
+        observed.policies = Ok(BTreeSet::new());
+        observed.pod_security = Ok(Some("restricted".into()));
     });
     assert!(failing(&found).is_empty(), "{found:#?}");
     assert_eq!(finding(&found, "admission policies").state, State::Skipped);
@@ -382,8 +392,8 @@ fn a_part_that_the_administrator_switched_off_is_no_failure() {
 
 #[test]
 fn a_version_other_than_the_plugins_is_reported() {
-    let found = installation(|seen| {
-        seen.operators.as_mut().unwrap()[0].version = Some("0.0.9".into());
+    let found = installation(|observed| {
+        observed.operators.as_mut().unwrap()[0].version = Some("0.0.9".into());
     });
     let operator = finding(&found, "operator");
     assert!(
@@ -394,14 +404,14 @@ fn a_version_other_than_the_plugins_is_reported() {
 
 #[test]
 fn a_node_without_the_handler_is_named_and_one_with_other_labels_ignored() {
-    let mut seen = seen();
-    let nodes = seen.nodes.as_mut().unwrap();
-    nodes.push(NodeSeen {
+    let mut observed = observed();
+    let nodes = observed.nodes.as_mut().unwrap();
+    nodes.push(ObservedNode {
         name: "node-2".into(),
         handlers: Some(["runc".to_owned()].into()),
-        ..NodeSeen::default()
+        ..ObservedNode::default()
     });
-    let found = presets::presets(&seen);
+    let found = presets::presets(&observed);
     let class = finding(&found, "RuntimeClass wasmtime");
     assert_eq!(class.state, State::Skipped);
     assert!(
@@ -409,26 +419,26 @@ fn a_node_without_the_handler_is_named_and_one_with_other_labels_ignored() {
         "{class:?}"
     );
     let labels = [("shim".to_owned(), "wasmtime".to_owned())];
-    let classes = seen.runtime_classes.as_mut().unwrap();
+    let classes = observed.runtime_classes.as_mut().unwrap();
     classes.get_mut("wasmtime").unwrap().node_selector = labels.clone().into();
-    let none = presets::presets(&seen);
+    let none = presets::presets(&observed);
     assert!(
         finding(&none, "RuntimeClass wasmtime")
             .found
             .contains("no node has the labels")
     );
-    seen.nodes.as_mut().unwrap()[0].labels = labels.into();
+    observed.nodes.as_mut().unwrap()[0].labels = labels.into();
     assert_eq!(
-        finding(&presets::presets(&seen), "RuntimeClass wasmtime").state,
+        finding(&presets::presets(&observed), "RuntimeClass wasmtime").state,
         State::Ok
     );
 }
 
 #[test]
 fn a_node_that_lists_no_handlers_is_not_assumed_to_have_them() {
-    let mut seen = seen();
-    seen.nodes.as_mut().unwrap()[0].handlers = None;
-    let found = presets::presets(&seen);
+    let mut observed = observed();
+    observed.nodes.as_mut().unwrap()[0].handlers = None;
+    let found = presets::presets(&observed);
     let class = finding(&found, "RuntimeClass wasmedge");
     assert_eq!(class.state, State::Unknown);
     assert!(class.found.contains("node-1 does not report"), "{class:?}");
@@ -436,9 +446,9 @@ fn a_node_that_lists_no_handlers_is_not_assumed_to_have_them() {
 
 #[test]
 fn a_preset_that_the_administrator_forbids_has_the_value_of_the_chart() {
-    let mut seen = seen();
-    seen.config.as_mut().unwrap().host_network = false;
-    let found = presets::presets(&seen);
+    let mut observed = observed();
+    observed.config.as_mut().unwrap().host_network = false;
+    let found = presets::presets(&observed);
     let forbidden = finding(&found, "preset native-host-network");
     assert!(
         forbidden.remedy.contains("hostNetwork.enabled"),

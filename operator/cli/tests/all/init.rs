@@ -5,7 +5,7 @@ use std::process::Command;
 
 use kubectl_wasmbench::args::InitArgs;
 use kubectl_wasmbench::args::init::{header, variable};
-use kubectl_wasmbench::check::seen::{NodeSeen, RuntimeClassSeen};
+use kubectl_wasmbench::check::observed::{ObservedNode, ObservedRuntimeClass};
 use kubectl_wasmbench::init::manifest::{ClusterView, Draft, manifest, run_of};
 use kubectl_wasmbench::plan;
 use wasmbench_api::BenchmarkRun;
@@ -27,8 +27,8 @@ fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
-    NodeSeen {
+fn node(name: &str, architecture: &str, handlers: &[&str]) -> ObservedNode {
+    ObservedNode {
         name: name.into(),
         labels: labels(&[("kubernetes.io/arch", architecture), ("shim", "yes")]),
         handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
@@ -38,7 +38,7 @@ fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
 
 /// A cluster with gVisor, and a Wasm shim that only some of its nodes have.
 fn cluster_view() -> ClusterView {
-    let class = |handler: &str, selector: &[(&str, &str)]| RuntimeClassSeen {
+    let class = |handler: &str, selector: &[(&str, &str)]| ObservedRuntimeClass {
         handler: handler.into(),
         node_selector: labels(selector),
     };

@@ -374,7 +374,7 @@ fn kubectl_gets_candidates_and_what_else_to_offer() {
 const SEEN_BY_THE_API_SERVER_ALONE: [&str; 1] = ["spec-changed.yaml"];
 
 #[test]
-fn what_the_crd_refuses_a_plan_refuses_offline() {
+fn a_plan_refuses_offline_all_that_the_crd_refuses() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests/invalid");
     let mut refused = 0;
     for file in std::fs::read_dir(folder).unwrap() {

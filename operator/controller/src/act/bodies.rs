@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::PostParams;
 use wasmbench_api::labels;
 use wasmbench_core::build::bodies::{MOST_BYTES, config_map, stored};
-use wasmbench_core::observed::{Observed, PodState, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedProbe, PodState};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::digest::sha256;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
@@ -93,7 +93,7 @@ pub async fn complete(
 }
 
 /// Whether the Job's pod may wait for something that it mounts.
-fn may_wait(probe: &ProbeSeen) -> bool {
+fn may_wait(probe: &ObservedProbe) -> bool {
     let pod = probe.pod.as_ref();
     let is_there = probe.end.is_none() && !probe.deleting && !probe.uid.is_empty();
     is_there && pod.is_none_or(|pod| matches!(pod.state, PodState::Pending(_)))

@@ -26,7 +26,7 @@ use wasmbench_core::build::probe_job::{self, Target, probe_job};
 use wasmbench_core::build::scout_job::scout_job;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::observed::{Observed, PodSeen};
+use wasmbench_core::observed::{Observed, ObservedPod};
 use wasmbench_core::plan::{Plan, Step, quiet_seconds, requested_rps};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered;
@@ -207,7 +207,7 @@ fn not_written(name: String, error: kube::Error) -> Error {
         let kube::Error::Api(status) = error else {
             return None;
         };
-        let known = NO_WRITES.iter().any(|words| status.message.contains(words));
+        let known = NO_WRITES.iter().any(|text| status.message.contains(text));
         let too_much = matches!(status.code, 413 | 507);
         (known || too_much).then(|| status.message.clone())
     };
@@ -295,7 +295,7 @@ fn upstream_of<'a>(
     run: &ValidatedRun,
     observed: &'a Observed,
     trial: &TrialId,
-) -> Option<&'a PodSeen> {
+) -> Option<&'a ObservedPod> {
     observed.upstream().filter(|_| run.has_upstream(trial))
 }
 

@@ -6,7 +6,7 @@ use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{lease, names};
-use wasmbench_core::observed::LeaseSeen;
+use wasmbench_core::observed::ObservedLease;
 use wasmbench_core::scale::Scaled;
 use wasmbench_core::validate::ValidatedRun;
 
@@ -25,7 +25,7 @@ pub async fn claim(
     context: &Context,
     run: &ValidatedRun,
     node: &str,
-    existing: Option<&LeaseSeen>,
+    existing: Option<&ObservedLease>,
 ) -> Result<(), Error> {
     let namespace = &context.config.operator_namespace;
     let lease = lease::claim(run, node, existing, namespace, context.clock.now());
@@ -110,7 +110,7 @@ async fn replace(context: &Context, lease: &Lease) -> Result<bool, Error> {
 }
 
 /// Removes `lease`, unless a run has claimed it meanwhile.
-pub async fn forget(context: &Context, lease: &LeaseSeen) -> Result<(), Error> {
+pub async fn forget(context: &Context, lease: &ObservedLease) -> Result<(), Error> {
     let name = names::node_lease(&lease.node);
     let params = DeleteParams {
         preconditions: Some(Preconditions {

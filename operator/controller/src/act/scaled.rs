@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use wasmbench_core::scale::{Scaled, Target, TargetSeen};
+use wasmbench_core::scale::{ObservedTarget, Scaled, Target};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
@@ -17,7 +17,7 @@ pub(super) async fn scale_up(
     here: OnNode<'_>,
     trial: &TrialId,
     target: &Target,
-    found: &TargetSeen,
+    found: &ObservedTarget,
 ) -> Result<ControlFlow<()>, Error> {
     let OnNode { context, run, .. } = here;
     if !note(here, trial, target, found, 1).await? {
@@ -38,7 +38,7 @@ pub(super) async fn note(
     here: OnNode<'_>,
     trial: &TrialId,
     target: &Target,
-    found: &TargetSeen,
+    found: &ObservedTarget,
     most: u32,
 ) -> Result<bool, Error> {
     let OnNode { context, run, node } = here;

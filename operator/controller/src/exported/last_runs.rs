@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use wasmbench_api::{BenchmarkScheduleStatus, conditions};
-use wasmbench_core::schedule::{RunOutcome, SeenRun};
+use wasmbench_core::schedule::{RunOutcome, ScheduledRun};
 
 use super::family::{Family, Sample};
 use super::numbers::Owner;
@@ -21,7 +21,7 @@ pub struct LastRuns {
 
 impl LastRuns {
     /// `before`, updated with the runs that have ended since; `None` if no run has ever ended.
-    pub fn after(before: Option<Self>, runs: &[SeenRun]) -> Option<Self> {
+    pub fn after(before: Option<Self>, runs: &[ScheduledRun]) -> Option<Self> {
         let mut newer: Vec<(Timestamp, RunOutcome)> = runs.iter().filter_map(finished).collect();
         newer.retain(|(time, _)| before.is_none_or(|before| *time > before.ended));
         newer.sort_unstable();
@@ -39,14 +39,15 @@ impl LastRuns {
     }
 
     /// The last finished run, while it exists.
-    pub fn latest(self, runs: &[SeenRun]) -> Option<&SeenRun> {
-        let is_last = |run: &&SeenRun| finished(run).is_some_and(|(time, _)| time == self.ended);
+    pub fn latest(self, runs: &[ScheduledRun]) -> Option<&ScheduledRun> {
+        let is_last =
+            |run: &&ScheduledRun| finished(run).is_some_and(|(time, _)| time == self.ended);
         runs.iter().find(is_last)
     }
 }
 
 /// When and how a run ended; `None` until then.
-fn finished(run: &SeenRun) -> Option<(Timestamp, RunOutcome)> {
+fn finished(run: &ScheduledRun) -> Option<(Timestamp, RunOutcome)> {
     Some((run.completed.unwrap_or(run.due), run.ended?))
 }
 
@@ -83,9 +84,9 @@ pub fn samples(
 mod tests {
     use super::*;
 
-    fn run(minute: i64, ended: Option<RunOutcome>) -> SeenRun {
+    fn run(minute: i64, ended: Option<RunOutcome>) -> ScheduledRun {
         let time = Timestamp::from_second(minute * 60).unwrap();
-        SeenRun {
+        ScheduledRun {
             name: format!("nightly-{minute}"),
             uid: minute.to_string(),
             due: time,

@@ -18,7 +18,8 @@ use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+    JobEnd, ObservedLease, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject,
+    ObservedTaint, PodState, Waiting,
 };
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::{Likeness, compare_pod, likeness};
@@ -41,44 +42,49 @@ const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 
 /// The run's subjects; `node` is the one that the run holds.
-pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<SubjectSeen> {
-    let seen = |pod| {
-        let mut seen = subject_seen(pod)?;
-        let desired = desired_subject(run, &seen.trial, node);
+pub fn subjects(pods: &[Pod], run: &ValidatedRun, node: &str) -> Vec<ObservedSubject> {
+    let observed = |pod| {
+        let mut observed = observed_subject(pod)?;
+        let desired = desired_subject(run, &observed.trial, node);
         let likeness = desired.map(|desired| likeness(&desired, pod));
-        seen.pod.likeness = likeness.unwrap_or_default();
-        Some(seen)
+        observed.pod.likeness = likeness.unwrap_or_default();
+        Some(observed)
     };
     with_role(pods, run, labels::COMPONENT_SUBJECT)
-        .filter_map(seen)
+        .filter_map(observed)
         .collect()
 }
 
 /// Pods that a cold-start or density probe has not removed yet.
-pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
+pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<ObservedSubject> {
     with_role(pods, run, labels::COMPONENT_COLD_SUBJECT)
-        .filter_map(subject_seen)
+        .filter_map(observed_subject)
         .collect()
 }
 
-fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
-    Some(SubjectSeen {
+fn observed_subject(pod: &Pod) -> Option<ObservedSubject> {
+    Some(ObservedSubject {
         trial: trial_of(&pod.metadata)?,
-        pod: pod_seen(pod)?,
+        pod: observed_pod(pod)?,
     })
 }
 
 /// The run's echo servers; `node` is the one that the run holds.
-pub fn upstreams(pods: &[Pod], run: &ValidatedRun, images: &Images, node: &str) -> Vec<PodSeen> {
+pub fn upstreams(
+    pods: &[Pod],
+    run: &ValidatedRun,
+    images: &Images,
+    node: &str,
+) -> Vec<ObservedPod> {
     let desired = upstream_pod(run, images, node, 0);
-    let seen = |pod| {
-        Some(PodSeen {
+    let observed = |pod| {
+        Some(ObservedPod {
             likeness: likeness(&desired, pod),
-            ..pod_seen(pod)?
+            ..observed_pod(pod)?
         })
     };
     with_role(pods, run, labels::COMPONENT_UPSTREAM)
-        .filter_map(seen)
+        .filter_map(observed)
         .collect()
 }
 
@@ -98,11 +104,11 @@ fn with_role<'a>(
 
 /// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe that is being
 /// deleted: it may still use the node.
-pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
+pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ObservedProbe> {
     let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
     let from_job = |job: &Job| {
         let name = job.name_any();
-        Some(ProbeSeen {
+        Some(ObservedProbe {
             trial: trial_of(&job.metadata)?,
             subject_uid: job
                 .annotations()
@@ -116,7 +122,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             pod: pods
                 .iter()
                 .find(|pod| job_of(pod).as_deref() == Some(&name))
-                .and_then(|pod| probe_seen(job, pod)),
+                .and_then(|pod| observed_probe(job, pod)),
             job: name,
         })
     };
@@ -126,7 +132,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             return None;
         }
         let trial = trial_of(&pod.metadata)?;
-        Some(ProbeSeen {
+        Some(ObservedProbe {
             trial,
             job,
             uid: String::new(),
@@ -134,7 +140,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             subject_uid: String::new(),
             deleting: true,
             end: None,
-            pod: pod_seen(pod),
+            pod: observed_pod(pod),
         })
     };
     jobs.iter()
@@ -144,14 +150,14 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
 }
 
 /// The pod of `job`, compared with what the Job asks for.
-fn probe_seen(job: &Job, pod: &Pod) -> Option<PodSeen> {
+fn observed_probe(job: &Job, pod: &Pod) -> Option<ObservedPod> {
     let template = job.spec.as_ref().map(|spec| &spec.template);
     let desired: Option<&PodSpec> = template.and_then(|template| template.spec.as_ref());
-    Some(PodSeen {
+    Some(ObservedPod {
         likeness: desired
             .map(|desired| compare_pod(desired, pod))
             .unwrap_or_default(),
-        ..pod_seen(pod)?
+        ..observed_pod(pod)?
     })
 }
 
@@ -180,9 +186,9 @@ fn created(meta: &ObjectMeta) -> Timestamp {
 }
 
 /// A pod as plain data, without what was requested.
-pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
+pub fn observed_pod(pod: &Pod) -> Option<ObservedPod> {
     let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
-    Some(PodSeen {
+    Some(ObservedPod {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
         created: created(&pod.metadata),
@@ -262,7 +268,7 @@ pub(super) fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<
 }
 
 /// A node as plain data.
-pub fn node(node: &Node) -> NodeSeen {
+pub fn node(node: &Node) -> ObservedNode {
     let spec = node.spec.as_ref();
     let conditions = node.status.as_ref().and_then(|s| s.conditions.as_ref());
     let ready = conditions
@@ -270,14 +276,14 @@ pub fn node(node: &Node) -> NodeSeen {
         .flatten()
         .find(|c| c.type_ == "Ready");
     let taints = spec.and_then(|s| s.taints.as_ref()).into_iter().flatten();
-    NodeSeen {
+    ObservedNode {
         name: node.name_any(),
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
             // `ready` and `cordoned` are the same in a shorter form.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
-            .map(|taint| TaintSeen {
+            .map(|taint| ObservedTaint {
                 key: taint.key.clone(),
                 value: taint.value.clone().unwrap_or_default(),
                 effect: taint.effect.clone(),
@@ -305,8 +311,8 @@ pub fn class_labels(class: &RuntimeClass) -> (String, BTreeMap<String, String>) 
 }
 
 /// A claim on a node as plain data.
-pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
-    Some(LeaseSeen {
+pub fn lease(lease: &Lease) -> Option<ObservedLease> {
+    Some(ObservedLease {
         node: lease.annotations().get(labels::NODE)?.clone(),
         holder: lease
             .spec
@@ -348,12 +354,12 @@ mod tests {
             (labels::COMPONENT_PROBE, "probe"),
             (labels::COMPONENT_UPSTREAM, "upstream"),
         ] {
-            let seen_state = |state| {
-                pod_seen(&with_proxy(component, ours, &state))
+            let observed_state = |state| {
+                observed_pod(&with_proxy(component, ours, &state))
                     .unwrap()
                     .state
             };
-            let ended = seen_state(json!({ "terminated": { "exitCode": 3 } }));
+            let ended = observed_state(json!({ "terminated": { "exitCode": 3 } }));
             let is_ended = matches!(
                 &ended,
                 PodState::Ended {
@@ -362,7 +368,7 @@ mod tests {
                 }
             );
             assert!(is_ended, "{component}: {ended:?}");
-            let waits = seen_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
+            let waits = observed_state(json!({ "waiting": { "reason": "ImagePullBackOff" } }));
             let is_waiting = matches!(&waits, PodState::Pending(Some(_)));
             assert!(is_waiting, "{component}: {waits:?}");
         }
@@ -382,14 +388,14 @@ mod tests {
         let template = json!({ "spec": spec(&["probe"]) });
         let job = json!({ "metadata": meta, "spec": { "template": template } });
         let job: Job = serde_json::from_value(job).unwrap();
-        let seen = |names: &[&str]| {
+        let observed = |names: &[&str]| {
             let pod = json!({ "metadata": meta, "spec": spec(names) });
             let pod: Pod = serde_json::from_value(pod).unwrap();
             let mut probes = probes(std::slice::from_ref(&job), &[pod]);
             probes.remove(0).pod.unwrap().likeness
         };
-        assert_eq!(seen(&["probe"]), Likeness::Unaltered);
-        let altered = seen(&["probe", "linkerd-proxy"]);
+        assert_eq!(observed(&["probe"]), Likeness::Unaltered);
+        let altered = observed(&["probe", "linkerd-proxy"]);
         let is_named =
             matches!(&altered, Likeness::Altered(text) if text.contains("linkerd-proxy"));
         assert!(is_named, "{altered:?}");
@@ -400,7 +406,7 @@ mod tests {
         let log = format!("KeyError: 'DATABASE_URL'\n{}\n", "exiting\n".repeat(100));
         let state = json!({ "terminated": { "exitCode": 3, "message": log } });
         let pod = with_proxy(labels::COMPONENT_SUBJECT, "subject", &state);
-        let PodState::Ended { message, .. } = pod_seen(&pod).unwrap().state else {
+        let PodState::Ended { message, .. } = observed_pod(&pod).unwrap().state else {
             panic!("it has ended");
         };
         assert!(
@@ -437,11 +443,11 @@ mod tests {
                 "type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z",
             }] },
         });
-        let seen = node(&serde_json::from_value(object).unwrap());
-        assert!(seen.cordoned && !seen.ready, "{seen:?}");
+        let observed = node(&serde_json::from_value(object).unwrap());
+        assert!(observed.cordoned && !observed.ready, "{observed:?}");
         let changed = "2026-01-01T00:00:00Z".parse().unwrap();
-        assert_eq!(seen.ready_changed, Some(changed));
-        let keys: Vec<&str> = seen.taints.iter().map(|taint| &*taint.key).collect();
+        assert_eq!(observed.ready_changed, Some(changed));
+        let keys: Vec<&str> = observed.taints.iter().map(|taint| &*taint.key).collect();
         assert_eq!(keys, ["node.kubernetes.io/disk-pressure"]);
     }
 }

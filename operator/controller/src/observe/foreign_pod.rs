@@ -2,13 +2,13 @@
 //! whether load may go to it. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
-use wasmbench_core::observed::{PodSeen, PodState};
+use wasmbench_core::observed::{ObservedPod, PodState};
 use wasmbench_core::scale::Target;
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::containers;
 use wasmbench_model::quote::end_of;
 
-use super::convert::{pod_seen, waiting};
+use super::convert::{observed_pod, waiting};
 
 /// The pod of `target` as a subject on `node`, which is one of `many`. On the node's network only if that is
 /// allowed.
@@ -18,29 +18,29 @@ pub fn subject(
     node: &str,
     many: bool,
     allows_host: bool,
-) -> Option<PodSeen> {
-    let seen = pod_seen(pod)?;
-    let unfit = unfit(pod, &seen, target, node, many, allows_host);
-    Some(PodSeen {
+) -> Option<ObservedPod> {
+    let observed = observed_pod(pod)?;
+    let unfit = unfit(pod, &observed, target, node, many, allows_host);
+    Some(ObservedPod {
         likeness: unfit.map_or(Likeness::Unaltered, Likeness::Altered),
-        state: state(pod, seen.state),
-        ..seen
+        state: state(pod, observed.state),
+        ..observed
     })
 }
 
 /// Why no load may go to the pod, and what to do.
 fn unfit(
     pod: &Pod,
-    seen: &PodSeen,
+    observed: &ObservedPod,
     target: &Target,
     node: &str,
     many: bool,
     allows_host: bool,
 ) -> Option<String> {
-    let name = &seen.name;
+    let name = &observed.name;
     if many {
         return Some(format!(
-            "{target} makes more pods than the one it was asked for, {name} among them: let nothing change it \
+            "{target} makes more pods than the desired one, {name} among them: let nothing change it \
              while it is measured"
         ));
     }
@@ -51,7 +51,7 @@ fn unfit(
              hostNetwork from its template, or have hostNetwork.enabled set in the chart"
         ));
     }
-    let other = seen.node.as_ref().filter(|other| *other != node)?;
+    let other = observed.node.as_ref().filter(|other| *other != node)?;
     Some(format!(
         "pod {name} of {target} is on node {other}, and the run measures on {node}: pin it with a nodeSelector in \
          its template, such as kubernetes.io/hostname, or have the run fit one node only \
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_pod_runs_when_all_its_containers_do() {
         let waits = json!({ "waiting": { "reason": "ImagePullBackOff" } });
-        let seen = |statuses: &[Value]| {
+        let observed = |statuses: &[Value]| {
             let pod = pod(statuses, false);
             subject(&pod, &target(), "bench-1", false, false).unwrap()
         };
@@ -142,16 +142,16 @@ mod tests {
             container("shop", &running(), 0),
             container("proxy", &running(), 0),
         ];
-        assert_eq!(seen(&both).state, PodState::Running);
+        assert_eq!(observed(&both).state, PodState::Running);
         let one = [
             container("shop", &running(), 0),
             container("proxy", &waits, 0),
         ];
-        let state = seen(&one).state;
+        let state = observed(&one).state;
         let is_named =
             matches!(&state, PodState::Pending(Some(why)) if why.reason == "ImagePullBackOff");
         assert!(is_named, "{state:?}");
-        assert_eq!(seen(&both[..1]).state, PodState::Pending(None));
+        assert_eq!(observed(&both[..1]).state, PodState::Pending(None));
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
             let init = json!([container("first", state, 1)]);
             pod.status.as_mut().unwrap().init_container_statuses =
                 serde_json::from_value(init).unwrap();
-            let seen = subject(&pod, &target(), "bench-1", false, false);
-            seen.unwrap().state
+            let observed = subject(&pod, &target(), "bench-1", false, false);
+            observed.unwrap().state
         };
         let done = json!({ "terminated": { "exitCode": 0 } });
         assert_eq!(state(None, &done), PodState::Running);

@@ -5,7 +5,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use wasmbench_api::labels;
 use wasmbench_core::build::node_of;
-use wasmbench_core::observed::{LateProbe, LeaseSeen};
+use wasmbench_core::observed::{LateProbe, ObservedLease};
 use wasmbench_core::plan::is_to_remove;
 
 use super::claims;
@@ -30,24 +30,24 @@ pub async fn to_remove(
     context: &Context,
     late: &[Job],
     run_uid: &str,
-    own: &[LeaseSeen],
+    own: &[ObservedLease],
 ) -> Result<Vec<LateProbe>, Error> {
-    let mut seen: Vec<LateProbe> = late.iter().filter_map(late_probe).collect();
+    let mut observed: Vec<LateProbe> = late.iter().filter_map(late_probe).collect();
     let holds = |node: &str| {
-        let is_held = |lease: &LeaseSeen| lease.holder.as_deref() == Some(run_uid);
+        let is_held = |lease: &ObservedLease| lease.holder.as_deref() == Some(run_uid);
         own.iter().any(|lease| lease.node == node && is_held(lease))
     };
     // Who holds the node of its own probe is read, not taken from a watch, which may be behind: the probe is
     // the evidence of what it disturbed.
     let is_elsewhere = |probe: &LateProbe| probe.run_uid == run_uid && !holds(&probe.node);
-    let leases = if seen.iter().any(is_elsewhere) {
+    let leases = if observed.iter().any(is_elsewhere) {
         let all = format!("{}={}", labels::COMPONENT, labels::COMPONENT_NODE_LEASE);
         claims(context, &all).await?
     } else {
         own.to_vec()
     };
-    seen.retain(|probe| is_to_remove(probe, run_uid, &leases));
-    Ok(seen)
+    observed.retain(|probe| is_to_remove(probe, run_uid, &leases));
+    Ok(observed)
 }
 
 fn late_probe(job: &Job) -> Option<LateProbe> {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     /// A context whose API server has one claim: the run `holder` has the node `bench-1`. Also how often it
-    /// was asked.
+    /// was queried.
     fn server() -> (Arc<Context>, Arc<AtomicUsize>) {
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = calls.clone();
@@ -113,13 +113,13 @@ mod tests {
             "spec": { "template": { "spec": { "containers": [], "nodeName": "bench-1" } } },
         });
         let late: Vec<Job> = vec![serde_json::from_value(job).unwrap()];
-        let claim = LeaseSeen {
+        let claim = ObservedLease {
             node: "bench-1".into(),
             holder: Some("holder".into()),
             resource_version: None,
             scaled: None,
         };
-        for (run_uid, own, removed, asked) in [
+        for (run_uid, own, removed, queries) in [
             ("own", vec![], 0, 1),
             ("holder", vec![claim], 1, 0),
             ("third", vec![], 0, 0),
@@ -127,7 +127,7 @@ mod tests {
             let (context, calls) = server();
             let found = to_remove(&context, &late, run_uid, &own).await.unwrap();
             let calls = calls.load(Ordering::Relaxed);
-            assert_eq!((found.len(), calls), (removed, asked), "{run_uid}");
+            assert_eq!((found.len(), calls), (removed, queries), "{run_uid}");
         }
     }
 }

@@ -25,7 +25,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::{component_selector, selector};
 use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::unmatched_since;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, Outlook};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedNode, Outlook};
 use wasmbench_core::plan::relevant_nodes;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::wire::scout::Scouted;
@@ -34,7 +34,9 @@ use wasmbench_model::{pace, store};
 use crate::context::Context;
 use crate::error::Error;
 
-pub use convert::{class_labels, end_of, lease as lease_seen, node as node_seen, pod_seen};
+pub use convert::{
+    class_labels, end_of, lease as observed_lease, node as observed_node, observed_pod,
+};
 pub use events::{why_no_pod, with_event};
 pub use foreign_pod::subject as foreign_subject;
 pub use found::found;
@@ -45,10 +47,10 @@ pub use rights::forbidden;
 /// What matters for a run that only waits for its turn and has nothing in the cluster, without reading
 /// anything. `None` if that may not be so.
 pub fn waiting(context: &Context, written: &BenchmarkRun, run: &ValidatedRun) -> Option<Observed> {
-    let turn = context.turns.of(&run.uid)?;
+    let turn = context.turns.turn(&run.uid)?;
     let waits = matches!(turn.outlook, Outlook::Later(_) | Outlook::Unavailable(_));
-    let is_alone = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
-    is_alone.then(|| Observed {
+    let only_waits = waits && !run.spec.suspend && context.turns.is_settled(&run.uid);
+    only_waits.then(|| Observed {
         turn: Some(turn),
         bodies: bodies::known(written),
         ..Observed::default()
@@ -71,10 +73,10 @@ pub async fn observe(
         forbidden(context, run),
         bodies::digests(context, written, run),
     )?;
-    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
+    let mine = |lease: &&ObservedLease| lease.holder.as_deref() == Some(&run.uid);
     let held = leases.iter().find(mine).map(|lease| lease.node.clone());
     let may_take = held.is_none() && !run.spec.suspend;
-    let turn = context.turns.of(&run.uid).filter(|_| may_take);
+    let turn = context.turns.turn(&run.uid).filter(|_| may_take);
     let node = held.unwrap_or_default();
     let targets = targets::read(context, run, &leases, &node).await?;
     context.note_templates(&run.uid, &targets.templates);
@@ -97,7 +99,7 @@ pub async fn observe(
         subjects: convert::subjects(&pods, run, &node),
         cold_subjects: convert::cold_subjects(&pods, run),
         scaled_subjects: targets.subjects,
-        targets: targets.seen,
+        targets: targets.observed,
         upstreams: convert::upstreams(&pods, run, &context.config.images, &node),
         occupants,
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
@@ -186,7 +188,7 @@ fn of_run<K: ResourceExt>(objects: Vec<K>, run_uid: &str) -> Vec<K> {
 
 /// The claims on nodes that are `wanted`. A pass needs those that its run has, or was the last to have: the
 /// others are the queue's business.
-async fn claims(context: &Context, wanted: &str) -> Result<Vec<LeaseSeen>, Error> {
+async fn claims(context: &Context, wanted: &str) -> Result<Vec<ObservedLease>, Error> {
     let api: Api<Lease> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     let list = api
@@ -255,7 +257,7 @@ async fn runtime_classes(context: &Context) -> Result<RuntimeClassLabels, Error>
     Ok(list.items.iter().map(convert::class_labels).collect())
 }
 
-async fn node(context: &Context, name: &str) -> Result<Option<NodeSeen>, Error> {
+async fn node(context: &Context, name: &str) -> Result<Option<ObservedNode>, Error> {
     let api: Api<Node> = Api::all(context.client.clone());
     let found = api.get_opt(name).await.map_err(failed("the node"))?;
     Ok(found.as_ref().map(convert::node))

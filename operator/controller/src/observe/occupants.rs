@@ -10,7 +10,7 @@ use wasmbench_api::labels;
 use wasmbench_core::build::node_of;
 use wasmbench_core::observed::{Occupant, RunName};
 
-use super::convert::{end_of, pod_seen};
+use super::convert::{end_of, observed_pod};
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub fn list(jobs: &[Job], pods: &[Pod], run_uid: &str) -> Vec<Occupant> {
         let template = job.spec.as_ref()?.template.spec.as_ref();
         occupant("Job", &job.metadata, template)
     });
-    let works = |pod: &&Pod| pod_seen(pod).is_some_and(|seen| seen.works());
+    let works = |pod: &&Pod| observed_pod(pod).is_some_and(|observed| observed.works());
     pods.iter()
         .filter(works)
         .filter_map(|pod| occupant("pod", &pod.metadata, pod.spec.as_ref()))

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_core::demands::TemplateLabels;
-use wasmbench_core::observed::{LeaseSeen, SubjectSeen};
-use wasmbench_core::scale::{Scaled, Target, TargetSeen};
+use wasmbench_core::observed::{ObservedLease, ObservedSubject};
+use wasmbench_core::scale::{ObservedTarget, Scaled, Target};
 use wasmbench_core::validate::ValidatedRun;
 
 use super::foreign_pod::subject;
@@ -17,9 +17,9 @@ use crate::scale;
 #[derive(Default)]
 pub struct Targets {
     /// The objects.
-    pub seen: BTreeMap<Target, TargetSeen>,
+    pub observed: BTreeMap<Target, ObservedTarget>,
     /// The pods of the one that the run's claim notes.
-    pub subjects: Vec<SubjectSeen>,
+    pub subjects: Vec<ObservedSubject>,
     /// The labels that their templates demand of a node.
     pub templates: TemplateLabels,
 }
@@ -29,7 +29,7 @@ pub struct Targets {
 pub async fn read(
     context: &Context,
     run: &ValidatedRun,
-    leases: &[LeaseSeen],
+    leases: &[ObservedLease],
     node: &str,
 ) -> Result<Targets, Error> {
     let noted: Option<&Scaled> = leases.iter().find_map(|lease| lease.scaled.as_deref());
@@ -49,7 +49,7 @@ pub async fn read(
             let allows_host = context.config.host_network;
             let pods = found.pods.iter();
             let subjects = pods.filter_map(|pod| {
-                Some(SubjectSeen {
+                Some(ObservedSubject {
                     trial: noted.trial.clone(),
                     pod: subject(pod, target, node, many, allows_host)?,
                 })
@@ -57,7 +57,7 @@ pub async fn read(
             targets.subjects.extend(subjects);
         }
         targets.templates.insert(target.clone(), found.template);
-        targets.seen.insert(target.clone(), found.seen);
+        targets.observed.insert(target.clone(), found.observed);
     }
     Ok(targets)
 }

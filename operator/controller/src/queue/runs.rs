@@ -8,7 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::{admit, expected_seconds};
 use wasmbench_core::demands::{RuntimeClassLabels, TemplateLabels, demands, with_templates};
 use wasmbench_core::lifetime::recorded_node;
-use wasmbench_core::observed::{Demands, RunSeen, Standing};
+use wasmbench_core::observed::{Demands, ObservedRun, Standing};
 
 use crate::context::{Context, GuardedRun, meta_of};
 
@@ -46,7 +46,7 @@ impl Runs {
         context: &Context,
         classes: RuntimeClassLabels,
         holders: &HashSet<&str>,
-    ) -> Vec<RunSeen> {
+    ) -> Vec<ObservedRun> {
         if self.classes != classes {
             self.by_uid.clear();
             self.classes = classes;
@@ -75,7 +75,7 @@ impl Runs {
                     tokio::task::yield_now().await;
                 }
             }
-            found.extend(self.seen(context, run, &uid, is_holder));
+            found.extend(self.observed(context, run, &uid, is_holder));
             there.insert(uid);
         }
         self.by_uid.retain(|uid, _| there.contains(uid));
@@ -117,17 +117,17 @@ impl Runs {
         self.by_uid.insert(uid.to_owned(), known);
     }
 
-    fn seen(
+    fn observed(
         &self,
         context: &Context,
         run: &BenchmarkRun,
         uid: &str,
         is_holder: bool,
-    ) -> Option<RunSeen> {
+    ) -> Option<ObservedRun> {
         let Admitted { demands, seconds } = self.by_uid.get(uid)?.admitted.clone()?;
         let meta = &run.metadata;
         let is_stopped = run.spec.suspend || context.backoff.is_lasting(uid);
-        Some(RunSeen {
+        Some(ObservedRun {
             uid: uid.to_owned(),
             name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
             created: meta.creation_timestamp.as_ref()?.0,

@@ -17,11 +17,11 @@ use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::labels;
 use wasmbench_core::demands::RuntimeClassLabels;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen};
+use wasmbench_core::observed::{ObservedLease, ObservedNode};
 
 use crate::context::Context;
 use crate::error::chain;
-use crate::observe::{class_labels, lease_seen, node_seen};
+use crate::observe::{class_labels, observed_lease, observed_node};
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 
@@ -82,18 +82,18 @@ impl Sources {
     }
 
     /// All claims on nodes.
-    pub fn leases(&self) -> Vec<LeaseSeen> {
+    pub fn leases(&self) -> Vec<ObservedLease> {
         let leases = self.leases.state();
         leases
             .iter()
-            .filter_map(|lease| lease_seen(lease))
+            .filter_map(|lease| observed_lease(lease))
             .collect()
     }
 
     /// All nodes.
-    pub fn nodes(&self) -> Vec<NodeSeen> {
+    pub fn nodes(&self) -> Vec<ObservedNode> {
         let nodes = self.nodes.state();
-        nodes.iter().map(|node| node_seen(node)).collect()
+        nodes.iter().map(|node| observed_node(node)).collect()
     }
 
     /// The labels that RuntimeClasses require of nodes.
@@ -131,13 +131,13 @@ fn change<K>(event: &WatchResult<K>) -> Option<()> {
 
 /// The changes of nodes that matter: a kubelet also reports that nothing has changed.
 fn changes_of_nodes(events: impl Stream<Item = WatchResult<Node>> + Send + 'static) -> Changes {
-    let mut known: HashMap<String, NodeSeen> = HashMap::new();
+    let mut known: HashMap<String, ObservedNode> = HashMap::new();
     let changes = events.filter_map(move |event| {
         let matters = match &event {
             Ok(Event::Apply(node)) => {
-                let seen = node_seen(node);
-                let earlier = known.insert(node.name_any(), seen.clone());
-                earlier != Some(seen)
+                let observed = observed_node(node);
+                let earlier = known.insert(node.name_any(), observed.clone());
+                earlier != Some(observed)
             }
             Ok(Event::Delete(_) | Event::InitDone) => {
                 known.clear();
@@ -200,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_node_is_what_a_choice_needs() {
+    fn a_slimmed_node_is_small_and_keeps_all_that_a_choice_needs() {
         let whole = node(true, "2026-01-01T00:00:00Z");
         let mut kept = whole.clone();
         slim(&mut kept);
-        assert_eq!(node_seen(&kept), node_seen(&whole));
+        assert_eq!(observed_node(&kept), observed_node(&whole));
         let text = serde_json::to_string(&kept).unwrap();
         assert!(text.len() < 500, "{text}");
     }

@@ -118,13 +118,13 @@ async fn a_release_wakes_the_next_run_and_in_a_window_nobody_else() {
     let (sender, mut receiver) = unbounded();
     let story = async {
         assert_eq!(woken(&mut receiver).await, ["a", "b", "c"]);
-        let turn = context.turns.of("uid-a").unwrap();
+        let turn = context.turns.turn("uid-a").unwrap();
         assert!(matches!(turn.outlook, Outlook::Free(_)), "{turn:?}");
 
         lease_writer.apply_watcher_event(&Event::Apply(lease(Some("a"))));
         context.turns.have_changed();
         assert_eq!(woken(&mut receiver).await, ["b", "c"], "they move up");
-        assert_eq!(context.turns.of("uid-a"), None);
+        assert_eq!(context.turns.turn("uid-a"), None);
         context.turns.have_changed();
         assert!(woken(&mut receiver).await.is_empty(), "nothing is new");
 

@@ -45,11 +45,11 @@ pub async fn bring_back(context: &Context, lease: &Lease) -> Result<(), Error> {
     let on_its_way = || Error::OnItsWayBack {
         target: target.to_string(),
     };
-    match found.seen.to_return(&scaled, context.clock.now()) {
+    match found.observed.to_return(&scaled, context.clock.now()) {
         Return::Forget => Ok(()),
         Return::Wait => Err(on_its_way()),
         Return::ScaleDown => {
-            let version = found.seen.resource_version.as_deref();
+            let version = found.observed.resource_version.as_deref();
             let done = set(context, namespace, target, version, 0).await;
             if let Err(error @ Error::ScaleRefused { .. }) = &done {
                 not_brought_back(context, namespace, &scaled, &error.to_string()).await;

@@ -8,8 +8,8 @@ use kube::Api;
 use kube::api::{DynamicObject, ListParams};
 use wasmbench_api::owner::is_offered;
 use wasmbench_core::scale::{
-    Autoscaler, Scaled, Target, TargetSeen, is_settling, obstacle, selector, set_by_other, stuck,
-    template_labels, without_pods,
+    Autoscaler, ObservedTarget, Scaled, Target, is_settling, obstacle, selector, set_by_other,
+    stuck, template_labels, without_pods,
 };
 
 use super::owners::{Owners, Top};
@@ -25,7 +25,7 @@ const ENOUGH: usize = 16;
 #[derive(Default)]
 pub struct Found {
     /// The object.
-    pub seen: TargetSeen,
+    pub observed: ObservedTarget,
     /// Its pods that have not ended; of very many, some.
     pub pods: Vec<Pod>,
     /// The labels that its template demands of a node.
@@ -46,8 +46,8 @@ pub async fn read(
     autoscalers: &[Autoscaler],
 ) -> Result<Found, Error> {
     let found = once(context, namespace, target, noted, autoscalers).await?;
-    let asked = usize::try_from(found.seen.replicas).unwrap_or(usize::MAX);
-    if noted.is_none() || asked == 0 || found.pods.len() <= asked {
+    let desired = usize::try_from(found.observed.replicas).unwrap_or(usize::MAX);
+    if noted.is_none() || desired == 0 || found.pods.len() <= desired {
         return Ok(found);
     }
     // Its owner may have set the replicas after they were read, and these pods follow from that.
@@ -64,32 +64,32 @@ async fn once(
 ) -> Result<Found, Error> {
     let api = api(&context.client, namespace, target);
     let object = if_there(api.get(&target.name).await).map_err(failed)?;
-    let (mut seen, template) = match &object {
-        None => (TargetSeen::default(), BTreeMap::new()),
+    let (mut observed, template) = match &object {
+        None => (ObservedTarget::default(), BTreeMap::new()),
         Some(object) => {
             let now = context.clock.now();
-            let seen = of_object(&api, target, object, autoscalers, now).await?;
-            (seen, template_labels(&object.data))
+            let observed = of_object(&api, target, object, autoscalers, now).await?;
+            (observed, template_labels(&object.data))
         }
     };
     // The pods of one that is gone are found as they were.
     let (selector, uid) = match noted {
         Some(noted) => (&noted.selector, Some(&noted.uid)),
-        None => (&seen.selector, seen.uid.as_ref()),
+        None => (&observed.selector, observed.uid.as_ref()),
     };
     let pods = match uid {
         Some(uid) if !selector.is_empty() => pods(context, namespace, selector, uid).await?,
         Some(_) | None => vec![],
     };
-    seen.pods = pods.len();
+    observed.pods = pods.len();
     // Of one that a run has noted, they are the run's.
-    if let Some(object) = object.filter(|_| noted.is_none() && seen.replicas == 0) {
+    if let Some(object) = object.filter(|_| noted.is_none() && observed.replicas == 0) {
         let left = pods.iter().map(|pod| &pod.metadata);
         let stuck = stuck(target, &object.metadata, left, context.clock.now());
-        seen.obstacle = seen.obstacle.or(stuck);
+        observed.obstacle = observed.obstacle.or(stuck);
     }
     Ok(Found {
-        seen,
+        observed,
         pods,
         template,
     })
@@ -101,14 +101,14 @@ async fn of_object(
     object: &DynamicObject,
     autoscalers: &[Autoscaler],
     now: Timestamp,
-) -> Result<TargetSeen, Error> {
+) -> Result<ObservedTarget, Error> {
     let scale = if_there(api.get_scale(&target.name).await).map_err(failed)?;
     let meta = &object.metadata;
     let is_settling = is_settling(meta, &object.data, scale.as_ref(), now);
     let without_pods = without_pods(target, scale.as_ref()).filter(|_| !is_settling);
     let selector = selector(scale.as_ref());
     let replicas = scale.and_then(|scale| scale.spec?.replicas);
-    Ok(TargetSeen {
+    Ok(ObservedTarget {
         uid: meta.uid.clone(),
         // That of the object, which was read first: what was read later may be newer.
         resource_version: meta.resource_version.clone(),

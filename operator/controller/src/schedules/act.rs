@@ -7,7 +7,7 @@ use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
-use wasmbench_core::schedule::{SeenRun, Step, run_of};
+use wasmbench_core::schedule::{ScheduledRun, Step, run_of};
 
 use super::report::announce;
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::remove::delete_run;
 pub async fn act(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     step: &Step,
 ) -> Result<(), Error> {
     for name in &step.replaced {
@@ -42,7 +42,7 @@ pub async fn act(
 async fn remove(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     name: &str,
 ) -> Result<(), Error> {
     let run = runs.iter().find(|run| run.name == name);

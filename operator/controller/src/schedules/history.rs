@@ -9,7 +9,7 @@ use wasmbench_api::conditions::Draft;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_core::build::config_map;
-use wasmbench_core::schedule::{RunOutcome, SeenRun, status};
+use wasmbench_core::schedule::{RunOutcome, ScheduledRun, status};
 use wasmbench_model::names;
 use wasmbench_report::across::earlier;
 use wasmbench_results::runs::history::History;
@@ -25,9 +25,9 @@ use crate::observe::read_summary;
 pub async fn keep(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
 ) -> Result<Option<Draft>, Error> {
-    let measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
+    let measured: Vec<&ScheduledRun> = runs.iter().filter(|run| is_measured(run)).collect();
     let old = schedule
         .status
         .as_ref()
@@ -58,14 +58,14 @@ fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
 async fn completed(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    mut measured: Vec<&SeenRun>,
+    mut measured: Vec<&ScheduledRun>,
 ) -> Result<History, Error> {
     let stored = read(context, schedule).await?;
     let mut history = match &stored {
         Some(stored) => unpacked(stored)?,
         None => History::default(),
     };
-    let ended = |run: &SeenRun| run.completed.unwrap_or(run.due);
+    let ended = |run: &ScheduledRun| run.completed.unwrap_or(run.due);
     measured.retain(|run| !history.has(&run.name, ended(run)));
     if measured.is_empty() {
         return Ok(history);
@@ -77,7 +77,7 @@ async fn completed(
             continue;
         };
         for change in history.add(&found.1, &found.0, ended(run)) {
-            notes.push(change.words(&history.series[change.series]));
+            notes.push(change.text(&history.series[change.series]));
         }
     }
     write(context, schedule, &mut history, stored).await?;
@@ -87,7 +87,7 @@ async fn completed(
     Ok(history)
 }
 
-fn is_measured(run: &SeenRun) -> bool {
+fn is_measured(run: &ScheduledRun) -> bool {
     matches!(
         run.ended,
         Some(RunOutcome::Well | RunOutcome::Untrustworthy)
@@ -149,7 +149,7 @@ type Measured = (
 async fn summary_of(
     context: &Context,
     schedule: &BenchmarkSchedule,
-    run: &SeenRun,
+    run: &ScheduledRun,
 ) -> Result<Option<Measured>, Error> {
     let namespace = schedule.namespace().unwrap_or_default();
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);

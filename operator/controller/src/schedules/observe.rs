@@ -3,7 +3,7 @@
 use kube::api::ListParams;
 use kube::{Api, Resource, ResourceExt};
 use wasmbench_api::{BenchmarkSchedule, labels};
-use wasmbench_core::schedule::{SeenRun, seen};
+use wasmbench_core::schedule::{ScheduledRun, observed};
 
 use crate::context::{Context, GuardedRun, GuardedSchedule, ScheduleMeta};
 use crate::error::Error;
@@ -30,7 +30,10 @@ pub async fn schedule(
 }
 
 /// All runs of the schedule. Reads them in pages and keeps only a few fields of each.
-pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec<SeenRun>, Error> {
+pub async fn runs(
+    context: &Context,
+    schedule: &BenchmarkSchedule,
+) -> Result<Vec<ScheduledRun>, Error> {
     let namespace = schedule.namespace().unwrap_or_default();
     let (name, uid) = (schedule.name_any(), schedule.uid().unwrap_or_default());
     let api: Api<GuardedRun> = Api::namespaced(context.client.clone(), &namespace);
@@ -43,7 +46,7 @@ pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec
         let page = api.list(&params).await.map_err(failed("runs"))?;
         // A run that does not decode is ignored, and never removed.
         let decoded = page.items.iter().filter_map(|run| run.0.as_ref().ok());
-        found.extend(decoded.filter_map(|run| seen(run, &uid)));
+        found.extend(decoded.filter_map(|run| observed(run, &uid)));
         match page.metadata.continue_.filter(|more| !more.is_empty()) {
             Some(more) => params = params.continue_token(&more),
             None => return Ok(found),

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkSchedule;
-use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, behind, check, status, step};
+use wasmbench_core::schedule::{
+    Cron, ObservedSchedule, ScheduledRun, Step, behind, check, status, step,
+};
 
 use super::{act, history, observe, report};
 use crate::context::{Context, ScheduleMeta};
@@ -82,7 +84,7 @@ async fn reconcile_schedule(
 async fn go_on(
     schedule: &BenchmarkSchedule,
     cron: &Cron,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     woken: Timestamp,
     context: &Context,
 ) -> Result<Action, Error> {
@@ -91,12 +93,12 @@ async fn go_on(
     let last = old
         .and_then(|old| old.last_schedule_time.as_ref())
         .map(|time| time.0);
-    let seen = Seen {
+    let observed = ObservedSchedule {
         created,
         last,
         runs,
     };
-    let mut step = step(&schedule.spec, cron, seen, woken);
+    let mut step = step(&schedule.spec, cron, observed, woken);
     let kept = history::keep(context, schedule, runs).await;
     if kept.is_err() {
         // A run that is not in the history must not be removed.

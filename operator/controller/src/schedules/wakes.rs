@@ -23,7 +23,7 @@ impl Wakes {
     }
 
     /// Called when a run is new or has changed. Wakes its schedule only if the run has ended.
-    pub fn run_seen(&self, run: &GuardedRun) {
+    pub fn run_observed(&self, run: &GuardedRun) {
         if run.0.as_ref().is_ok_and(BenchmarkRun::is_finished) {
             self.run_gone(run.meta());
         }

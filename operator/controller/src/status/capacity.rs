@@ -20,7 +20,7 @@ pub fn status(summary: &Summary, cell: &CapacityCell) -> Option<CapacityStatus> 
     }
     let climbs = &cell.detail;
     let found = summary.comparison(cell.any(), Metric::Capacity);
-    let limited = climbs.limits.words();
+    let limited = climbs.limits.text();
     Some(CapacityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.unused(),
@@ -31,7 +31,7 @@ pub fn status(summary: &Summary, cell: &CapacityCell) -> Option<CapacityStatus> 
         rps_high: climbs.rps.high,
         below_trials: climbs.beyond(OneSided::AtMost),
         above_trials: climbs.beyond(OneSided::AtLeast),
-        limited: limited.map(|words| truncate(&words, MAX_LIMITED_CHARS)),
+        limited: limited.map(|text| truncate(&text, MAX_LIMITED_CHARS)),
         rungs: climbs.rungs.iter().filter_map(rung).collect(),
         judged: found.map(judged),
     })

@@ -146,7 +146,7 @@ pub fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Optio
     let decisions = conclusion.map_or(&[][..], |conclusion| &conclusion.expectations);
     let line = |decision: &Decision| {
         let Decision { name, message, .. } = decision;
-        format!("{}: {name}: {message}.", decision.outcome.words())
+        format!("{}: {name}: {message}.", decision.outcome.text())
     };
     let message = decisions.iter().map(line).collect::<Vec<_>>().join("\n");
     Some(match overall(decisions) {

@@ -17,13 +17,13 @@ pub fn expected(spec: &BenchmarkRunSpec, scatter: Option<Scatter>) -> Option<Pow
     let own = scatter.and_then(|scatter| Some((scatter.share?, scatter.blocks)));
     let share = own.map_or(power::USUAL_SCATTER, |(share, _)| share);
     let expected = power::expected(spec, share)?;
-    let words = expected.words(spec, share, own.map(|(_, blocks)| blocks));
+    let text = expected.text(spec, share, own.map(|(_, blocks)| blocks));
     Some(Power {
         smallest_difference: expected.smallest.map(excess),
         assumed_scatter: own.is_none().then_some(share),
         scatter: own.map(|(share, _)| share),
         blocks: scatter.map(|scatter| scatter.blocks),
-        message: truncate_to(&words, MESSAGE_LIMIT),
+        message: truncate_to(&text, MESSAGE_LIMIT),
     })
 }
 

@@ -50,8 +50,8 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
     let capacity = ladders.find_map(|cell| capacity::status(summary, cell));
     let mut bodies = summary.payload.iter().filter(|cell| is_tried(cell.any()));
     let payload = bodies.find_map(payload::status);
-    let is_alone = density.is_none() && capacity.is_none() && payload.is_none();
-    if loads.is_empty() && starts.is_empty() && is_alone {
+    let has_no_other = density.is_none() && capacity.is_none() && payload.is_none();
+    if loads.is_empty() && starts.is_empty() && has_no_other {
         return None;
     }
     let mut warm = loads

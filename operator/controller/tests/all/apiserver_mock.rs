@@ -15,7 +15,7 @@ use wasmbench_controller::context::Context;
 use wasmbench_controller::error::Error;
 use wasmbench_controller::report;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::observed::{LeaseSeen, Observed, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedProbe};
 use wasmbench_core::plan::{Plan, Stage, Step, Wake};
 use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -296,7 +296,7 @@ async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
 
 #[tokio::test]
 async fn losing_a_claim_to_another_run_is_no_error() {
-    let existing = LeaseSeen {
+    let existing = ObservedLease {
         node: "bench-1".into(),
         holder: None,
         resource_version: Some("41".into()),
@@ -324,7 +324,7 @@ async fn losing_a_claim_to_another_run_is_no_error() {
 async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
     let conflict = status(409, "Conflict", "the precondition failed");
     for (code, answer) in [(200, json!({})), (409, conflict)] {
-        let lease = LeaseSeen {
+        let lease = ObservedLease {
             node: "spot-1".into(),
             holder: None,
             resource_version: Some("41".into()),
@@ -510,8 +510,8 @@ async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() 
         ),
     ];
     let trial = valid().order[0].clone();
-    let seen = Observed {
-        probes: vec![ProbeSeen {
+    let observed = Observed {
+        probes: vec![ObservedProbe {
             trial: trial.clone(),
             job: "probe-1".into(),
             uid: "1".into(),
@@ -529,7 +529,7 @@ async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() 
         subject_pod: None,
     };
     let (context, server) = conversation(calls);
-    let done = act(&context, &valid(), &seen, &plan_of(step)).await;
+    let done = act(&context, &valid(), &observed, &plan_of(step)).await;
     assert!(done.unwrap().is_continue());
     drop(context);
     let text = outcome_of(&server.await.unwrap()[2]);
@@ -594,19 +594,19 @@ async fn an_unchanged_status_is_not_written() {
         completed: 0,
         wake: Wake::OnChange,
     };
-    let seen = Observed::default();
+    let observed = Observed::default();
     let answer = json!(run());
     let calls = vec![("PATCH", "/gatekeeper/status", 200, answer)];
     let (context, server) = conversation(calls);
     let mut run = run();
-    report::report(&context, &run, &valid, &seen, &plan, None)
+    report::report(&context, &run, &valid, &observed, &plan, None)
         .await
         .unwrap();
     let now = jiff::Timestamp::now();
     run.status = Some(wasmbench_controller::status::status_of(
-        &run, &valid, &seen, &plan, None, now,
+        &run, &valid, &observed, &plan, None, now,
     ));
-    report::report(&context, &run, &valid, &seen, &plan, None)
+    report::report(&context, &run, &valid, &observed, &plan, None)
         .await
         .unwrap();
     drop(context);
@@ -624,13 +624,13 @@ fn the_node_of_a_run_is_the_one_that_its_records_come_from() {
     run.status = serde_json::from_value(status).unwrap();
     let mut plan = plan_of(launch());
     plan.completed = 1;
-    let mut seen = Observed::default();
-    seen.demands.node = Some("measured".into());
+    let mut observed = Observed::default();
+    observed.demands.node = Some("measured".into());
     let now = jiff::Timestamp::now();
     for node in [None, Some("expected".to_owned())] {
         plan.node = node;
         let status =
-            wasmbench_controller::status::status_of(&run, &valid(), &seen, &plan, None, now);
+            wasmbench_controller::status::status_of(&run, &valid(), &observed, &plan, None, now);
         run.status = Some(status);
         let node = wasmbench_core::lifetime::recorded_node(&run);
         assert_eq!(node.as_deref(), Some("measured"), "the queue reads it");

@@ -6,7 +6,7 @@ use wasmbench_api::run::{BodyFrom, Method};
 use wasmbench_controller::act::act;
 use wasmbench_core::build::probe_job::Target;
 use wasmbench_core::build::scout_job::scout_job;
-use wasmbench_core::observed::{Observed, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedProbe};
 use wasmbench_core::plan::{Plan, Step};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::digest::sha256;
@@ -31,7 +31,7 @@ fn orders() -> Value {
 }
 
 /// What was seen, if the body was this one at first.
-fn seen(body: &str) -> Observed {
+fn observed(body: &str) -> Observed {
     Observed {
         bodies: [("greet".to_owned(), sha256(body.as_bytes()))].into(),
         ..Observed::default()
@@ -66,9 +66,9 @@ fn job() -> Value {
 }
 
 /// The bodies of the calls, and whether a step was refused.
-async fn carried_out(calls: Vec<Call>, seen: &Observed, plan: &Plan) -> (Vec<Value>, bool) {
+async fn carried_out(calls: Vec<Call>, observed: &Observed, plan: &Plan) -> (Vec<Value>, bool) {
     let (context, server) = conversation(calls);
-    let done = act(&context, &sending(), seen, plan).await.unwrap();
+    let done = act(&context, &sending(), observed, plan).await.unwrap();
     drop(context);
     (server.await.unwrap(), done.is_break())
 }
@@ -85,7 +85,7 @@ async fn a_body_is_given_to_the_job_that_owns_it() {
             json!({"metadata": {"name": "probe"}}),
         ),
     ];
-    let (bodies, is_refused) = carried_out(calls, &seen(BODY), &plan_of(launch())).await;
+    let (bodies, is_refused) = carried_out(calls, &observed(BODY), &plan_of(launch())).await;
     assert!(!is_refused);
     let (map, job) = (&bodies[2], job());
     assert_eq!(map["metadata"]["name"], job["metadata"]["name"]);
@@ -110,7 +110,7 @@ async fn a_body_that_is_not_the_first_becomes_a_record_that_ends_the_run() {
                 json!({"metadata": {"name": "records"}}),
             ),
         ];
-        let (bodies, is_refused) = carried_out(calls, &seen("{}"), &plan_of(launch())).await;
+        let (bodies, is_refused) = carried_out(calls, &observed("{}"), &plan_of(launch())).await;
         assert!(is_refused, "nothing else wakes the run");
         let text = outcome_of(&bodies[2]);
         assert!(text.contains(reason), "{text}");
@@ -129,7 +129,7 @@ async fn an_operator_that_comes_back_gives_a_waiting_probe_its_body() {
             ("GET", "/team-a/configmaps/orders", 200, orders()),
             ("POST", "/ops/configmaps", code, answer),
         ];
-        let probe = ProbeSeen {
+        let probe = ObservedProbe {
             trial: sending().order[0].clone(),
             job: "probe-1".into(),
             uid: "b0d1".into(),
@@ -139,15 +139,15 @@ async fn an_operator_that_comes_back_gives_a_waiting_probe_its_body() {
             end: None,
             pod: None,
         };
-        let seen = Observed {
+        let observed = Observed {
             probes: vec![probe],
-            ..seen(BODY)
+            ..observed(BODY)
         };
         let nothing = Plan {
             steps: vec![],
             ..plan_of(launch())
         };
-        let (bodies, _) = carried_out(calls, &seen, &nothing).await;
+        let (bodies, _) = carried_out(calls, &observed, &nothing).await;
         assert_eq!(bodies[1]["metadata"]["ownerReferences"][0]["uid"], "b0d1");
     }
 }

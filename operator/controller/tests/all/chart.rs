@@ -148,7 +148,7 @@ fn the_pods_of_operator_and_helm_test_pass_the_restricted_standard() {
 /// A process of the operator learns its pod's name, and the kubelet never runs more of them than the chart
 /// asks for: with two, an update replaces one after the other.
 #[test]
-fn an_update_never_runs_more_processes_of_the_operator_than_asked_for() {
+fn an_update_never_runs_more_processes_of_the_operator_than_desired() {
     let spec = |arguments: &[&str]| of_kind(&render(arguments), "Deployment")[0]["spec"].clone();
     let one = spec(&[]);
     assert_eq!(one["strategy"], json!({ "type": "Recreate" }));
@@ -311,11 +311,11 @@ fn impossible_values_are_refused_in_plain_words() {
         ("logLevel=loud", "/logLevel"),
         ("logLevel=info;debug", "/logLevel"),
     ];
-    for (value, words) in cases {
+    for (value, message) in cases {
         let error = template(&["--set", value]).expect_err(&format!("{value} is accepted"));
         assert!(
-            error.contains(words),
-            "{value} should be refused with '{words}': {error}"
+            error.contains(message),
+            "{value} should be refused with '{message}': {error}"
         );
     }
     let error = template(&["--namespace", "kube-system"]).unwrap_err();

@@ -11,7 +11,7 @@ use wasmbench_controller::sweep::{run_is_gone, run_of};
 use wasmbench_core::observed::Forbidden;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::Step;
-use wasmbench_core::scale::{Scaled, Target, TargetSeen};
+use wasmbench_core::scale::{ObservedTarget, Scaled, Target};
 use wasmbench_core::validate::validate;
 
 use crate::apiserver_mock::{Call, config, conversation, outcome_of, plan_of, run, status};
@@ -144,8 +144,12 @@ async fn replicas_that_its_owner_sets_while_the_pods_are_read_are_seen_with_the_
     let (context, server) = conversation(calls);
     let found = read(&context, "team-a", &scaled.target, Some(&scaled), &[]).await;
     let found = found.unwrap();
-    assert_eq!((found.seen.replicas, found.pods.len()), (2, 2));
-    assert!(found.seen.taken_back(&scaled).is_some(), "{:?}", found.seen);
+    assert_eq!((found.observed.replicas, found.pods.len()), (2, 2));
+    assert!(
+        found.observed.taken_back(&scaled).is_some(),
+        "{:?}",
+        found.observed
+    );
     drop(context);
     server.await.unwrap();
 }
@@ -156,11 +160,11 @@ const REFUSED: &str = "admission webhook \"no.scaling\" denied the request";
 async fn an_object_that_may_not_be_scaled_up_becomes_a_record_with_the_api_servers_message() {
     let valid = validate(&run(), &config()).unwrap();
     let scaled: Scaled = serde_json::from_str(&note(DEPLOYMENT)).unwrap();
-    let found = TargetSeen {
+    let found = ObservedTarget {
         uid: Some(scaled.uid),
         resource_version: Some("7".into()),
         is_offered: true,
-        ..TargetSeen::default()
+        ..ObservedTarget::default()
     };
     let step = Step::ScaleUp {
         trial: valid.order[0].clone(),
@@ -189,8 +193,8 @@ async fn an_object_that_may_not_be_scaled_up_becomes_a_record_with_the_api_serve
     assert!(done.unwrap().is_break(), "nothing else wakes the run");
     drop(context);
     let text = outcome_of(&server.await.unwrap()[4]);
-    for words in ["PodRejected", "no.scaling", "exempt the operator"] {
-        assert!(text.contains(words), "{text}");
+    for message in ["PodRejected", "no.scaling", "exempt the operator"] {
+        assert!(text.contains(message), "{text}");
     }
 }
 
@@ -346,7 +350,7 @@ async fn an_object_whose_last_pod_does_not_go_is_not_offered() {
     let found = read(&context, "team-a", &target, None, &[]).await.unwrap();
     drop(context);
     server.await.unwrap();
-    let why = found.seen.not_offered(&target, "team-a").unwrap();
+    let why = found.observed.not_offered(&target, "team-a").unwrap();
     assert!(why.contains("pod shop-1"), "{why}");
 }
 

@@ -153,14 +153,14 @@ async fn a_strangers_run_of_the_same_name_is_not_the_schedules() {
 
 #[tokio::test]
 async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
-    let words = "exceeded quota: runs, requested: 1, used: 5, limited: 5";
+    let text = "exceeded quota: runs, requested: 1, used: 5, limited: 5";
     let schedule = schedule("* * * * *", &json!({}));
     let calls = vec![
         (
             "POST",
             "/team-a/benchmarkruns",
             403,
-            status(403, "Forbidden", words),
+            status(403, "Forbidden", text),
         ),
         patched(&schedule),
         announced(),
@@ -175,7 +175,7 @@ async fn a_run_that_the_api_server_refuses_is_reported_and_tried_again() {
     let stalled = status["conditions"].as_array().unwrap().iter();
     let stalled: Vec<&Value> = stalled.filter(|one| one["type"] == "Stalled").collect();
     assert_eq!(stalled[0]["reason"], "RunRefused");
-    assert!(stalled[0]["message"].as_str().unwrap().contains(words));
+    assert!(stalled[0]["message"].as_str().unwrap().contains(text));
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ fn owner(kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone() {
+async fn a_foreign_config_map_with_the_historys_name_is_reported_and_not_touched() {
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let schedule = schedule("0 0 1 1 *", &last);
     let labelled = json!({ labels::SCHEDULE_UID: UID });
@@ -253,8 +253,8 @@ async fn a_foreign_config_map_with_the_historys_name_is_reported_and_left_alone(
         let (result, bodies) = reconciled_with(&schedule, calls).await;
         assert!(matches!(result, Err(Error::NameTaken { .. })), "{result:?}");
         let conditions = bodies[4]["status"]["conditions"].to_string();
-        let words =
+        let text =
             "ConfigMap often-history exists and belongs to somebody else: rename or remove it";
-        assert!(conditions.contains(words), "{conditions}");
+        assert!(conditions.contains(text), "{conditions}");
     }
 }

@@ -141,7 +141,7 @@ async fn a_run_that_no_node_takes_learns_that_its_object_demands_another_one() {
         let known = context.templates(&uid(&run));
         assert_eq!(known, Some(template("new")), "the queue is not informed");
         assert_eq!(
-            context.turns.of(&uid(&run)),
+            context.turns.turn(&uid(&run)),
             None,
             "the turn is that of the old template"
         );

@@ -175,7 +175,7 @@ pub(super) fn request(
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
         scheme: variant.subject.scheme,
-        sent: Sent::of(workload, run.seed),
+        sent: Sent::from_workload(workload, run.seed),
         action: subject::action_call(&variant.subject, workload),
         ready: variant.subject.ready.clone(),
         expect: workload.expect.clone(),

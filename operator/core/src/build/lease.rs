@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use wasmbench_api::labels;
 
 use crate::build::{foreign_meta, names};
-use crate::observed::LeaseSeen;
+use crate::observed::ObservedLease;
 use crate::validate::ValidatedRun;
 
 /// `run`'s claim on `node`. A claim that replaces an `existing` one carries its resource version,
@@ -16,7 +16,7 @@ use crate::validate::ValidatedRun;
 pub fn claim(
     run: &ValidatedRun,
     node: &str,
-    existing: Option<&LeaseSeen>,
+    existing: Option<&ObservedLease>,
     namespace: &str,
     now: Timestamp,
 ) -> Lease {

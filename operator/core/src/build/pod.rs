@@ -60,7 +60,7 @@ pub(super) fn signed(mut pod: Pod) -> Pod {
     let text = serde_json::to_vec(&spec).unwrap_or_default();
     let digest = hex(&Sha256::digest(text))[..DIGEST].to_owned();
     let annotations = pod.metadata.annotations.get_or_insert_default();
-    annotations.insert(labels::ASKED.to_owned(), digest);
+    annotations.insert(labels::DESIRED_SPEC_HASH.to_owned(), digest);
     pod
 }
 

@@ -142,7 +142,7 @@ fn request(
         address: target.address,
         port: variant.subject.port,
         scheme: variant.subject.scheme,
-        sent: Sent::of(workload, run.seed),
+        sent: Sent::from_workload(workload, run.seed),
         mix: MixPart::all_of(workload, run.seed),
         action: action_call(&variant.subject, workload),
         ready: variant.subject.ready.clone(),

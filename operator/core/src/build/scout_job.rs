@@ -62,7 +62,7 @@ fn request(
     let subject = &variant.subject;
     let scout_workload = |workload: &&Workload| ScoutWorkload {
         name: workload.name.clone(),
-        sent: Sent::of(workload, run.seed),
+        sent: Sent::from_workload(workload, run.seed),
         mix: MixPart::all_of(workload, run.seed),
         action: action_call(subject, workload),
         expect: first_expectation(workload),

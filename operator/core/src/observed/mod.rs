@@ -15,42 +15,42 @@ use wasmbench_model::store::Ended;
 use wasmbench_model::wire::record::TrialId;
 use wasmbench_model::wire::scout::Scouted;
 
-use crate::scale::{Scaled, Target, TargetSeen};
+use crate::scale::{ObservedTarget, Scaled, Target};
 
-pub use queued::{Candidate, Expected, Outlook, RunSeen, Standing, Turn};
+pub use queued::{Candidate, Expected, ObservedRun, Outlook, Standing, Turn};
 
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     /// The node that the run holds, or else the one that it may take, while it exists.
-    pub nodes: Vec<NodeSeen>,
+    pub nodes: Vec<ObservedNode>,
     /// What the run demands of its node.
     pub demands: Demands,
     /// Since when no node has met these demands; `None` if one did when the run was last looked at.
     pub unmatched_since: Option<Timestamp>,
     /// The claims on nodes that the run has, or was the last to have.
-    pub leases: Vec<LeaseSeen>,
+    pub leases: Vec<ObservedLease>,
     /// When and where it is its turn; `None` while it holds a node, and until the queue has placed it.
     pub turn: Option<Turn>,
     /// Claims of nobody on nodes that are gone.
-    pub gone: Vec<LeaseSeen>,
+    pub gone: Vec<ObservedLease>,
     /// Names of the `RuntimeClasses` that exist.
     pub runtime_classes: BTreeSet<String>,
     /// What cold-start and density probes may not do in the run's namespace.
     pub forbidden: Forbidden,
     /// The run's subjects.
-    pub subjects: Vec<SubjectSeen>,
+    pub subjects: Vec<ObservedSubject>,
     /// Pods that a cold-start or density probe has created and not removed yet.
-    pub cold_subjects: Vec<SubjectSeen>,
+    pub cold_subjects: Vec<ObservedSubject>,
     /// Pods of the object that the run's claim notes, whoever of its owners made them.
-    pub scaled_subjects: Vec<SubjectSeen>,
+    pub scaled_subjects: Vec<ObservedSubject>,
     /// The objects that the run's variants scale, and the one that its claim notes.
-    pub targets: BTreeMap<Target, TargetSeen>,
+    pub targets: BTreeMap<Target, ObservedTarget>,
     /// The run's echo servers: at most one works, and those that have ended stay until the run is
     /// over.
-    pub upstreams: Vec<PodSeen>,
+    pub upstreams: Vec<ObservedPod>,
     /// The run's probe Jobs, without late ones.
-    pub probes: Vec<ProbeSeen>,
+    pub probes: Vec<ObservedProbe>,
     /// The late probes that this run removes (`plan::is_to_remove`).
     pub late: Vec<LateProbe>,
     /// What other runs have on nodes: load, if the run holds a node; any pod, if it may take one.
@@ -79,12 +79,12 @@ pub struct Observed {
 
 impl Observed {
     /// The echo server, if there is one that has not ended.
-    pub fn upstream(&self) -> Option<&PodSeen> {
+    pub fn upstream(&self) -> Option<&ObservedPod> {
         self.upstreams.iter().find(|pod| pod.works())
     }
 
     /// The object that the run has scaled up and that is not as before yet, and what was seen of it.
-    pub fn scaled(&self) -> Option<(&Scaled, TargetSeen)> {
+    pub fn scaled(&self) -> Option<(&Scaled, ObservedTarget)> {
         let mut leases = self.leases.iter();
         let scaled = leases.find_map(|lease| lease.scaled.as_deref())?;
         let found = self.targets.get(&scaled.target);
@@ -152,13 +152,13 @@ pub struct RunName {
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NodeSeen {
+pub struct ObservedNode {
     /// Its name.
     pub name: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
     /// Taints that keep pods away.
-    pub taints: Vec<TaintSeen>,
+    pub taints: Vec<ObservedTaint>,
     /// Whether its kubelet reports that it is ready.
     pub ready: bool,
     /// When it last became ready, or stopped being so: to the second, rounded down.
@@ -205,7 +205,7 @@ pub struct CpuDemand {
 
 /// A taint with the effect `NoSchedule` or `NoExecute`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaintSeen {
+pub struct ObservedTaint {
     /// Its key.
     pub key: String,
     /// Its value.
@@ -216,7 +216,7 @@ pub struct TaintSeen {
 
 /// A claim on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeaseSeen {
+pub struct ObservedLease {
     /// The node.
     pub node: String,
     /// Uid of the run that holds it; `None` once it was released.
@@ -229,7 +229,7 @@ pub struct LeaseSeen {
 
 /// A pod, whatever its role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PodSeen {
+pub struct ObservedPod {
     /// Its name.
     pub name: String,
     /// Its uid.
@@ -248,7 +248,7 @@ pub struct PodSeen {
     pub state: PodState,
 }
 
-impl PodSeen {
+impl ObservedPod {
     /// Whether it may still use the node. A pod that only a finalizer keeps, after its containers
     /// have ended, does not.
     pub fn works(&self) -> bool {
@@ -285,16 +285,16 @@ pub struct Waiting {
 
 /// A subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubjectSeen {
+pub struct ObservedSubject {
     /// Which trial it serves.
     pub trial: TrialId,
     /// Its pod.
-    pub pod: PodSeen,
+    pub pod: ObservedPod,
 }
 
 /// A probe Job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeSeen {
+pub struct ObservedProbe {
     /// Which trial it measures.
     pub trial: TrialId,
     /// Name of the Job.
@@ -310,10 +310,10 @@ pub struct ProbeSeen {
     /// How the Job ended, according to its conditions.
     pub end: Option<JobEnd>,
     /// Its pod, once there is one.
-    pub pod: Option<PodSeen>,
+    pub pod: Option<ObservedPod>,
 }
 
-impl ProbeSeen {
+impl ObservedProbe {
     /// Whether the probe ended well, but its pod was removed before its log was read.
     pub fn is_lost(&self) -> bool {
         self.end == Some(JobEnd::Completed) && self.pod.is_none() && !self.deleting

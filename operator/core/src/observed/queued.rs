@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Demands, LeaseSeen};
+use super::{Demands, ObservedLease};
 
 /// A place or a time is shown until it is wrong by this share of the wait: the last place changes
 /// with every run that ends, and nobody waits more precisely than that.
@@ -14,7 +14,7 @@ const SAME_DAY: SignedDuration = SignedDuration::from_hours(12);
 
 /// A run, as far as it matters to the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSeen {
+pub struct ObservedRun {
     /// Its uid.
     pub uid: String,
     /// `namespace/name`.
@@ -29,7 +29,7 @@ pub struct RunSeen {
     pub seconds: u64,
 }
 
-impl RunSeen {
+impl ObservedRun {
     /// Its namespace.
     pub fn namespace(&self) -> &str {
         self.name
@@ -79,7 +79,7 @@ pub struct Candidate {
     /// Its name.
     pub node: String,
     /// The Lease that a claim would replace, which counts for nothing.
-    pub lease: Option<LeaseSeen>,
+    pub lease: Option<ObservedLease>,
 }
 
 /// When a waiting run will probably measure.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, ProbeSeen};
+use crate::observed::{Observed, ObservedProbe};
 use crate::plan::next::Next;
 use crate::plan::pods::{fail, on_its_way_out, subject_of};
 use crate::plan::{Step, Wake, scaled};
@@ -16,22 +16,22 @@ const MOST: usize = 2;
 
 /// The probe of `trial` that may still report, and those whose results are lost.
 pub(super) fn probes<'a>(
-    seen: &'a Observed,
+    observed: &'a Observed,
     trial: &TrialId,
-) -> (Option<&'a ProbeSeen>, Vec<&'a ProbeSeen>) {
-    let mine = seen.probes.iter().filter(|probe| probe.trial == *trial);
+) -> (Option<&'a ObservedProbe>, Vec<&'a ObservedProbe>) {
+    let mine = observed.probes.iter().filter(|probe| probe.trial == *trial);
     let (lost, others): (Vec<_>, Vec<_>) = mine.partition(|probe| probe.is_lost());
     (others.first().copied(), lost)
 }
 
 /// What comes before `trial` is measured once more, if its result was `lost`.
 pub(super) fn before(
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
-    lost: &[&ProbeSeen],
+    lost: &[&ObservedProbe],
     now: Timestamp,
 ) -> Option<Next> {
-    let subject = subject_of(seen, trial);
+    let subject = subject_of(observed, trial);
     if lost.len() >= MOST {
         let message = format!(
             "the probe ended, but its pod was removed before its log was read, {MOST} times: let \
@@ -47,12 +47,12 @@ pub(super) fn before(
         .any(|probe| probe.subject_uid == subject.pod.uid);
     match subject.pod.deleting {
         _ if !used => None,
-        Some(since) => Some(on_its_way_out(seen, trial, subject, since, now)),
+        Some(since) => Some(on_its_way_out(observed, trial, subject, since, now)),
         None => {
             let message = format!("measuring {trial} again: its result was removed");
-            if seen.scaled_subjects.contains(subject) {
+            if observed.scaled_subjects.contains(subject) {
                 let waiting = Next::waiting(message, scaled::check(now));
-                let step = scaled::scale_down(seen);
+                let step = scaled::scale_down(observed);
                 return Some(Next { step, ..waiting });
             }
             let step = Step::remove_subject(&subject.pod);

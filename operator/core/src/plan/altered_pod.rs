@@ -6,10 +6,10 @@
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
-use crate::observed::PodSeen;
+use crate::observed::ObservedPod;
 
 /// Why no load may go to a subject.
-pub fn unfit(pod: &PodSeen) -> Option<Failure> {
+pub fn unfit(pod: &ObservedPod) -> Option<Failure> {
     match &pod.likeness {
         Likeness::Unaltered | Likeness::Altered(_) => altered(pod, FailureReason::SubjectAltered),
         Likeness::Outdated => {
@@ -24,7 +24,7 @@ pub fn unfit(pod: &PodSeen) -> Option<Failure> {
 }
 
 /// A failure for this `reason` if the pod was changed on its way.
-pub fn altered(pod: &PodSeen, reason: FailureReason) -> Option<Failure> {
+pub fn altered(pod: &ObservedPod, reason: FailureReason) -> Option<Failure> {
     match &pod.likeness {
         Likeness::Altered(message) => Some(Failure::new(reason, message)),
         Likeness::Unaltered | Likeness::Outdated => None,

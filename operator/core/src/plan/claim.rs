@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::fit::{self, Obstacle, meets, obstacle};
-use crate::observed::{Candidate, LeaseSeen, Observed, Occupant, Outlook};
+use crate::observed::{Candidate, Observed, ObservedLease, Occupant, Outlook};
 use crate::plan::{occupied, pods_of};
 use crate::scale::Scaled;
 use crate::validate::ValidatedRun;
@@ -29,7 +29,7 @@ pub enum Claim {
         /// The node.
         node: String,
         /// The existing Lease, if any.
-        existing: Option<LeaseSeen>,
+        existing: Option<ObservedLease>,
     },
     /// It waits for the queue, which wakes it.
     Queue {
@@ -56,16 +56,16 @@ pub enum Claim {
 }
 
 /// Where `run` stands.
-pub fn claim(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Claim {
-    if let Some(node) = held(run, seen) {
-        return claim_on_held(seen, node);
+pub fn claim(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> Claim {
+    if let Some(node) = held(run, observed) {
+        return claim_on_held(observed, node);
     }
     let queue = |message: String| Claim::Queue { message };
-    let Some(turn) = &seen.turn else {
+    let Some(turn) = &observed.turn else {
         return queue("waiting for its place in the queue for a node".to_owned());
     };
     match &turn.outlook {
-        Outlook::Free(_) => take(seen),
+        Outlook::Free(_) => take(observed),
         Outlook::Later(_) => queue(turn.message(now)),
         Outlook::Unavailable(message) => queue(message.clone()),
         Outlook::Unmatched(message) => Claim::Unmatched {
@@ -76,24 +76,27 @@ pub fn claim(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Claim {
 
 /// The nodes that a plan for the run with this uid looks at: the one that it holds; or else those of what
 /// is left of it, and the one that it may take.
-pub fn relevant_nodes(run_uid: &str, seen: &Observed) -> BTreeSet<String> {
-    if let Some(node) = held_by(run_uid, seen) {
+pub fn relevant_nodes(run_uid: &str, observed: &Observed) -> BTreeSet<String> {
+    if let Some(node) = held_by(run_uid, observed) {
         return [node].into();
     }
-    let probes = seen.probes.iter().filter_map(|probe| probe.pod.as_ref());
-    let left = pods_of(seen).chain(probes);
+    let probes = observed
+        .probes
+        .iter()
+        .filter_map(|probe| probe.pod.as_ref());
+    let left = pods_of(observed).chain(probes);
     let left = left.filter_map(|pod| pod.node.clone());
-    let taken = chosen(seen).map(|candidate| candidate.node.clone());
+    let taken = chosen(observed).map(|candidate| candidate.node.clone());
     left.chain(taken).collect()
 }
 
 /// The node that it is the run's turn to take: the first on which nothing of other runs is.
-fn chosen(seen: &Observed) -> Option<&Candidate> {
-    let Outlook::Free(free) = &seen.turn.as_ref()?.outlook else {
+fn chosen(observed: &Observed) -> Option<&Candidate> {
+    let Outlook::Free(free) = &observed.turn.as_ref()?.outlook else {
         return None;
     };
     let is_empty = |one: &&Candidate| {
-        noted_on(one).is_none() && occupied::on(seen, &one.node).next().is_none()
+        noted_on(one).is_none() && occupied::on(observed, &one.node).next().is_none()
     };
     free.iter().find(is_empty).or_else(|| free.first())
 }
@@ -105,9 +108,9 @@ fn noted_on(candidate: &Candidate) -> Option<&Scaled> {
 }
 
 /// Takes the chosen node, as it is now: the queue may be behind.
-fn take(seen: &Observed) -> Claim {
+fn take(observed: &Observed) -> Claim {
     let unavailable = |message: String| Claim::Unavailable { message };
-    let Some(chosen) = chosen(seen) else {
+    let Some(chosen) = chosen(observed) else {
         return unavailable("waiting for a node".to_owned());
     };
     let Candidate { node, lease } = chosen;
@@ -116,15 +119,15 @@ fn take(seen: &Observed) -> Claim {
             "waiting: on node {node}, {target} of an earlier run is on its way back to 0 replicas"
         ));
     }
-    let mut nodes = seen.nodes.iter();
-    let found = nodes.find(|found| found.name == *node && meets(&seen.demands, found));
+    let mut nodes = observed.nodes.iter();
+    let found = nodes.find(|found| found.name == *node && meets(&observed.demands, found));
     let Some(found) = found else {
         return unavailable(format!("waiting: node {node} has just changed"));
     };
-    if let Some(obstacle) = obstacle(&seen.demands, found) {
+    if let Some(obstacle) = obstacle(&observed.demands, found) {
         return unavailable(format!("waiting: node {node} {obstacle}"));
     }
-    let occupants: Vec<Occupant> = occupied::on(seen, node).cloned().collect();
+    let occupants: Vec<Occupant> = occupied::on(observed, node).cloned().collect();
     let node = node.clone();
     if !occupants.is_empty() {
         return Claim::Occupied { node, occupants };
@@ -133,15 +136,15 @@ fn take(seen: &Observed) -> Claim {
     Claim::Take { node, existing }
 }
 
-fn claim_on_held(seen: &Observed, name: String) -> Claim {
-    let Some(node) = seen.nodes.iter().find(|node| node.name == name) else {
+fn claim_on_held(observed: &Observed, name: String) -> Claim {
+    let Some(node) = observed.nodes.iter().find(|node| node.name == name) else {
         let message = format!(
             "node {name}, on which this run measures, is gone: bring it back, or delete the run and \
              create a new one"
         );
         return Claim::Unmatched { message };
     };
-    match obstacle(&seen.demands, node) {
+    match obstacle(&observed.demands, node) {
         None => Claim::Held(name),
         Some(obstacle) => Claim::Interrupted {
             node: name,
@@ -151,21 +154,24 @@ fn claim_on_held(seen: &Observed, name: String) -> Claim {
 }
 
 /// The node that `run` holds.
-pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
-    held_by(&run.uid, seen)
+pub fn held(run: &ValidatedRun, observed: &Observed) -> Option<String> {
+    held_by(&run.uid, observed)
 }
 
-fn held_by(run_uid: &str, seen: &Observed) -> Option<String> {
-    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(run_uid);
-    let mut leases = seen.leases.iter();
+fn held_by(run_uid: &str, observed: &Observed) -> Option<String> {
+    let mine = |lease: &&ObservedLease| lease.holder.as_deref() == Some(run_uid);
+    let mut leases = observed.leases.iter();
     leases.find(mine).map(|lease| lease.node.clone())
 }
 
 /// Why no node meets the run's demands, and what to do. One that has waited for too long ends with this,
 /// even if a node has joined meanwhile.
-pub fn unmatched(seen: &Observed) -> String {
-    if let Some(Outlook::Unmatched(message)) = seen.turn.as_ref().map(|turn| &turn.outlook) {
+pub fn unmatched(observed: &Observed) -> String {
+    if let Some(Outlook::Unmatched(message)) = observed.turn.as_ref().map(|turn| &turn.outlook) {
         return message.clone();
     }
-    fit::unmatched(&seen.demands, &seen.nodes.iter().collect::<Vec<_>>())
+    fit::unmatched(
+        &observed.demands,
+        &observed.nodes.iter().collect::<Vec<_>>(),
+    )
 }

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, ProbeSeen, SubjectSeen};
+use crate::observed::{Observed, ObservedProbe, ObservedSubject};
 use crate::plan::next::Next;
 use crate::plan::pod_start::{PROBE_POD, probe_running};
 use crate::plan::pods::{
@@ -18,8 +18,8 @@ use crate::plan::{Step, Wake, again};
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
 /// When to look again whether what must go is gone.
-pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
-    let all_watched = seen.cold_subjects.is_empty() && seen.scaled().is_none();
+pub fn wake(observed: &Observed, now: Timestamp) -> Wake {
+    let all_watched = observed.cold_subjects.is_empty() && observed.scaled().is_none();
     let check = if all_watched {
         GOES_CHECK
     } else {
@@ -30,38 +30,43 @@ pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
 
 /// Cold subjects that no living probe of `current` will remove.
 pub fn leftovers<'a>(
-    seen: &'a Observed,
+    observed: &'a Observed,
     current: &'a TrialId,
-) -> impl Iterator<Item = &'a SubjectSeen> {
-    let (probe, _) = again::probes(seen, current);
+) -> impl Iterator<Item = &'a ObservedSubject> {
+    let (probe, _) = again::probes(observed, current);
     let has_probe = probe.is_some();
-    let subjects = seen.cold_subjects.iter();
+    let subjects = observed.cold_subjects.iter();
     subjects.filter(move |subject| !(has_probe && subject.trial == *current))
 }
 
 /// Pods with the trial's names exist and must go.
-fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let is_in_the_way = |cold: &&SubjectSeen| cold.trial == *trial && is_kept(seen, &cold.pod, now);
-    match seen.cold_subjects.iter().find(is_in_the_way) {
+fn on_their_way_out(observed: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let is_in_the_way =
+        |cold: &&ObservedSubject| cold.trial == *trial && is_kept(observed, &cold.pod, now);
+    match observed.cold_subjects.iter().find(is_in_the_way) {
         Some(subject) => stayed(trial, subject, None),
-        None => Next::preparing(trial, wake(seen, now)),
+        None => Next::preparing(trial, wake(observed, now)),
     }
 }
 
 /// What to do for a cold-start trial whose record has not been seen; `again` if it is measured once
 /// more.
 pub fn current(
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
-    probe: Option<&ProbeSeen>,
+    probe: Option<&ObservedProbe>,
     again: bool,
     now: Timestamp,
 ) -> Next {
     match probe {
-        None if others_work(seen, trial) => Next::preparing(trial, wake(seen, now)),
+        None if others_work(observed, trial) => Next::preparing(trial, wake(observed, now)),
         // Pods of the same names must be gone before new ones are created.
-        None if seen.cold_subjects.iter().any(|cold| cold.trial == *trial) => {
-            on_their_way_out(seen, trial, now)
+        None if observed
+            .cold_subjects
+            .iter()
+            .any(|cold| cold.trial == *trial) =>
+        {
+            on_their_way_out(observed, trial, now)
         }
         None => {
             let step = Step::LaunchColdStart {

@@ -11,7 +11,7 @@ use crate::validate::ValidatedRun;
 
 /// Why nothing of a run can be compared any more; `None` while something may be, and for a run of the baseline
 /// alone.
-pub(super) fn obstacle(run: &ValidatedRun, seen: &Observed) -> Option<String> {
+pub(super) fn obstacle(run: &ValidatedRun, observed: &Observed) -> Option<String> {
     let names = run.variants.iter().map(|variant| variant.name.as_str());
     let others: Vec<&str> = names
         .filter(|name| *name != run.baseline && *name != TWIN)
@@ -19,7 +19,7 @@ pub(super) fn obstacle(run: &ValidatedRun, seen: &Observed) -> Option<String> {
     if others.is_empty() {
         return None;
     }
-    let open = open(run, seen);
+    let open = open(run, observed);
     let baseline = run.baseline.as_str();
     let mut workloads = run.spec.workloads.iter().map(|one| one.name.as_str());
     let is_compared = |workload: &str| {
@@ -42,12 +42,12 @@ pub(super) fn obstacle(run: &ValidatedRun, seen: &Observed) -> Option<String> {
 }
 
 /// The variants and workloads of which a trial was measured, or may yet be.
-fn open<'a>(run: &'a ValidatedRun, seen: &Observed) -> BTreeSet<(&'a str, &'a str)> {
-    let is_lost = |trial: &TrialId| match seen.records.get(trial) {
+fn open<'a>(run: &'a ValidatedRun, observed: &Observed) -> BTreeSet<(&'a str, &'a str)> {
+    let is_lost = |trial: &TrialId| match observed.records.get(trial) {
         Some(Ended::Failed(_) | Ended::Skipped(_)) => true,
         Some(Ended::Measured) | None => false,
     };
-    let trials = run.planned(seen.blocks).iter();
+    let trials = run.planned(observed.blocks).iter();
     let left = trials.filter(|trial| !trial.is_scout() && !is_lost(trial));
     left.map(|trial| (trial.cell.variant.as_str(), trial.cell.workload.as_str()))
         .collect()

@@ -33,31 +33,31 @@ pub struct Exclusion {
 }
 
 /// The next group of trials to skip, if any.
-pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    not_allowed(run, seen)
-        .or_else(|| cold_starts_forbidden(run, seen))
-        .or_else(|| records_full(run, seen))
-        .or_else(|| missing_runtime_class(run, seen))
-        .or_else(|| not_offered(run, seen))
-        .or_else(|| by_scout(run, seen))
-        .or_else(|| by_scope(run, seen, Scope::Run))
-        .or_else(|| by_scope(run, seen, Scope::Upstream))
-        .or_else(|| by_scope(run, seen, Scope::Variant))
-        .or_else(|| without_rate(run, seen))
-        .or_else(|| by_strikes(run, seen))
-        .or_else(|| nothing_to_compare(run, seen))
+pub fn next(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    not_allowed(run, observed)
+        .or_else(|| cold_starts_forbidden(run, observed))
+        .or_else(|| records_full(run, observed))
+        .or_else(|| missing_runtime_class(run, observed))
+        .or_else(|| not_offered(run, observed))
+        .or_else(|| by_scout(run, observed))
+        .or_else(|| by_scope(run, observed, Scope::Run))
+        .or_else(|| by_scope(run, observed, Scope::Upstream))
+        .or_else(|| by_scope(run, observed, Scope::Variant))
+        .or_else(|| without_rate(run, observed))
+        .or_else(|| by_strikes(run, observed))
+        .or_else(|| nothing_to_compare(run, observed))
 }
 
-fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+fn not_allowed(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
     run.variants.iter().find_map(|variant| {
         let failure = Failure::new(FailureReason::NotAllowed, variant.subject.not_allowed?);
-        whole_variant(run, seen, &variant.name, failure)
+        whole_variant(run, observed, &variant.name, failure)
     })
 }
 
-fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    let all = seen.forbidden.pods;
-    if !all && !seen.forbidden.scales {
+fn cold_starts_forbidden(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    let all = observed.forbidden.pods;
+    if !all && !observed.forbidden.scales {
         return None;
     }
     let (what, lists) = if all {
@@ -74,29 +74,33 @@ fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
         run.namespace
     );
     let failure = Failure::new(FailureReason::NotAllowed, message);
-    exclusion(run, seen, what.to_owned(), failure, |trial| {
+    exclusion(run, observed, what.to_owned(), failure, |trial| {
         let variant = run.variant(trial);
         let is_meant = all || variant.is_some_and(|variant| variant.subject.target.is_some());
         is_meant && trial.cell.point.probe_creates_pods()
     })
 }
 
-fn records_full(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    if !seen.records_full {
+fn records_full(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    if !observed.records_full {
         return None;
     }
     let message = "the records of the run take as much as the administrator's limits.recordMebibytes allows: \
                    make several runs of it, with fewer blocks or samples each";
     let failure = Failure::new(FailureReason::RecordsFull, message);
-    exclusion(run, seen, "the rest of the run".to_owned(), failure, |_| {
-        true
-    })
+    exclusion(
+        run,
+        observed,
+        "the rest of the run".to_owned(),
+        failure,
+        |_| true,
+    )
 }
 
-fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+fn missing_runtime_class(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
     run.variants.iter().find_map(|variant| {
         let class = variant.subject.runtime_class.as_ref()?;
-        if seen.runtime_classes.contains(class) {
+        if observed.runtime_classes.contains(class) {
             return None;
         }
         let message = format!(
@@ -104,31 +108,34 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
              runtimeClassName"
         );
         let failure = Failure::new(FailureReason::RuntimeClassNotFound, message);
-        whole_variant(run, seen, &variant.name, failure)
+        whole_variant(run, observed, &variant.name, failure)
     })
 }
 
 /// What a variant scales must be its owner's offer, until the run has scaled it up.
-fn not_offered(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    let noted = seen.scaled().map(|(scaled, _)| &scaled.target);
+fn not_offered(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    let noted = observed.scaled().map(|(scaled, _)| &scaled.target);
     run.variants.iter().find_map(|variant| {
         let target = variant.subject.target.as_ref()?;
-        let found = seen.targets.get(target).filter(|_| noted != Some(target))?;
+        let found = observed
+            .targets
+            .get(target)
+            .filter(|_| noted != Some(target))?;
         let why = found.not_offered(target, &run.namespace)?;
         let failure = Failure::new(FailureReason::NotOffered, why);
-        whole_variant(run, seen, &variant.name, failure)
+        whole_variant(run, observed, &variant.name, failure)
     })
 }
 
-fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    incomparable(run, seen).into_iter().find_map(|found| {
+fn by_scout(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    incomparable(run, observed).into_iter().find_map(|found| {
         let Incomparable {
             variant,
             workload,
             failure,
         } = found;
         let what = format!("variant {variant} under workload {workload}");
-        exclusion(run, seen, what, failure, |trial| {
+        exclusion(run, observed, what, failure, |trial| {
             !trial.is_scout()
                 && (&*trial.cell.variant, &*trial.cell.workload) == (variant, workload)
         })
@@ -136,25 +143,25 @@ fn by_scout(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 }
 
 /// The rest of a run that is to stop where nothing can be compared any more.
-fn nothing_to_compare(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+fn nothing_to_compare(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
     if !run.spec.stop_without_comparison {
         return None;
     }
     let message = format!(
         "{}, and spec.stopWithoutComparison ends the run there: remove the cause, and start it again",
-        comparable::obstacle(run, seen)?
+        comparable::obstacle(run, observed)?
     );
     let failure = Failure::new(FailureReason::NothingToCompare, message);
     let what = "the rest of the run".to_owned();
-    exclusion(run, seen, what, failure, |_| true)
+    exclusion(run, observed, what, failure, |_| true)
 }
 
-fn without_rate(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    without_peak(run, seen)
+fn without_rate(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    without_peak(run, observed)
         .into_iter()
         .find_map(|(workload, failure)| {
             let what = format!("open loop under workload {workload}");
-            exclusion(run, seen, what, failure, |trial| {
+            exclusion(run, observed, what, failure, |trial| {
                 follows_from_peak(run, trial.cell.point) && trial.cell.workload == workload
             })
         })
@@ -171,18 +178,24 @@ fn follows_from_peak(run: &ValidatedRun, point: Point) -> bool {
 
 fn whole_variant(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     variant: &str,
     failure: Failure,
 ) -> Option<Exclusion> {
     let belongs = |trial: &TrialId| trial.cell.variant == variant;
-    exclusion(run, seen, format!("variant {variant}"), failure, belongs)
+    exclusion(
+        run,
+        observed,
+        format!("variant {variant}"),
+        failure,
+        belongs,
+    )
 }
 
-fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclusion> {
-    failed(run, seen)
+fn by_scope(run: &ValidatedRun, observed: &Observed, wanted: Scope) -> Option<Exclusion> {
+    failed(run, observed)
         .filter(|(_, reason)| scope(reason) == wanted)
-        .filter(|(trial, reason)| !is_passing(run, seen, trial, reason))
+        .filter(|(trial, reason)| !is_passing(run, observed, trial, reason))
         .find_map(|(trial, reason)| {
             let variant = &trial.cell.variant;
             let what = match wanted {
@@ -191,7 +204,7 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
                 Scope::Variant | Scope::Trial => format!("variant {variant}"),
             };
             let failure = because(trial, reason);
-            exclusion(run, seen, what, failure, |other| match wanted {
+            exclusion(run, observed, what, failure, |other| match wanted {
                 Scope::Run => true,
                 Scope::Upstream => run.has_upstream(other),
                 Scope::Variant | Scope::Trial => other.cell.variant == *variant,
@@ -203,21 +216,23 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
 /// pod changes that pod, while a policy changes all.
 fn is_passing(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
     reason: &FailureReason,
 ) -> bool {
     *reason == FailureReason::SubjectAltered
-        && measured(run, seen, |other| other.cell.variant == trial.cell.variant)
+        && measured(run, observed, |other| {
+            other.cell.variant == trial.cell.variant
+        })
 }
 
-fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+fn by_strikes(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
     let mut strikes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     // A scout may be chance, too, and is about all workloads.
-    for (trial, reason) in failed(run, seen).filter(|(trial, _)| !trial.is_scout()) {
+    for (trial, reason) in failed(run, observed).filter(|(trial, _)| !trial.is_scout()) {
         let key = (trial.cell.variant.as_str(), trial.cell.workload.as_str());
         let is_its = |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
-        if measured(run, seen, is_its) {
+        if measured(run, observed, is_its) {
             continue;
         }
         let count = strikes.entry(key).or_default();
@@ -225,7 +240,7 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         if *count >= STRIKES {
             let what = format!("variant {} under workload {}", key.0, key.1);
             let failure = because(trial, reason);
-            let found = exclusion(run, seen, what, failure, is_its);
+            let found = exclusion(run, observed, what, failure, is_its);
             if found.is_some() {
                 return found;
             }
@@ -251,19 +266,19 @@ fn weight(trial: &TrialId, reason: &FailureReason) -> usize {
 
 fn failed<'a>(
     run: &'a ValidatedRun,
-    seen: &'a Observed,
+    observed: &'a Observed,
 ) -> impl Iterator<Item = (&'a TrialId, &'a FailureReason)> {
-    run.planned(seen.blocks)
+    run.planned(observed.blocks)
         .iter()
-        .filter_map(|trial| match seen.records.get(trial) {
+        .filter_map(|trial| match observed.records.get(trial) {
             Some(Ended::Failed(reason)) => Some((trial, reason)),
             Some(Ended::Measured | Ended::Skipped(_)) | None => None,
         })
 }
 
-fn measured(run: &ValidatedRun, seen: &Observed, belongs: impl Fn(&TrialId) -> bool) -> bool {
-    run.planned(seen.blocks).iter().any(|trial| {
-        !trial.is_scout() && belongs(trial) && seen.records.get(trial) == Some(&Ended::Measured)
+fn measured(run: &ValidatedRun, observed: &Observed, belongs: impl Fn(&TrialId) -> bool) -> bool {
+    run.planned(observed.blocks).iter().any(|trial| {
+        !trial.is_scout() && belongs(trial) && observed.records.get(trial) == Some(&Ended::Measured)
     })
 }
 
@@ -274,14 +289,14 @@ fn because(trial: &TrialId, reason: &FailureReason) -> Failure {
 
 fn exclusion(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     what: String,
     failure: Failure,
     belongs: impl Fn(&TrialId) -> bool,
 ) -> Option<Exclusion> {
-    let open = |trial: &&TrialId| belongs(trial) && !seen.records.contains_key(*trial);
+    let open = |trial: &&TrialId| belongs(trial) && !observed.records.contains_key(*trial);
     let trials: Vec<TrialId> = run
-        .planned(seen.blocks)
+        .planned(observed.blocks)
         .iter()
         .filter(open)
         .cloned()

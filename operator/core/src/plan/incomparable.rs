@@ -22,11 +22,11 @@ pub struct Incomparable<'a> {
 
 /// Everything that is not measured because of what the scouts saw: a wrong answer must not win, and
 /// a load would only find it again, in every block.
-pub fn incomparable<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<Incomparable<'a>> {
+pub fn incomparable<'a>(run: &'a ValidatedRun, observed: &Observed) -> Vec<Incomparable<'a>> {
     let mut found = vec![];
     for variant in &run.variants {
         for workload in &run.spec.workloads {
-            if let Some(failure) = why_incomparable(run, seen, &variant.name, workload) {
+            if let Some(failure) = why_incomparable(run, observed, &variant.name, workload) {
                 found.push(Incomparable {
                     variant: &variant.name,
                     workload: &workload.name,
@@ -40,7 +40,7 @@ pub fn incomparable<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<Incompara
 
 fn why_incomparable(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     variant: &str,
     workload: &Workload,
 ) -> Option<Failure> {
@@ -51,7 +51,7 @@ fn why_incomparable(
         } else {
             variant
         };
-        let mut scouted = seen.scouted.get(looked_at)?.iter();
+        let mut scouted = observed.scouted.get(looked_at)?.iter();
         scouted.find(|scouted| scouted.workload == workload.name)
     };
     let scouted = scouted_by(variant)?;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use wasmbench_model::wire::record::TrialId;
 
 use crate::fit::Obstacle;
-use crate::observed::{Observed, PodSeen, PodState, ProbeSeen};
+use crate::observed::{Observed, ObservedPod, ObservedProbe, PodState};
 use crate::plan::{
     NODE_CHECK, Stage, Step, Wake, again, pods, pods_of, releasing, remove_everything,
 };
@@ -18,32 +18,32 @@ type Next = (Vec<Step>, Stage, Wake);
 /// records may measure on another node.
 pub fn interrupted(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     node: &str,
     obstacle: &Obstacle,
     otherwise: Next,
     now: Timestamp,
 ) -> Next {
-    if counts(seen, obstacle, &otherwise) {
+    if counts(observed, obstacle, &otherwise) {
         return otherwise;
     }
     // Pods on a node that is not ready stay, and would be in the way of a trial on another one.
-    let has_left = *obstacle == Obstacle::NotReady && pods_of(seen).next().is_some();
-    let steps = if seen.demands.node.is_some() || has_left {
-        remove_everything(seen)
+    let has_left = *obstacle == Obstacle::NotReady && pods_of(observed).next().is_some();
+    let steps = if observed.demands.node.is_some() || has_left {
+        remove_everything(observed)
     } else {
-        releasing(run, seen, now)
+        releasing(run, observed, now)
     };
     wait(steps, format!("waiting: node {node} {obstacle}"), now)
 }
 
 /// What to do if the `node` of a trial was lost, whether or not it is back, given what would be done
 /// otherwise.
-pub fn after_loss(seen: &Observed, node: &str, otherwise: Next, now: Timestamp) -> Next {
+pub fn after_loss(observed: &Observed, node: &str, otherwise: Next, now: Timestamp) -> Next {
     let (steps, ..) = &otherwise;
-    let removals = remove_everything(seen);
-    let fails = steps.iter().any(|step| fails(seen, step));
-    if !fails || !was_lost(seen, node) || removals.is_empty() {
+    let removals = remove_everything(observed);
+    let fails = steps.iter().any(|step| fails(observed, step));
+    if !fails || !was_lost(observed, node) || removals.is_empty() {
         return otherwise;
     }
     let message = "the node was lost during a trial, which is measured again".to_owned();
@@ -56,12 +56,13 @@ fn wait(steps: Vec<Step>, message: String, now: Timestamp) -> Next {
 }
 
 /// Whether what the trial does counts although its node takes no pods now.
-fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> bool {
+fn counts(observed: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> bool {
     let Stage::Measuring { trial, .. } = stage else {
         return false;
     };
-    let is_at_work = steps.iter().all(is_removal) && probe_of(seen, trial).is_some_and(measures);
-    let has_measured = |step: &Step| step.records() && !fails(seen, step);
+    let is_at_work =
+        steps.iter().all(is_removal) && probe_of(observed, trial).is_some_and(measures);
+    let has_measured = |step: &Step| step.records() && !fails(observed, step);
     match obstacle {
         // The trial may have caused it.
         Obstacle::Pressure(_) => is_at_work || steps.iter().any(Step::records),
@@ -73,13 +74,13 @@ fn counts(seen: &Observed, obstacle: &Obstacle, (steps, stage, _): &Next) -> boo
 }
 
 /// The probe of `trial` that may still report.
-fn probe_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a ProbeSeen> {
-    let (probe, _) = again::probes(seen, trial);
+fn probe_of<'a>(observed: &'a Observed, trial: &TrialId) -> Option<&'a ObservedProbe> {
+    let (probe, _) = again::probes(observed, trial);
     probe
 }
 
-fn measures(probe: &ProbeSeen) -> bool {
-    let runs = |pod: &PodSeen| pod.state == PodState::Running && pod.deleting.is_none();
+fn measures(probe: &ObservedProbe) -> bool {
+    let runs = |pod: &ObservedPod| pod.state == PodState::Running && pod.deleting.is_none();
     !probe.deleting && probe.pod.as_ref().is_some_and(runs)
 }
 
@@ -94,12 +95,12 @@ fn is_removal(step: &Step) -> bool {
 }
 
 /// Whether the step records that the trial has failed.
-fn fails(seen: &Observed, step: &Step) -> bool {
+fn fails(observed: &Observed, step: &Step) -> bool {
     let Step::CollectRecord { trial, .. } = step else {
         return matches!(step, Step::RecordFailure { .. });
     };
-    let pod = probe_of(seen, trial).and_then(|probe| probe.pod.as_ref());
-    let succeeded = |pod: &PodSeen| {
+    let pod = probe_of(observed, trial).and_then(|probe| probe.pod.as_ref());
+    let succeeded = |pod: &ObservedPod| {
         matches!(
             pod.state,
             PodState::Ended {
@@ -113,21 +114,23 @@ fn fails(seen: &Observed, step: &Step) -> bool {
 
 /// Whether the node is gone or not ready, or became ready only after what the trial uses was created:
 /// it was rebooted or cut off in between.
-fn was_lost(seen: &Observed, node: &str) -> bool {
-    let mut nodes = seen.nodes.iter();
+fn was_lost(observed: &Observed, node: &str) -> bool {
+    let mut nodes = observed.nodes.iter();
     let Some(node) = nodes.find(|one| one.name == node).filter(|one| one.ready) else {
         return true;
     };
-    let made = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = made.chain(&seen.scaled_subjects);
-    let pods = subjects.map(|subject| &subject.pod).chain(upstreams(seen));
-    let probes = seen.probes.iter().map(|probe| probe.created);
+    let made = observed.subjects.iter().chain(&observed.cold_subjects);
+    let subjects = made.chain(&observed.scaled_subjects);
+    let pods = subjects
+        .map(|subject| &subject.pod)
+        .chain(upstreams(observed));
+    let probes = observed.probes.iter().map(|probe| probe.created);
     pods.map(|pod| pod.created).chain(probes).min() < node.ready_changed
 }
 
 /// The echo server, or if none works, those that have ended: once one works again, these are
 /// irrelevant to the trial.
-fn upstreams(seen: &Observed) -> &[PodSeen] {
-    let ended = seen.upstreams.as_slice();
-    seen.upstream().map_or(ended, std::slice::from_ref)
+fn upstreams(observed: &Observed) -> &[ObservedPod] {
+    let ended = observed.upstreams.as_slice();
+    observed.upstream().map_or(ended, std::slice::from_ref)
 }

@@ -61,8 +61,8 @@ pub use pace::{Remaining, delay, remaining};
 pub use rate::requested_rps;
 
 use crate::fit::Obstacle;
-use crate::observed::{LeaseSeen, Observed, PodSeen, RunName};
-use crate::scale::{Target, TargetSeen};
+use crate::observed::{Observed, ObservedLease, ObservedPod, RunName};
+use crate::scale::{ObservedTarget, Target};
 use crate::validate::ValidatedRun;
 
 /// How often to check whether the node that a run holds, or is to take, takes pods again.
@@ -82,7 +82,7 @@ pub enum Step {
         /// Its name.
         node: String,
         /// The existing claim, if any, which is free to take over.
-        existing: Option<LeaseSeen>,
+        existing: Option<ObservedLease>,
     },
     /// Release the node.
     ReleaseNode {
@@ -92,7 +92,7 @@ pub enum Step {
     /// Remove the claim on a node that is gone.
     ForgetNode {
         /// The claim, which nobody holds.
-        lease: LeaseSeen,
+        lease: ObservedLease,
     },
     /// Remove what a run that is over has left on a node.
     Sweep(RunName),
@@ -119,7 +119,7 @@ pub enum Step {
         /// The object.
         target: Box<Target>,
         /// The object as it was seen: a write against another one fails.
-        found: Box<TargetSeen>,
+        found: Box<ObservedTarget>,
     },
     /// Note in the claim that a probe will scale an object up, to so many pods at most.
     NoteTarget {
@@ -128,7 +128,7 @@ pub enum Step {
         /// The object.
         target: Box<Target>,
         /// The object as it was seen.
-        found: Box<TargetSeen>,
+        found: Box<ObservedTarget>,
         /// The most pods.
         most: u32,
     },
@@ -198,7 +198,7 @@ pub enum Step {
 }
 
 impl Step {
-    fn remove_subject(pod: &PodSeen) -> Self {
+    fn remove_subject(pod: &ObservedPod) -> Self {
         Self::RemoveSubject {
             pod: pod.name.clone(),
             uid: pod.uid.clone(),
@@ -306,19 +306,19 @@ pub enum Wake {
     OnChange,
 }
 
-/// What to do next for `run`, given what was `seen` at `now`.
-pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
-    let planned = run.planned(seen.blocks);
+/// What to do next for `run`, given what was `observed` at `now`.
+pub fn plan(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> Plan {
+    let planned = run.planned(observed.blocks);
     let completed = planned
         .iter()
-        .filter(|trial| seen.records.contains_key(trial))
+        .filter(|trial| observed.records.contains_key(trial))
         .count();
     if run.spec.suspend {
-        return suspended(run, seen, completed, now);
+        return suspended(run, observed, completed, now);
     }
     // A report is final: whoever read it must not find other numbers in it later.
-    if completed == planned.len() || seen.report {
-        return finishing(run, seen, completed, now);
+    if completed == planned.len() || observed.report {
+        return finishing(run, observed, completed, now);
     }
     let next = |steps, stage, node, wake| Plan {
         steps,
@@ -328,18 +328,18 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         wake,
     };
     let waiting = |message, wake| next(vec![], Stage::Queued { message }, None, wake);
-    if claim::held(run, seen).is_none()
-        && let Some(plan) = without_node(run, seen, completed, now)
+    if claim::held(run, observed).is_none()
+        && let Some(plan) = without_node(run, observed, completed, now)
     {
         return plan;
     }
-    let (node, obstacle) = match claim::claim(run, seen, now) {
+    let (node, obstacle) = match claim::claim(run, observed, now) {
         claim::Claim::Held(node) => (node, None),
         claim::Claim::Interrupted { node, obstacle } => (node, Some(obstacle)),
         claim::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
             let stage = Stage::Queued { message };
-            let steps = claiming(seen, node.clone(), existing);
+            let steps = claiming(observed, node.clone(), existing);
             return next(steps, stage, Some(node), Wake::Now);
         }
         // The queue wakes a run whose turn has changed.
@@ -354,31 +354,31 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return waiting(message, wake);
         }
         claim::Claim::Unmatched { message } => {
-            return unmatched(run, seen, completed, &message, now);
+            return unmatched(run, observed, completed, &message, now);
         }
     };
-    let (steps, stage, wake) = on_node(run, seen, &node, obstacle, now);
+    let (steps, stage, wake) = on_node(run, observed, &node, obstacle, now);
     let plan = next(steps, stage, Some(node), wake);
-    occupied::without_starts(plan, seen, now)
+    occupied::without_starts(plan, observed, now)
 }
 
 /// What a run that holds no node does before it claims one. What has ended is recorded; whatever else
 /// is there took effect late, on a node that the run may not get back.
 fn without_node(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     completed: usize,
     now: Timestamp,
 ) -> Option<Plan> {
     let ((steps, stage, wake), node) =
-        if let Some((step, stage, node)) = trial::ended(run, seen, now) {
+        if let Some((step, stage, node)) = trial::ended(run, observed, now) {
             let recording = (vec![step], stage, Wake::Now);
-            let next = interruption::after_loss(seen, &node, recording, now);
+            let next = interruption::after_loss(observed, &node, recording, now);
             (next, Some(node))
         } else {
             let message = "removing what it has left on a node".to_owned();
             let stage = Stage::Queued { message };
-            ((remove_everything(seen), stage, Wake::Now), None)
+            ((remove_everything(observed), stage, Wake::Now), None)
         };
     (!steps.is_empty()).then_some(Plan {
         steps,
@@ -390,8 +390,8 @@ fn without_node(
 }
 
 /// A run that claims a node also removes the claims on deleted ones.
-fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<Step> {
-    let gone = seen.gone.iter().cloned();
+fn claiming(observed: &Observed, node: String, existing: Option<ObservedLease>) -> Vec<Step> {
+    let gone = observed.gone.iter().cloned();
     let forgets = gone.map(|lease| Step::ForgetNode { lease });
     let takes = Step::ClaimNode { node, existing };
     [takes].into_iter().chain(forgets).collect()
@@ -400,44 +400,44 @@ fn claiming(seen: &Observed, node: String, existing: Option<LeaseSeen>) -> Vec<S
 /// What to do on the node that the run holds.
 fn on_node(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     node: &str,
     obstacle: Option<Obstacle>,
     now: Timestamp,
 ) -> (Vec<Step>, Stage, Wake) {
-    if let Some(next) = overlap::next(seen, now) {
+    if let Some(next) = overlap::next(observed, now) {
         return next;
     }
-    let next = || trial::next(run, seen, now);
-    let (steps, stage, wake) = match (exclusion::next(run, seen), obstacle) {
+    let next = || trial::next(run, observed, now);
+    let (steps, stage, wake) = match (exclusion::next(run, observed), obstacle) {
         (Some(exclusion), _) => skipping(exclusion),
-        (None, None) => interruption::after_loss(seen, node, next(), now),
-        (None, Some(why)) => interruption::interrupted(run, seen, node, &why, next(), now),
+        (None, None) => interruption::after_loss(observed, node, next(), now),
+        (None, Some(why)) => interruption::interrupted(run, observed, node, &why, next(), now),
     };
-    (steps, with_left_out(stage, run, seen), wake)
+    (steps, with_left_out(stage, run, observed), wake)
 }
 
 /// No node meets the run's demands, or the one that it holds is gone.
 fn unmatched(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     completed: usize,
     message: &str,
     now: Timestamp,
 ) -> Plan {
-    let since = seen.unmatched_since.unwrap_or(now);
+    let since = observed.unmatched_since.unwrap_or(now);
     if now >= pods::later(since, UNMATCHED) {
-        return finishing(run, seen, completed, now);
+        return finishing(run, observed, completed, now);
     }
     Plan {
-        steps: releasing(run, seen, now),
+        steps: releasing(run, observed, now),
         stage: Stage::NoNode {
             message: format!("{message}; the run ends after {UNMATCHED:#} without one"),
         },
         node: None,
         completed,
         // Of a node that joins, the queue learns; it does not follow the one that the run holds.
-        wake: Wake::At(match seen.turn {
+        wake: Wake::At(match observed.turn {
             Some(_) => pods::later(since, UNMATCHED),
             None => pods::later(now, NODE_CHECK),
         }),
@@ -446,7 +446,7 @@ fn unmatched(
 
 /// The stage, with what is not measured because of what the scouts saw, and with whether anything is left to
 /// compare: both are known long before the report.
-fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
+fn with_left_out(stage: Stage, run: &ValidatedRun, observed: &Observed) -> Stage {
     let Stage::Measuring {
         trial,
         phase,
@@ -455,7 +455,7 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
     else {
         return stage;
     };
-    let words: Vec<String> = incomparable(run, seen)
+    let texts: Vec<String> = incomparable(run, observed)
         .iter()
         .filter(|found| found.variant != TWIN)
         .map(|found| {
@@ -463,8 +463,8 @@ fn with_left_out(stage: Stage, run: &ValidatedRun, seen: &Observed) -> Stage {
             format!("{} under {} ({reason})", found.variant, found.workload)
         })
         .collect();
-    let left_out = (!words.is_empty()).then(|| format!("not measured: {}", words.join(", ")));
-    let parts = [Some(message), left_out, comparable::obstacle(run, seen)];
+    let left_out = (!texts.is_empty()).then(|| format!("not measured: {}", texts.join(", ")));
+    let parts = [Some(message), left_out, comparable::obstacle(run, observed)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let message = parts.join("; ");
     Stage::Measuring {
@@ -484,10 +484,10 @@ fn skipping(exclusion: Exclusion) -> (Vec<Step>, Stage, Wake) {
     (vec![Step::RecordSkipped(exclusion)], stage, Wake::Now)
 }
 
-fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
-    let (steps, node) = (releasing(run, seen, now), claim::held(run, seen));
+fn suspended(run: &ValidatedRun, observed: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let (steps, node) = (releasing(run, observed, now), claim::held(run, observed));
     // Its node is released only after something has gone, and not everything that goes is noticed.
-    let is_at_rest = steps.is_empty() && node.is_none() && is_over(seen, now);
+    let is_at_rest = steps.is_empty() && node.is_none() && is_over(observed, now);
     Plan {
         steps,
         stage: Stage::Suspended,
@@ -503,33 +503,33 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 
 /// Removes the run's pods, and releases its node only when nothing of the run can put load on it any
 /// more.
-fn releasing(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Vec<Step> {
-    let mut steps = remove_everything(seen);
-    let node = claim::held(run, seen).filter(|_| at_rest(seen, now));
+fn releasing(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> Vec<Step> {
+    let mut steps = remove_everything(observed);
+    let node = claim::held(run, observed).filter(|_| at_rest(observed, now));
     steps.extend(node.map(|node| Step::ReleaseNode { node }));
     steps
 }
 
-fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
-    let held = claim::held(run, seen);
+fn finishing(run: &ValidatedRun, observed: &Observed, completed: usize, now: Timestamp) -> Plan {
+    let held = claim::held(run, observed);
     // The node goes before the report, which may fail again and again while others wait for it.
-    let mut steps = releasing(run, seen, now);
+    let mut steps = releasing(run, observed, now);
     let releases = steps
         .iter()
         .any(|step| matches!(step, Step::ReleaseNode { .. }));
-    if !seen.report {
+    if !observed.report {
         steps.push(Step::Summarise);
     }
-    let wake = match (steps.is_empty(), is_over(seen, now)) {
+    let wake = match (steps.is_empty(), is_over(observed, now)) {
         (true, true) => Wake::OnChange,
         (true, false) => Wake::At(pods::later(now, LEFT_CHECK)),
         (false, _) => Wake::Now,
     };
-    let gave_up = completed < run.planned(seen.blocks).len();
+    let gave_up = completed < run.planned(observed.blocks).len();
     let stage = match (wake == Wake::OnChange, gave_up) {
         (true, false) => Stage::Done,
         (false, false) => Stage::Summarising,
-        (is_over, true) => giving_up(claim::unmatched(seen), is_over),
+        (is_over, true) => giving_up(claim::unmatched(observed), is_over),
     };
     Plan {
         steps,
@@ -551,38 +551,45 @@ fn giving_up(message: String, is_over: bool) -> Stage {
 
 /// A run is done when nothing of it is left except its results and pods that somebody else holds: a
 /// finished run is never looked at again.
-fn is_over(seen: &Observed, now: Timestamp) -> bool {
-    has_no_probe(seen)
-        && seen.scaled().is_none()
-        && pods_of(seen).all(|pod| pods::stays(seen, pod, now))
+fn is_over(observed: &Observed, now: Timestamp) -> bool {
+    has_no_probe(observed)
+        && observed.scaled().is_none()
+        && pods_of(observed).all(|pod| pods::stays(observed, pod, now))
 }
 
-fn remove_everything(seen: &Observed) -> Vec<Step> {
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let upstreams = seen.upstreams.iter().filter(|pod| pod.deleting.is_none());
+fn remove_everything(observed: &Observed) -> Vec<Step> {
+    let subjects = observed.subjects.iter().chain(&observed.cold_subjects);
+    let upstreams = observed
+        .upstreams
+        .iter()
+        .filter(|pod| pod.deleting.is_none());
     let of_upstreams = upstreams.map(|pod| Step::RemoveUpstream {
         pod: pod.name.clone(),
         uid: pod.uid.clone(),
     });
-    let removals = overlap::removals(seen).chain(pods::removals(&seen.probes, subjects));
-    let scaled = scaled::scale_down(seen);
+    let removals = overlap::removals(observed).chain(pods::removals(&observed.probes, subjects));
+    let scaled = scaled::scale_down(observed);
     removals.chain(of_upstreams).chain(scaled).collect()
 }
 
 /// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
 /// pod.
-fn at_rest(seen: &Observed, now: Timestamp) -> bool {
-    has_no_probe(seen) && scaled::is_at_rest(seen, now) && !pods_of(seen).any(PodSeen::works)
+fn at_rest(observed: &Observed, now: Timestamp) -> bool {
+    has_no_probe(observed)
+        && scaled::is_at_rest(observed, now)
+        && !pods_of(observed).any(ObservedPod::works)
 }
 
-fn has_no_probe(seen: &Observed) -> bool {
-    seen.probes.is_empty() && seen.late.is_empty()
+fn has_no_probe(observed: &Observed) -> bool {
+    observed.probes.is_empty() && observed.late.is_empty()
 }
 
 /// The run's pods, except those of probes. What an object's owner has taken back is no pod of the run, and may
 /// stay for ever.
-fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
-    let made = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = made.chain(scaled::subjects(seen));
-    subjects.map(|subject| &subject.pod).chain(&seen.upstreams)
+fn pods_of(observed: &Observed) -> impl Iterator<Item = &ObservedPod> {
+    let made = observed.subjects.iter().chain(&observed.cold_subjects);
+    let subjects = made.chain(scaled::subjects(observed));
+    subjects
+        .map(|subject| &subject.pod)
+        .chain(&observed.upstreams)
 }

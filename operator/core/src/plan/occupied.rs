@@ -11,8 +11,8 @@ use crate::plan::pods::later;
 use crate::plan::{OCCUPANT_CHECK, Plan, Stage, Step, Wake};
 
 /// What other runs have on `node`.
-pub(super) fn on<'a>(seen: &'a Observed, node: &'a str) -> impl Iterator<Item = &'a Occupant> {
-    let all = seen.occupants.iter();
+pub(super) fn on<'a>(observed: &'a Observed, node: &'a str) -> impl Iterator<Item = &'a Occupant> {
+    let all = observed.occupants.iter();
     all.filter(move |occupant| occupant.node == node)
 }
 
@@ -35,9 +35,9 @@ pub(super) fn wait(node: &str, occupants: &[Occupant]) -> (Vec<Step>, String) {
 
 /// The `plan` of a run that holds its node, without what would start while something of another run
 /// is there.
-pub(super) fn without_starts(mut plan: Plan, seen: &Observed, now: Timestamp) -> Plan {
+pub(super) fn without_starts(mut plan: Plan, observed: &Observed, now: Timestamp) -> Plan {
     let node = plan.node.clone().unwrap_or_default();
-    let occupants: Vec<Occupant> = on(seen, &node).cloned().collect();
+    let occupants: Vec<Occupant> = on(observed, &node).cloned().collect();
     if occupants.is_empty() || !plan.steps.iter().any(Step::starts) {
         return plan;
     }

@@ -5,12 +5,12 @@
 
 use jiff::Timestamp;
 
-use crate::observed::{LateProbe, LeaseSeen, Observed};
+use crate::observed::{LateProbe, Observed, ObservedLease};
 use crate::plan::{LEFT_CHECK, Stage, Step, Wake, pods, remove_everything};
 
 /// Whether the run with this uid removes the `late` probe: one on the node that it holds, or its own on
 /// a node that nobody holds.
-pub fn is_to_remove(late: &LateProbe, run_uid: &str, leases: &[LeaseSeen]) -> bool {
+pub fn is_to_remove(late: &LateProbe, run_uid: &str, leases: &[ObservedLease]) -> bool {
     let mut claims = leases.iter().filter(|lease| lease.node == late.node);
     let holder = claims.find_map(|lease| lease.holder.as_deref());
     holder.unwrap_or(&late.run_uid) == run_uid
@@ -18,20 +18,20 @@ pub fn is_to_remove(late: &LateProbe, run_uid: &str, leases: &[LeaseSeen]) -> bo
 
 /// What comes first on the node that the run holds, if a late probe is there. Nothing starts before it is
 /// gone.
-pub(super) fn next(seen: &Observed, now: Timestamp) -> Option<(Vec<Step>, Stage, Wake)> {
-    let late = seen.late.first()?;
+pub(super) fn next(observed: &Observed, now: Timestamp) -> Option<(Vec<Step>, Stage, Wake)> {
+    let late = observed.late.first()?;
     let message = format!(
         "waiting until Job {} is gone, which an operator launched that another one had replaced; the \
          trial is measured again",
         late.job
     );
     let wake = Wake::At(pods::later(now, LEFT_CHECK));
-    Some((remove_everything(seen), Stage::Queued { message }, wake))
+    Some((remove_everything(observed), Stage::Queued { message }, wake))
 }
 
 /// Removes what is not being deleted yet.
-pub(super) fn removals(seen: &Observed) -> impl Iterator<Item = Step> {
-    let left = seen.late.iter().filter(|late| !late.deleting);
+pub(super) fn removals(observed: &Observed) -> impl Iterator<Item = Step> {
+    let left = observed.late.iter().filter(|late| !late.deleting);
     left.map(|late| Step::RemoveProbe {
         job: late.job.clone(),
         uid: late.uid.clone(),

@@ -37,23 +37,23 @@ pub struct Remaining {
 }
 
 /// The time left of a run.
-pub fn remaining(run: &ValidatedRun, seen: &Observed) -> Remaining {
-    let pace = Pace::new(&taken(run, seen));
+pub fn remaining(run: &ValidatedRun, observed: &Observed) -> Remaining {
+    let pace = Pace::new(&taken(run, observed));
     let seconds = |trials: &[TrialId]| -> u64 {
         let left = trials
             .iter()
-            .filter(|trial| !seen.records.contains_key(trial));
+            .filter(|trial| !observed.records.contains_key(trial));
         left.map(|trial| pace.seconds(run, trial)).sum()
     };
     Remaining {
-        least: seconds(run.planned(seen.blocks)),
+        least: seconds(run.planned(observed.blocks)),
         most: seconds(&run.order),
     }
 }
 
 /// Why a run takes longer than planned; `None` while it does not.
-pub fn delay(run: &ValidatedRun, seen: &Observed) -> Option<String> {
-    let taken = taken(run, seen);
+pub fn delay(run: &ValidatedRun, observed: &Observed) -> Option<String> {
+    let taken = taken(run, observed);
     let (seconds, expected) = totals(&taken);
     let late = seconds.saturating_sub(expected);
     if late < LATE_SECONDS || (late as f64) < LATE_SHARE * expected as f64 {
@@ -108,14 +108,14 @@ impl Taken<'_> {
 
 /// The trials that were tried, by the time of their records. The first record has none before it, and
 /// skipped trials took no time.
-fn taken<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<Taken<'a>> {
-    let mut noted: Vec<(&TrialId, &Noted)> = seen.noted.iter().collect();
+fn taken<'a>(run: &ValidatedRun, observed: &'a Observed) -> Vec<Taken<'a>> {
+    let mut noted: Vec<(&TrialId, &Noted)> = observed.noted.iter().collect();
     noted.sort_by_key(|(_, noted)| noted.recorded_at_seconds);
     let tried = |pair: &[(&'a TrialId, &Noted)]| {
         let [(_, before), (trial, noted)] = pair else {
             return None;
         };
-        let ended = seen.records.get(*trial)?;
+        let ended = observed.records.get(*trial)?;
         let expected = expected_trial_seconds(run, trial);
         let before = before.recorded_at_seconds;
         let seconds = noted.recorded_at_seconds.checked_sub(before)?;

@@ -6,7 +6,7 @@ use wasmbench_model::waiting::{self, Hopeless, no_image};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::observed::{ObservedProbe, ObservedSubject, PodState, Waiting};
 use crate::plan::Wake;
 use crate::plan::next::Next;
 use crate::plan::pods::{because, fail, since};
@@ -64,7 +64,7 @@ pub(super) fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
 /// What happens to a subject that does not run yet, until it no longer may.
 pub(super) fn until_deadline(
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: &ObservedSubject,
     deadline: Timestamp,
     now: Timestamp,
 ) -> Next {
@@ -90,8 +90,8 @@ pub(super) fn until_deadline(
 /// What happens to a probe that has not ended.
 pub(super) fn probe_running(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
     now: Timestamp,
 ) -> Next {
     let measuring = Next::measuring(trial, Wake::OnChange);
@@ -136,8 +136,8 @@ pub(super) fn probe_running(
 /// The probe's Job has no pod yet.
 fn without_pod(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
     now: Timestamp,
 ) -> Next {
     let deadline = since(probe.created, PROBE_POD);

@@ -9,7 +9,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::observed::{
-    JobEnd, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting,
+    JobEnd, Observed, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject, PodState, Waiting,
 };
 use crate::plan::next::Next;
 use crate::plan::{Step, Wake, altered_pod};
@@ -25,8 +25,8 @@ pub(super) const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 /// Whether a pod was deleted and has ended, but has not gone for too long. That its node was not
 /// ready does not count.
-pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
-    let back = node_of(seen, pod).and_then(|node| node.ready_changed);
+pub(super) fn stays(observed: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
+    let back = node_of(observed, pod).and_then(|node| node.ready_changed);
     let since = pod
         .deleting
         .map(|since| back.map_or(since, |back| back.max(since)));
@@ -34,24 +34,24 @@ pub(super) fn stays(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
 }
 
 /// Whether somebody keeps such a pod. While its node is not ready, nobody can remove it.
-pub(super) fn is_kept(seen: &Observed, pod: &PodSeen, now: Timestamp) -> bool {
-    node_of(seen, pod).is_none_or(|node| node.ready) && stays(seen, pod, now)
+pub(super) fn is_kept(observed: &Observed, pod: &ObservedPod, now: Timestamp) -> bool {
+    node_of(observed, pod).is_none_or(|node| node.ready) && stays(observed, pod, now)
 }
 
-fn node_of<'a>(seen: &'a Observed, pod: &PodSeen) -> Option<&'a NodeSeen> {
-    let mut nodes = seen.nodes.iter();
+fn node_of<'a>(observed: &'a Observed, pod: &ObservedPod) -> Option<&'a ObservedNode> {
+    let mut nodes = observed.nodes.iter();
     nodes.find(|node| pod.node.as_ref() == Some(&node.name))
 }
 
 /// A pod with the trial's name exists and must go.
 pub(super) fn on_its_way_out(
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: &ObservedSubject,
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    if is_kept(seen, &subject.pod, now) {
+    if is_kept(observed, &subject.pod, now) {
         return stayed(trial, subject, Some(subject));
     }
     let message = format!("waiting for an earlier pod of {trial} to go");
@@ -60,13 +60,20 @@ pub(super) fn on_its_way_out(
 }
 
 /// The subject of `trial`.
-pub(super) fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
-    let mut subjects = seen.subjects.iter().chain(&seen.scaled_subjects);
+pub(super) fn subject_of<'a>(
+    observed: &'a Observed,
+    trial: &TrialId,
+) -> Option<&'a ObservedSubject> {
+    let mut subjects = observed.subjects.iter().chain(&observed.scaled_subjects);
     subjects.find(|subject| subject.trial == *trial)
 }
 
 /// A `pod` in the way of `trial` has ended but does not go away.
-pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&SubjectSeen>) -> Next {
+pub(super) fn stayed(
+    trial: &TrialId,
+    pod: &ObservedSubject,
+    subject: Option<&ObservedSubject>,
+) -> Next {
     let message = format!(
         "pod {} was deleted, has ended, and stays: see its metadata.finalizers, and remove what holds it",
         pod.pod.name
@@ -76,22 +83,22 @@ pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&Subjec
 }
 
 /// Whether pods of other trials are still working: even while terminating, they use the CPU.
-pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
-    let made = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = made.chain(&seen.scaled_subjects);
+pub(super) fn others_work(observed: &Observed, trial: &TrialId) -> bool {
+    let made = observed.subjects.iter().chain(&observed.cold_subjects);
+    let subjects = made.chain(&observed.scaled_subjects);
     let others = subjects.filter(|other| other.trial != *trial);
-    let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-    others.map(|other| &other.pod).any(PodSeen::works)
+    let probes = observed.probes.iter().filter(|other| other.trial != *trial);
+    others.map(|other| &other.pod).any(ObservedPod::works)
         || probes
             .filter_map(|other| other.pod.as_ref())
-            .any(PodSeen::works)
+            .any(ObservedPod::works)
 }
 
 /// Removes what is not being deleted yet. Probes go first: a probe without its subject would report
 /// errors that we caused.
 pub(super) fn removals<'a>(
-    probes: impl IntoIterator<Item = &'a ProbeSeen>,
-    subjects: impl IntoIterator<Item = &'a SubjectSeen>,
+    probes: impl IntoIterator<Item = &'a ObservedProbe>,
+    subjects: impl IntoIterator<Item = &'a ObservedSubject>,
 ) -> Vec<Step> {
     let of_probes = probes
         .into_iter()
@@ -108,7 +115,7 @@ pub(super) fn removals<'a>(
 }
 
 /// Why a probe is not believed, whether it still measures or has ended.
-pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
+pub(super) fn altered_probe(probe: &ObservedProbe) -> Option<Failure> {
     let pod = probe.pod.as_ref()?;
     altered_pod::altered(pod, FailureReason::ProbeAltered)
 }
@@ -116,8 +123,8 @@ pub(super) fn altered_probe(probe: &ProbeSeen) -> Option<Failure> {
 /// What follows from a probe that has ended: a record.
 pub(super) fn ended_probe(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
 ) -> Option<Next> {
     let stopped = matches!(&probe.end, Some(JobEnd::Failed(reason)) if reason == DEADLINE);
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
@@ -149,7 +156,7 @@ pub(super) fn probe_on_its_way_out(trial: &TrialId, now: Timestamp) -> Next {
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at
 /// its deadline has an exit code too, but not 0.
-fn printed(pod: &PodSeen, stopped: bool) -> bool {
+fn printed(pod: &ObservedPod, stopped: bool) -> bool {
     matches!(
         &pod.state,
         PodState::Ended { exit_code: Some(code), reason, .. }
@@ -157,7 +164,7 @@ fn printed(pod: &PodSeen, stopped: bool) -> bool {
     )
 }
 
-pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
+pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&ObservedSubject>) -> Next {
     let reason = failure.reason.clone();
     let step = Step::RecordFailure {
         trial: trial.clone(),

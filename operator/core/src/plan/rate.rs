@@ -12,8 +12,8 @@ use crate::validate::{ValidatedRun, too_long};
 /// The rates of `trial`, in requests per second and in the order in which they are requested: the
 /// rungs of a ladder, or a single rate. Empty for a trial of another sweep, and where they follow from
 /// a peak that is not known.
-pub fn requested_rps(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Vec<f64> {
-    let peak = || peak(run, seen, &trial.cell.workload).ok();
+pub fn requested_rps(run: &ValidatedRun, observed: &Observed, trial: &TrialId) -> Vec<f64> {
+    let peak = || peak(run, observed, &trial.cell.workload).ok();
     if trial.cell.point == Point::Capacity {
         let rungs = stated_rungs(run).or_else(|| Some(ladder::around(peak()?)));
         return rungs.unwrap_or_default();
@@ -34,13 +34,13 @@ pub fn stated_rungs(run: &ValidatedRun) -> Option<Vec<f64>> {
 
 /// The workloads under which the rates follow from a peak that will not be known any more, or is too low,
 /// and why.
-pub fn without_peak<'a>(run: &'a ValidatedRun, seen: &Observed) -> Vec<(&'a str, Failure)> {
-    if !is_scouted(run, seen) {
+pub fn without_peak<'a>(run: &'a ValidatedRun, observed: &Observed) -> Vec<(&'a str, Failure)> {
+    if !is_scouted(run, observed) {
         return vec![];
     }
     let workloads = run.spec.workloads.iter();
     let found = workloads.filter_map(|workload| {
-        let (reason, why) = match peak(run, seen, &workload.name) {
+        let (reason, why) = match peak(run, observed, &workload.name) {
             Ok(peak) => {
                 let why = too_low(run, peak)?;
                 (FailureReason::PeakTooLow, format!("is too low: {why}"))
@@ -66,16 +66,16 @@ fn too_low(run: &ValidatedRun, peak_rps: f64) -> Option<String> {
 }
 
 /// Whether the baseline has been looked at, or never will be.
-fn is_scouted(run: &ValidatedRun, seen: &Observed) -> bool {
+fn is_scouted(run: &ValidatedRun, observed: &Observed) -> bool {
     let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
     scouts
         .find(|scout| scout.cell.variant == run.baseline)
-        .is_none_or(|scout| seen.records.contains_key(scout))
+        .is_none_or(|scout| observed.records.contains_key(scout))
 }
 
 /// The baseline's peak under `workload`, in correct answers per second, or why it is not known.
-fn peak(run: &ValidatedRun, seen: &Observed, workload: &str) -> Result<f64, String> {
-    let mut scouted = seen.scouted.get(&run.baseline).into_iter().flatten();
+fn peak(run: &ValidatedRun, observed: &Observed, workload: &str) -> Result<f64, String> {
+    let mut scouted = observed.scouted.get(&run.baseline).into_iter().flatten();
     let Some(found) = scouted.find(|one| one.workload == workload) else {
         return Err("its scout saw nothing of it (see the record of the scout)".to_owned());
     };

@@ -7,12 +7,12 @@ use wasmbench_api::status::TrialPhase;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, SubjectSeen};
+use crate::observed::{Observed, ObservedSubject};
 use crate::plan::next::Next;
 use crate::plan::pod_start::ready_timeout;
 use crate::plan::pods::{fail, later};
 use crate::plan::{Step, Wake};
-use crate::scale::{Return, Target, TargetSeen};
+use crate::scale::{ObservedTarget, Return, Target};
 use crate::validate::ValidatedRun;
 
 /// How often to look while such an object is on its way up or down.
@@ -29,22 +29,26 @@ pub(super) fn check(now: Timestamp) -> Wake {
 }
 
 /// Whether the run has nothing to bring back: no object, or one of which nothing is left.
-pub(super) fn is_at_rest(seen: &Observed, now: Timestamp) -> bool {
-    let noted = seen.scaled();
+pub(super) fn is_at_rest(observed: &Observed, now: Timestamp) -> bool {
+    let noted = observed.scaled();
     noted.is_none_or(|(scaled, found)| found.to_return(scaled, now) == Return::Forget)
 }
 
 /// The pods of the noted object, unless its owner has taken it back.
-pub(super) fn subjects(seen: &Observed) -> &[SubjectSeen] {
-    let noted = seen.scaled();
+pub(super) fn subjects(observed: &Observed) -> &[ObservedSubject] {
+    let noted = observed.scaled();
     let is_runs = noted.is_some_and(|(scaled, found)| found.taken_back(scaled).is_none());
-    if is_runs { &seen.scaled_subjects } else { &[] }
+    if is_runs {
+        &observed.scaled_subjects
+    } else {
+        &[]
+    }
 }
 
 /// What brings the noted object back, unless that only has to be waited for. The note itself goes with
 /// the claim, or before the next trial.
-pub(super) fn scale_down(seen: &Observed) -> Option<Step> {
-    let (scaled, found) = seen.scaled()?;
+pub(super) fn scale_down(observed: &Observed) -> Option<Step> {
+    let (scaled, found) = observed.scaled()?;
     found.is_up(scaled).then(|| Step::ScaleDown {
         target: Box::new(scaled.target.clone()),
         resource_version: found.resource_version,
@@ -53,8 +57,8 @@ pub(super) fn scale_down(seen: &Observed) -> Option<Step> {
 
 /// What comes before anything else of `trial`: an object of an earlier one goes back to 0, and one
 /// that its owner has taken back in this trial ends it.
-pub(super) fn before(seen: &Observed, trial: &TrialId, now: Timestamp) -> Option<Next> {
-    let (scaled, found) = seen.scaled()?;
+pub(super) fn before(observed: &Observed, trial: &TrialId, now: Timestamp) -> Option<Next> {
+    let (scaled, found) = observed.scaled()?;
     if scaled.trial == *trial {
         let why = found.taken_back(scaled)?;
         let message = format!(
@@ -62,12 +66,12 @@ pub(super) fn before(seen: &Observed, trial: &TrialId, now: Timestamp) -> Option
              create a new run"
         );
         let failure = Failure::new(FailureReason::TakenBack, message);
-        return Some(fail(trial, failure, subject(seen)));
+        return Some(fail(trial, failure, subject(observed)));
     }
     let message = format!("waiting until {} is back at 0 replicas", scaled.target);
     let waiting = Next::waiting(message, check(now));
     Some(match found.to_return(scaled, now) {
-        Return::ScaleDown => waiting.by(scale_down(seen)?),
+        Return::ScaleDown => waiting.by(scale_down(observed)?),
         Return::Wait => waiting,
         Return::Forget => waiting.by(Step::ForgetTarget),
     })
@@ -76,13 +80,13 @@ pub(super) fn before(seen: &Observed, trial: &TrialId, now: Timestamp) -> Option
 /// What to do while `trial` has neither a pod nor a probe.
 pub(super) fn without_pod(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
     target: &Target,
     now: Timestamp,
 ) -> Next {
-    let found = seen.targets.get(target).cloned().unwrap_or_default();
-    if let Some((scaled, _)) = seen.scaled()
+    let found = observed.targets.get(target).cloned().unwrap_or_default();
+    if let Some((scaled, _)) = observed.scaled()
         && found.replicas > 0
         && now >= later(scaled.since, ready_timeout(run))
     {
@@ -102,7 +106,7 @@ pub(super) fn without_pod(
 fn on_its_way(
     trial: &TrialId,
     target: &Target,
-    found: &TargetSeen,
+    found: &ObservedTarget,
     now: Timestamp,
 ) -> Option<Next> {
     if found.replicas > 0 {
@@ -133,20 +137,20 @@ fn too_late(trial: &TrialId, target: &Target) -> Next {
 /// left of it.
 pub(super) fn before_probe(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
     target: &Target,
     now: Timestamp,
 ) -> Option<Next> {
-    let found = seen.targets.get(target).cloned().unwrap_or_default();
+    let found = observed.targets.get(target).cloned().unwrap_or_default();
     let preparing = Next::preparing(trial, check(now));
-    if let Some(step) = scale_down(seen) {
+    if let Some(step) = scale_down(observed) {
         return Some(preparing.by(step));
     }
     if let Some(next) = on_its_way(trial, target, &found, now) {
         return Some(next);
     }
-    if seen.scaled().is_some() {
+    if observed.scaled().is_some() {
         return None;
     }
     let sweep = run.spec.sweeps.density.as_ref();
@@ -174,6 +178,6 @@ pub(super) fn looked_at(next: Next, now: Timestamp) -> Next {
     }
 }
 
-fn subject(seen: &Observed) -> Option<&SubjectSeen> {
-    seen.scaled_subjects.first()
+fn subject(observed: &Observed) -> Option<&ObservedSubject> {
+    observed.scaled_subjects.first()
 }

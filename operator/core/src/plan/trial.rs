@@ -6,7 +6,7 @@ use wasmbench_api::status::TrialPhase;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
-use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen};
+use crate::observed::{Observed, ObservedProbe, ObservedSubject, PodState};
 use crate::outcome::crash_of;
 use crate::plan::next::Next;
 use crate::plan::pod_start::{
@@ -20,14 +20,14 @@ use crate::plan::{Stage, Step, Wake, again, altered_pod, cold_start, scaled, ups
 use crate::validate::ValidatedRun;
 
 /// What to do for the first trial without a record.
-pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
-    let Some(trial) = without_record(run, seen) else {
+pub fn next(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
+    let Some(trial) = without_record(run, observed) else {
         return (vec![], Stage::Summarising, Wake::Now);
     };
-    let mut steps = leftovers(seen, trial);
-    let next = scaled::before(seen, trial, now)
-        .or_else(|| upstream::next(run, seen, trial, now))
-        .unwrap_or_else(|| current(run, seen, trial, now));
+    let mut steps = leftovers(observed, trial);
+    let next = scaled::before(observed, trial, now)
+        .or_else(|| upstream::next(run, observed, trial, now))
+        .unwrap_or_else(|| current(run, observed, trial, now));
     let wake = next.wake;
     let stage = stage(trial, next.phase, next.message);
     steps.extend(next.step);
@@ -36,13 +36,17 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
 
 /// The record of the next trial, if what it needs has ended, and the node of that. A run that gave
 /// its node away while its records found no room has kept this.
-pub fn ended(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Option<(Step, Stage, String)> {
-    let trial = without_record(run, seen)?;
-    let (probe, _) = again::probes(seen, trial);
-    let subject = subject_of(seen, trial).map(|subject| &subject.pod);
+pub fn ended(
+    run: &ValidatedRun,
+    observed: &Observed,
+    now: Timestamp,
+) -> Option<(Step, Stage, String)> {
+    let trial = without_record(run, observed)?;
+    let (probe, _) = again::probes(observed, trial);
+    let subject = subject_of(observed, trial).map(|subject| &subject.pod);
     let pod = probe.and_then(|probe| probe.pod.as_ref()).or(subject);
     let node = pod.filter(|pod| !pod.works())?.node.clone()?;
-    let next = current(run, seen, trial, now);
+    let next = current(run, observed, trial, now);
     let stage = stage(trial, next.phase, next.message);
     Some((next.step.filter(Step::records)?, stage, node))
 }
@@ -56,36 +60,40 @@ fn stage(trial: &TrialId, phase: TrialPhase, message: String) -> Stage {
     }
 }
 
-fn without_record<'a>(run: &'a ValidatedRun, seen: &Observed) -> Option<&'a TrialId> {
-    let mut planned = run.planned(seen.blocks).iter();
-    planned.find(|trial| !seen.records.contains_key(trial))
+fn without_record<'a>(run: &'a ValidatedRun, observed: &Observed) -> Option<&'a TrialId> {
+    let mut planned = run.planned(observed.blocks).iter();
+    planned.find(|trial| !observed.records.contains_key(trial))
 }
 
 /// Removes objects of trials that have their record, and objects of no trial.
-fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
-    let probes = seen.probes.iter().filter(|probe| probe.trial != *current);
-    let subjects = seen
+fn leftovers(observed: &Observed, current: &TrialId) -> Vec<Step> {
+    let probes = observed
+        .probes
+        .iter()
+        .filter(|probe| probe.trial != *current);
+    let subjects = observed
         .subjects
         .iter()
         .filter(|subject| subject.trial != *current)
-        .chain(cold_start::leftovers(seen, current));
+        .chain(cold_start::leftovers(observed, current));
     removals(probes, subjects)
 }
 
-fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let (probe, lost) = again::probes(seen, trial);
+fn current(run: &ValidatedRun, observed: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let (probe, lost) = again::probes(observed, trial);
     if probe.is_none()
-        && let Some(next) = again::before(seen, trial, &lost, now)
+        && let Some(next) = again::before(observed, trial, &lost, now)
     {
         return next;
     }
     let again = !lost.is_empty();
     if trial.cell.point.probe_creates_pods() {
         let target = scaled::target_of(run, trial).filter(|_| probe.is_none());
-        let before = target.and_then(|target| scaled::before_probe(run, seen, trial, target, now));
-        return before.unwrap_or_else(|| cold_start::current(seen, trial, probe, again, now));
+        let before =
+            target.and_then(|target| scaled::before_probe(run, observed, trial, target, now));
+        return before.unwrap_or_else(|| cold_start::current(observed, trial, probe, again, now));
     }
-    let next = with_subject(run, seen, trial, probe, again, now);
+    let next = with_subject(run, observed, trial, probe, again, now);
     match scaled::target_of(run, trial) {
         Some(_) => scaled::looked_at(next, now),
         None => next,
@@ -95,24 +103,24 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
 /// The same for a trial whose subject the operator has made.
 fn with_subject(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
-    probe: Option<&ProbeSeen>,
+    probe: Option<&ObservedProbe>,
     again: bool,
     now: Timestamp,
 ) -> Next {
-    match (subject_of(seen, trial), probe) {
+    match (subject_of(observed, trial), probe) {
         (None, None) => {
             if let Some(target) = scaled::target_of(run, trial) {
-                return scaled::without_pod(run, seen, trial, target, now);
+                return scaled::without_pod(run, observed, trial, target, now);
             }
             let wake = Wake::At(later(now, ready_timeout(run)));
             Next::preparing(trial, wake).by(Step::DeploySubject(trial.clone()))
         }
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) => match subject.pod.deleting {
-            Some(since) => on_its_way_out(seen, trial, subject, since, now),
-            None => before_probe(run, seen, trial, subject, again, now),
+            Some(since) => on_its_way_out(observed, trial, subject, since, now),
+            None => before_probe(run, observed, trial, subject, again, now),
         },
     }
 }
@@ -120,9 +128,9 @@ fn with_subject(
 /// The subject exists and nothing measures it yet.
 fn before_probe(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: &ObservedSubject,
     again: bool,
     now: Timestamp,
 ) -> Next {
@@ -133,8 +141,8 @@ fn before_probe(
     }
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
-        (PodState::Running, Some(_)) if others_work(seen, trial) => {
-            Next::preparing(trial, cold_start::wake(seen, now))
+        (PodState::Running, Some(_)) if others_work(observed, trial) => {
+            Next::preparing(trial, cold_start::wake(observed, now))
         }
         (PodState::Running, Some(address)) => {
             let step = Step::LaunchProbe {
@@ -159,8 +167,8 @@ fn before_probe(
 /// A probe exists: what it reports counts, as long as it can still report.
 fn under_probe(
     trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
+    subject: Option<&ObservedSubject>,
+    probe: &ObservedProbe,
     now: Timestamp,
 ) -> Next {
     if probe.deleting {
@@ -181,7 +189,7 @@ fn under_probe(
 }
 
 /// Why the pod that a probe was created for is no longer there.
-fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
+fn gone(subject: Option<&ObservedSubject>, uid: &str) -> Option<Failure> {
     let lost = |message| Some(Failure::new(FailureReason::SubjectLost, message));
     let Some(subject) = subject else {
         return lost("the pod under test was deleted or evicted while it was measured");

@@ -6,7 +6,7 @@ use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::build::names;
-use crate::observed::{Observed, PodSeen, PodState};
+use crate::observed::{Observed, ObservedPod, PodState};
 use crate::plan::next::Next;
 use crate::plan::pods::{POD_GOES, because, fail, later, since, subject_of};
 use crate::plan::{Step, Wake, again, altered_pod};
@@ -21,45 +21,46 @@ const RESTARTS: usize = 2;
 /// on its way out.
 pub(super) fn next(
     run: &ValidatedRun,
-    seen: &Observed,
+    observed: &Observed,
     trial: &TrialId,
     now: Timestamp,
 ) -> Option<Next> {
-    let (probe, _) = again::probes(seen, trial);
+    let (probe, _) = again::probes(observed, trial);
     if !run.has_upstream(trial) || probe.is_some_and(|probe| probe.deleting) {
         return None;
     }
-    match seen.upstream() {
-        None if probe.is_some() => Some(lost(seen, trial)),
-        None => Some(missing(run, seen, trial, now)),
-        Some(pod) => pending(seen, trial, pod, now),
+    match observed.upstream() {
+        None if probe.is_some() => Some(lost(observed, trial)),
+        None => Some(missing(run, observed, trial, now)),
+        Some(pod) => pending(observed, trial, pod, now),
     }
 }
 
 /// A probe is given the address of one that runs: what it uses is gone once another is on its way.
-fn lost(seen: &Observed, trial: &TrialId) -> Next {
+fn lost(observed: &Observed, trial: &TrialId) -> Next {
     let message = "the echo server ended while the trial used it: see its pod's log";
     let failure = Failure::new(FailureReason::UpstreamLost, message);
-    fail(trial, failure, subject_of(seen, trial))
+    fail(trial, failure, subject_of(observed, trial))
 }
 
-fn unavailable(seen: &Observed, trial: &TrialId, message: impl Into<String>) -> Next {
+fn unavailable(observed: &Observed, trial: &TrialId, message: impl Into<String>) -> Next {
     let failure = Failure::new(FailureReason::UpstreamUnavailable, message);
-    fail(trial, failure, subject_of(seen, trial))
+    fail(trial, failure, subject_of(observed, trial))
 }
 
 /// No echo server works.
-fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
-    let ended = seen.upstreams.len();
+fn missing(run: &ValidatedRun, observed: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let ended = observed.upstreams.len();
     if ended > RESTARTS {
         let message = format!(
             "the echo server ended {ended} times: see the logs of its pods, and the upstream image \
              in the chart"
         );
-        return unavailable(seen, trial, message);
+        return unavailable(observed, trial, message);
     }
     // A subject is given the address when it is created.
-    if let Some(subject) = subject_of(seen, trial).filter(|subject| subject.pod.deleting.is_none())
+    if let Some(subject) =
+        subject_of(observed, trial).filter(|subject| subject.pod.deleting.is_none())
     {
         let step = Step::remove_subject(&subject.pod);
         let message = format!("removing a pod of {trial} that uses an earlier echo server");
@@ -67,7 +68,7 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     }
     let is_taken = |restarts: &usize| {
         let name = names::upstream(run, *restarts);
-        seen.upstreams.iter().any(|pod| pod.name == name)
+        observed.upstreams.iter().any(|pod| pod.name == name)
     };
     let step = Step::StartUpstream {
         trial: trial.clone(),
@@ -78,9 +79,14 @@ fn missing(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
 }
 
 /// What is in the way of using this echo server.
-fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> Option<Next> {
+fn pending(
+    observed: &Observed,
+    trial: &TrialId,
+    pod: &ObservedPod,
+    now: Timestamp,
+) -> Option<Next> {
     if let Some(failure) = altered_pod::altered(pod, FailureReason::UpstreamUnavailable) {
-        return Some(fail(trial, failure, subject_of(seen, trial)));
+        return Some(fail(trial, failure, subject_of(observed, trial)));
     }
     let waiting = |until| {
         Some(Next::waiting(
@@ -94,7 +100,7 @@ fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> O
     let deadline = since(pod.created, START);
     match &pod.state {
         PodState::Running if pod.ip.is_some() => None,
-        _ if again::probes(seen, trial).0.is_some() => Some(lost(seen, trial)),
+        _ if again::probes(observed, trial).0.is_some() => Some(lost(observed, trial)),
         _ if now < deadline => waiting(deadline),
         state @ (PodState::Pending(_) | PodState::Running | PodState::Ended { .. }) => {
             let message = format!(
@@ -102,7 +108,7 @@ fn pending(seen: &Observed, trial: &TrialId, pod: &PodSeen, now: Timestamp) -> O
                  chart",
                 because(state)
             );
-            Some(unavailable(seen, trial, message))
+            Some(unavailable(observed, trial, message))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::CHOICE;
 use crate::fit::{meets, obstacles, takes, unmatched};
-use crate::observed::{Demands, NodeSeen, RunSeen};
+use crate::observed::{Demands, ObservedNode, ObservedRun};
 
 /// When a run starts. Nodes are places in the list of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Start {
 
 /// The nodes, each with what has been planned on it so far.
 pub struct Forecast<'a> {
-    nodes: Vec<&'a NodeSeen>,
+    nodes: Vec<&'a ObservedNode>,
     /// In how many seconds each is free; 0 is now.
     free_in: Vec<u64>,
     groups: Vec<Group>,
@@ -58,7 +58,7 @@ struct Group {
 
 impl<'a> Forecast<'a> {
     /// A forecast for `nodes`, each of which is free in so many seconds.
-    pub fn new(nodes: Vec<&'a NodeSeen>, free_in: Vec<u64>) -> Self {
+    pub fn new(nodes: Vec<&'a ObservedNode>, free_in: Vec<u64>) -> Self {
         Self {
             nodes,
             free_in,
@@ -69,7 +69,7 @@ impl<'a> Forecast<'a> {
 
     /// Plans the next run of the queue: its place among the runs that could use the same nodes, and its
     /// start.
-    pub fn place(&mut self, run: &'a RunSeen) -> (u32, Start) {
+    pub fn place(&mut self, run: &'a ObservedRun) -> (u32, Start) {
         let group = self.group_of(&run.demands);
         let place = 1 + self.before(group);
         self.groups[group].placed += 1;
@@ -162,12 +162,12 @@ impl<'a> Forecast<'a> {
 
     fn new_group(&self, demands: &Demands) -> Group {
         let all = self.nodes.iter().copied().enumerate();
-        let matching: Vec<(usize, &NodeSeen)> =
+        let matching: Vec<(usize, &ObservedNode)> =
             all.filter(|(_, node)| meets(demands, node)).collect();
         let bits = self.bits(matching.iter().map(|(at, _)| *at));
         let ready = matching.iter().filter(|(_, node)| takes(demands, node));
         let ready: Vec<usize> = ready.map(|(at, _)| *at).collect();
-        let found: Vec<&NodeSeen> = matching.iter().map(|(_, node)| *node).collect();
+        let found: Vec<&ObservedNode> = matching.iter().map(|(_, node)| *node).collect();
         let reason = match (found.is_empty(), ready.is_empty()) {
             (true, _) => Some(unmatched(demands, &self.nodes)),
             (false, true) => Some(obstacles(demands, &found)),
@@ -213,23 +213,23 @@ mod tests {
     use super::*;
     use crate::observed::{LabelDemand, Standing};
 
-    fn node(name: &str, class: &str) -> NodeSeen {
-        NodeSeen {
+    fn node(name: &str, class: &str) -> ObservedNode {
+        ObservedNode {
             name: name.into(),
             labels: [("class".to_owned(), class.to_owned())].into(),
             ready: true,
-            ..NodeSeen::default()
+            ..ObservedNode::default()
         }
     }
 
     /// A run for nodes of one of these classes, which takes so many seconds.
-    fn run(classes: &[&str], seconds: u64) -> RunSeen {
+    fn run(classes: &[&str], seconds: u64) -> ObservedRun {
         let label = LabelDemand {
             key: "class".into(),
             values: classes.iter().map(|class| (*class).to_owned()).collect(),
             by: "somebody".into(),
         };
-        RunSeen {
+        ObservedRun {
             uid: String::new(),
             name: "team-a/run".into(),
             created: jiff::Timestamp::UNIX_EPOCH,
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    fn placed(nodes: &[NodeSeen], free_in: &[u64], runs: &[RunSeen]) -> Vec<(u32, Start)> {
+    fn placed(nodes: &[ObservedNode], free_in: &[u64], runs: &[ObservedRun]) -> Vec<(u32, Start)> {
         let mut forecast = Forecast::new(nodes.iter().collect(), free_in.to_vec());
         runs.iter().map(|run| forecast.place(run)).collect()
     }

@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::observed::{Candidate, Expected, LeaseSeen, NodeSeen, Outlook, RunSeen, Turn};
+use crate::observed::{
+    Candidate, Expected, ObservedLease, ObservedNode, ObservedRun, Outlook, Turn,
+};
 use crate::queue::forecast::{Forecast, Start};
 use crate::queue::order::Order;
 
@@ -25,11 +27,11 @@ const FORGOTTEN: usize = 20;
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     /// Every run that exists.
-    pub runs: Vec<RunSeen>,
+    pub runs: Vec<ObservedRun>,
     /// All nodes.
-    pub nodes: Vec<NodeSeen>,
+    pub nodes: Vec<ObservedNode>,
     /// All claims on nodes.
-    pub leases: Vec<LeaseSeen>,
+    pub leases: Vec<ObservedLease>,
     /// When a run of each namespace last released a node.
     pub served: BTreeMap<String, Timestamp>,
 }
@@ -40,13 +42,13 @@ pub struct Turns {
     /// The turn of each waiting run, by its uid.
     pub of: HashMap<String, Turn>,
     /// Claims of nobody on nodes that are gone.
-    pub gone: Vec<LeaseSeen>,
+    pub gone: Vec<ObservedLease>,
 }
 
 /// The turns of all waiting runs at `now`.
 pub fn turns(cluster: &Cluster, now: Timestamp) -> Turns {
     let order = Order::new(cluster);
-    let mut nodes: Vec<&NodeSeen> = cluster.nodes.iter().collect();
+    let mut nodes: Vec<&ObservedNode> = cluster.nodes.iter().collect();
     nodes.sort_by(|one, other| one.name.cmp(&other.name));
     let held = nodes.iter().map(|node| order.holder(&node.name));
     let free_in = held.map(|holder| holder.map_or(0, |run| run.seconds.max(1)));
@@ -74,13 +76,13 @@ pub fn turns(cluster: &Cluster, now: Timestamp) -> Turns {
 /// What turns a forecast into words and times.
 struct Shown<'a> {
     order: &'a Order<'a>,
-    nodes: &'a [&'a NodeSeen],
-    leases: HashMap<&'a str, &'a LeaseSeen>,
+    nodes: &'a [&'a ObservedNode],
+    leases: HashMap<&'a str, &'a ObservedLease>,
     now: Timestamp,
 }
 
 impl Shown<'_> {
-    fn outlook(&self, run: &RunSeen, place: u32, start: Start) -> Outlook {
+    fn outlook(&self, run: &ObservedRun, place: u32, start: Start) -> Outlook {
         match start {
             Start::Now(free) => Outlook::Free(free.into_iter().map(|at| self.free(at)).collect()),
             Start::In { node, seconds } => {
@@ -113,9 +115,9 @@ fn later(now: Timestamp, seconds: u64) -> Timestamp {
 }
 
 /// Claims on nodes that are gone. One that still has a holder is released first.
-fn of_deleted_nodes(cluster: &Cluster) -> Vec<LeaseSeen> {
+fn of_deleted_nodes(cluster: &Cluster) -> Vec<ObservedLease> {
     let there: HashSet<&str> = cluster.nodes.iter().map(|node| &*node.name).collect();
-    let is_gone = |lease: &&LeaseSeen| !there.contains(&*lease.node);
+    let is_gone = |lease: &&ObservedLease| !there.contains(&*lease.node);
     let leases = cluster.leases.iter().filter(|lease| lease.holder.is_none());
     leases.filter(is_gone).take(FORGOTTEN).cloned().collect()
 }

@@ -8,18 +8,18 @@ use jiff::Timestamp;
 
 use super::Cluster;
 use super::forecast::Forecast;
-use crate::observed::{RunSeen, Standing};
+use crate::observed::{ObservedRun, Standing};
 
 /// The runs that hold nodes, and those that wait for one.
 pub struct Order<'a> {
     cluster: &'a Cluster,
-    holders: BTreeMap<&'a str, &'a RunSeen>,
+    holders: BTreeMap<&'a str, &'a ObservedRun>,
 }
 
 impl<'a> Order<'a> {
     /// The order for all nodes.
     pub fn new(cluster: &'a Cluster) -> Self {
-        let by_uid: HashMap<&str, &RunSeen> = cluster
+        let by_uid: HashMap<&str, &ObservedRun> = cluster
             .runs
             .iter()
             .filter(|run| run.standing != Standing::Ended)
@@ -36,7 +36,7 @@ impl<'a> Order<'a> {
 
     /// The run that holds `node`. A suspended run releases its claim itself, once nothing of it can
     /// put load on the node; the claim of a deleted or finished run does not count.
-    pub fn holder(&self, node: &str) -> Option<&'a RunSeen> {
+    pub fn holder(&self, node: &str) -> Option<&'a ObservedRun> {
         self.holders.get(node).copied()
     }
 
@@ -44,9 +44,9 @@ impl<'a> Order<'a> {
     /// for which it competes, or compete with it and come before it; then when the namespace was last
     /// served, then the run's age. None comes before an older one of its namespace with which it competes,
     /// however many others that one waits for: it could take each node first, again and again.
-    pub fn waiting(&self, forecast: &mut Forecast<'a>) -> Vec<&'a RunSeen> {
+    pub fn waiting(&self, forecast: &mut Forecast<'a>) -> Vec<&'a ObservedRun> {
         let by_age = self.by_age().into_iter();
-        let by_age: Vec<(usize, &'a RunSeen)> = by_age
+        let by_age: Vec<(usize, &'a ObservedRun)> = by_age
             .map(|run| (forecast.group_of(&run.demands), run))
             .collect();
         let forecast = &*forecast;
@@ -70,12 +70,12 @@ impl<'a> Order<'a> {
     }
 
     /// The waiting runs, the oldest first.
-    fn by_age(&self) -> Vec<&'a RunSeen> {
+    fn by_age(&self) -> Vec<&'a ObservedRun> {
         let holding: HashSet<&str> = self.holders.values().map(|run| &*run.uid).collect();
         let runs = self.cluster.runs.iter();
         let waits =
-            |run: &&RunSeen| run.standing == Standing::Active && !holding.contains(&*run.uid);
-        let mut waiting: Vec<&RunSeen> = runs.filter(waits).collect();
+            |run: &&ObservedRun| run.standing == Standing::Active && !holding.contains(&*run.uid);
+        let mut waiting: Vec<&ObservedRun> = runs.filter(waits).collect();
         waiting.sort_by_key(|run| age(run));
         waiting
     }
@@ -89,7 +89,7 @@ impl<'a> Order<'a> {
     }
 }
 
-fn age(run: &RunSeen) -> (Timestamp, &str) {
+fn age(run: &ObservedRun) -> (Timestamp, &str) {
     (run.created, &run.uid)
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::fit::{meets, takes};
-    use crate::observed::{Demands, LabelDemand, LeaseSeen, NodeSeen};
+    use crate::observed::{Demands, LabelDemand, ObservedLease, ObservedNode};
 
     /// When something happened: few moments, so that many things happen at once.
     fn moment() -> impl Strategy<Value = Timestamp> {
@@ -138,7 +138,7 @@ mod tests {
             holders in prop::collection::vec(prop::option::of(0..15_usize), 0..5),
             served in prop::collection::btree_map(0..3_u8, moment(), 0..3),
         ) -> Cluster {
-            let run = |(number, (namespace, created, standing, demands))| RunSeen {
+            let run = |(number, (namespace, created, standing, demands))| ObservedRun {
                 uid: format!("uid-{number}"),
                 name: format!("team-{namespace}/run-{number}"),
                 created,
@@ -146,13 +146,13 @@ mod tests {
                 demands,
                 seconds: 60,
             };
-            let node = |(number, (class, ready)): (usize, (u8, bool))| NodeSeen {
+            let node = |(number, (class, ready)): (usize, (u8, bool))| ObservedNode {
                 name: format!("node-{number}"),
                 labels: [("class".to_owned(), class.to_string())].into(),
                 ready,
-                ..NodeSeen::default()
+                ..ObservedNode::default()
             };
-            let lease = |(node, holder): (usize, Option<usize>)| LeaseSeen {
+            let lease = |(node, holder): (usize, Option<usize>)| ObservedLease {
                 node: format!("node-{node}"),
                 holder: holder.map(|number| format!("uid-{number}")),
                 resource_version: None,
@@ -168,28 +168,28 @@ mod tests {
         }
     }
 
-    fn in_order(seen: &Cluster) -> Vec<&RunSeen> {
-        let nodes: Vec<&NodeSeen> = seen.nodes.iter().collect();
+    fn in_order(observed: &Cluster) -> Vec<&ObservedRun> {
+        let nodes: Vec<&ObservedNode> = observed.nodes.iter().collect();
         let free_in = vec![0; nodes.len()];
-        Order::new(seen).waiting(&mut Forecast::new(nodes, free_in))
+        Order::new(observed).waiting(&mut Forecast::new(nodes, free_in))
     }
 
-    fn holder<'a>(seen: &'a Cluster, node: &str) -> Option<&'a RunSeen> {
-        let lease = seen.leases.iter().find(|lease| lease.node == node)?;
-        let mut runs = seen.runs.iter();
+    fn holder<'a>(observed: &'a Cluster, node: &str) -> Option<&'a ObservedRun> {
+        let lease = observed.leases.iter().find(|lease| lease.node == node)?;
+        let mut runs = observed.runs.iter();
         runs.find(|run| {
             lease.holder.as_deref() == Some(&run.uid) && run.standing != Standing::Ended
         })
     }
 
-    fn holds(seen: &Cluster, run: &RunSeen) -> bool {
-        let mut leases = seen.leases.iter();
-        leases.any(|lease| holder(seen, &lease.node) == Some(run))
+    fn holds(observed: &Cluster, run: &ObservedRun) -> bool {
+        let mut leases = observed.leases.iter();
+        leases.any(|lease| holder(observed, &lease.node) == Some(run))
     }
 
     /// The nodes for which a run competes: those that take its pods now, or else those that would.
-    fn contested<'a>(seen: &'a Cluster, run: &RunSeen) -> Vec<&'a NodeSeen> {
-        let mut found: Vec<&NodeSeen> = seen.nodes.iter().collect();
+    fn contested<'a>(observed: &'a Cluster, run: &ObservedRun) -> Vec<&'a ObservedNode> {
+        let mut found: Vec<&ObservedNode> = observed.nodes.iter().collect();
         found.retain(|node| meets(&run.demands, node));
         if found.iter().any(|node| takes(&run.demands, node)) {
             found.retain(|node| takes(&run.demands, node));
@@ -198,52 +198,54 @@ mod tests {
     }
 
     /// Whether both are of one namespace and compete for a node.
-    fn compete(seen: &Cluster, one: &RunSeen, other: &RunSeen) -> bool {
-        let others = contested(seen, other);
-        let mut own = contested(seen, one).into_iter();
+    fn compete(observed: &Cluster, one: &ObservedRun, other: &ObservedRun) -> bool {
+        let others = contested(observed, other);
+        let mut own = contested(observed, one).into_iter();
         one.namespace() == other.namespace() && own.any(|node| others.contains(&node))
     }
 
     /// The waiting runs as the rule has them: each looks at each of the older ones.
-    fn by_the_rule(seen: &Cluster) -> Vec<&RunSeen> {
-        let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(seen, run);
-        let mut waiting: Vec<&RunSeen> = seen.runs.iter().filter(waits).collect();
+    fn by_the_rule(observed: &Cluster) -> Vec<&ObservedRun> {
+        let waits = |run: &&ObservedRun| run.standing == Standing::Active && !holds(observed, run);
+        let mut waiting: Vec<&ObservedRun> = observed.runs.iter().filter(waits).collect();
         waiting.sort_by_key(|run| age(run));
-        let mut ranked: Vec<(usize, &RunSeen)> = vec![];
+        let mut ranked: Vec<(usize, &ObservedRun)> = vec![];
         for run in waiting {
-            let is_own = |holder: &RunSeen| holder.namespace() == run.namespace();
-            let nodes = contested(seen, run).into_iter();
-            let held = nodes.filter(|node| holder(seen, &node.name).is_some_and(is_own));
-            let older = ranked.iter().filter(|(_, other)| compete(seen, run, other));
+            let is_own = |holder: &ObservedRun| holder.namespace() == run.namespace();
+            let nodes = contested(observed, run).into_iter();
+            let held = nodes.filter(|node| holder(observed, &node.name).is_some_and(is_own));
+            let older = ranked
+                .iter()
+                .filter(|(_, other)| compete(observed, run, other));
             let ahead = older.fold(held.count(), |ahead, (its, _)| ahead.max(*its) + 1);
             ranked.push((ahead, run));
         }
         // Stable: the oldest stays first.
-        ranked.sort_by_key(|(ahead, run)| (*ahead, seen.served.get(run.namespace())));
+        ranked.sort_by_key(|(ahead, run)| (*ahead, observed.served.get(run.namespace())));
         ranked.into_iter().map(|(_, run)| run).collect()
     }
 
     proptest! {
         #[test]
-        fn runs_wait_in_the_order_of_the_rule(seen in worlds()) {
-            prop_assert_eq!(in_order(&seen), by_the_rule(&seen));
+        fn runs_wait_in_the_order_of_the_rule(observed in worlds()) {
+            prop_assert_eq!(in_order(&observed), by_the_rule(&observed));
         }
 
         #[test]
-        fn no_run_comes_before_an_older_one_of_its_namespace_that_competes_with_it(seen in worlds()) {
-            let order = in_order(&seen);
+        fn no_run_comes_before_an_older_one_of_its_namespace_that_competes_with_it(observed in worlds()) {
+            let order = in_order(&observed);
             for (at, run) in order.iter().enumerate() {
                 for later in &order[at..] {
-                    prop_assert!(age(run) <= age(later) || !compete(&seen, run, later));
+                    prop_assert!(age(run) <= age(later) || !compete(&observed, run, later));
                 }
             }
         }
 
         #[test]
-        fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(seen in worlds()) {
-            let queue = Order::new(&seen);
-            for lease in &seen.leases {
-                prop_assert_eq!(queue.holder(&lease.node), holder(&seen, &lease.node));
+        fn a_node_is_held_by_the_run_of_its_lease_unless_that_has_ended(observed in worlds()) {
+            let queue = Order::new(&observed);
+            for lease in &observed.leases {
+                prop_assert_eq!(queue.holder(&lease.node), holder(&observed, &lease.node));
             }
         }
     }

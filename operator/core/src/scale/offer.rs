@@ -115,8 +115,8 @@ pub fn is_settling(
     let observed = observed.and_then(|found| found.as_i64().or_else(|| as_text(found)));
     let both = meta.generation.zip(observed);
     let is_behind = both.is_some_and(|(wanted, observed)| observed < wanted);
-    let is_unseen = scale.is_some() && selector(scale).is_empty();
-    (is_behind || is_unseen) && changed_recently(meta, now)
+    let has_no_selector = scale.is_some() && selector(scale).is_empty();
+    (is_behind || has_no_selector) && changed_recently(meta, now)
 }
 
 fn changed_recently(meta: &ObjectMeta, now: Timestamp) -> bool {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_autoscaler_scales_is_refused_and_what_it_does_not_is_not() {
+    fn an_object_is_refused_exactly_if_an_autoscaler_scales_it() {
         let scaler = |kind: &str, name: &str| Autoscaler {
             name: "HorizontalPodAutoscaler shop".into(),
             kind: kind.into(),
@@ -304,13 +304,13 @@ mod tests {
     fn an_object_whose_scale_names_no_pods_is_refused_with_the_remedy() {
         let refused = |scale: Option<&Scale>| without_pods(&target(), scale);
         assert_eq!(refused(Some(&scale(Some("app=shop")))), None);
-        for (found, words) in [
+        for (found, message) in [
             (None, "such as its Deployment"),
             (Some(Scale::default()), "its controller runs"),
             (Some(scale(Some(""))), "its controller runs"),
         ] {
             let why = refused(found.as_ref()).unwrap();
-            assert!(why.contains(words), "{why}");
+            assert!(why.contains(message), "{why}");
         }
     }
 

@@ -5,19 +5,24 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::conditions::{self, Draft};
 
 use super::cron::Cron;
-use super::seen::SeenRun;
+use super::observed::ScheduledRun;
 
 /// The condition `Behind` at `now`; `None` until it is known. What was `known` before stands until a
 /// run shows otherwise: whenever a run has just begun, nothing is known of it yet.
-pub fn behind(cron: &Cron, runs: &[SeenRun], known: &[Condition], now: Timestamp) -> Option<Draft> {
-    let mut latest: Vec<&SeenRun> = runs.iter().collect();
+pub fn behind(
+    cron: &Cron,
+    runs: &[ScheduledRun],
+    known: &[Condition],
+    now: Timestamp,
+) -> Option<Draft> {
+    let mut latest: Vec<&ScheduledRun> = runs.iter().collect();
     latest.sort_by_key(|run| std::cmp::Reverse(run.due));
     let shown = latest.iter().find_map(|run| shown_by(cron, run, now));
     shown.or_else(|| known_before(known))
 }
 
 /// What a run shows; `None` if it may still end in time.
-fn shown_by(cron: &Cron, run: &SeenRun, now: Timestamp) -> Option<Draft> {
+fn shown_by(cron: &Cron, run: &ScheduledRun, now: Timestamp) -> Option<Draft> {
     let name = &run.name;
     // A run that starts late has until the time after that.
     let next = cron.after(run.due.max(run.started))?;

@@ -8,8 +8,8 @@ use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus};
 use wasmbench_model::units::truncate;
 
+use super::observed::{RunOutcome, ScheduledRun};
 use super::run::run_name;
-use super::seen::{RunOutcome, SeenRun};
 use super::step::{LeftOut, Step};
 use crate::validate::Invalid;
 
@@ -53,7 +53,7 @@ pub fn stalled(reason: &str, message: &str) -> Vec<Draft> {
 /// The status after `step`.
 pub fn status_of(
     schedule: &BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     step: &Step,
     drafts: Vec<Draft>,
     now: Timestamp,
@@ -85,9 +85,9 @@ pub fn status_of(
 }
 
 /// Names of the runs that are active after `step`.
-fn active(schedule: &BenchmarkSchedule, runs: &[SeenRun], step: &Step) -> Vec<String> {
+fn active(schedule: &BenchmarkSchedule, runs: &[ScheduledRun], step: &Step) -> Vec<String> {
     let started = step.start.map(|due| run_name(&schedule.name_any(), due));
-    let goes_on = |run: &&SeenRun| run.ended.is_none() && !step.replaced.contains(&run.name);
+    let goes_on = |run: &&ScheduledRun| run.ended.is_none() && !step.replaced.contains(&run.name);
     let kept = runs.iter().filter(goes_on).map(|run| run.name.clone());
     let mut names: Vec<String> = kept.chain(started).collect();
     names.sort_unstable();

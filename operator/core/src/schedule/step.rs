@@ -6,20 +6,20 @@ use wasmbench_api::BenchmarkScheduleSpec;
 use wasmbench_api::schedule::{ConcurrencyPolicy, MOST_ACTIVE};
 
 use super::cron::Cron;
-use super::seen::{RunOutcome, SeenRun};
+use super::observed::{RunOutcome, ScheduledRun};
 
 /// What is known of a schedule.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct ObservedSchedule<'a> {
     /// When it was created: nothing is due before.
     pub created: Timestamp,
     /// The last scheduled time for which a run was started, according to its status.
     pub last: Option<Timestamp>,
     /// All of its runs.
-    pub runs: &'a [SeenRun],
+    pub runs: &'a [ScheduledRun],
 }
 
-impl Seen<'_> {
+impl ObservedSchedule<'_> {
     /// The last scheduled time for which a run was started, even if the status does not have that
     /// run yet.
     pub fn last_started(&self) -> Option<Timestamp> {
@@ -56,20 +56,29 @@ pub enum LeftOut {
 
 /// The next step of a schedule. Of the times that have passed since a run was last started, only
 /// the last one counts.
-pub fn step(spec: &BenchmarkScheduleSpec, cron: &Cron, seen: Seen<'_>, now: Timestamp) -> Step {
+pub fn step(
+    spec: &BenchmarkScheduleSpec,
+    cron: &Cron,
+    observed: ObservedSchedule<'_>,
+    now: Timestamp,
+) -> Step {
     let mut step = Step {
-        expired: expired(spec, seen.runs),
+        expired: expired(spec, observed.runs),
         ..Step::default()
     };
     if spec.suspend {
         return step;
     }
     step.next = cron.after(now);
-    let since = seen.last_started().unwrap_or(seen.created);
-    let Some(due) = cron.latest(since.max(seen.created), now) else {
+    let since = observed.last_started().unwrap_or(observed.created);
+    let Some(due) = cron.latest(since.max(observed.created), now) else {
         return step;
     };
-    let active: Vec<&SeenRun> = seen.runs.iter().filter(|run| run.ended.is_none()).collect();
+    let active: Vec<&ScheduledRun> = observed
+        .runs
+        .iter()
+        .filter(|run| run.ended.is_none())
+        .collect();
     if let Some(why) = left_out(spec, due, active.len(), now) {
         step.left_out = Some((due, why));
         return step;
@@ -104,7 +113,7 @@ fn is_late(spec: &BenchmarkScheduleSpec, due: Timestamp, now: Timestamp) -> bool
     deadline.is_some_and(|seconds| late > SignedDuration::from_secs(i64::from(seconds)))
 }
 
-fn expired(spec: &BenchmarkScheduleSpec, runs: &[SeenRun]) -> Vec<String> {
+fn expired(spec: &BenchmarkScheduleSpec, runs: &[ScheduledRun]) -> Vec<String> {
     let limits = [
         (RunOutcome::Well, spec.successful_runs_history_limit),
         (
@@ -114,14 +123,14 @@ fn expired(spec: &BenchmarkScheduleSpec, runs: &[SeenRun]) -> Vec<String> {
         (RunOutcome::Failed, spec.failed_runs_history_limit),
     ];
     let too_many = |(kind, limit): (RunOutcome, u32)| {
-        let mut of_kind: Vec<&SeenRun> =
+        let mut of_kind: Vec<&ScheduledRun> =
             runs.iter().filter(|run| run.ended == Some(kind)).collect();
         of_kind.sort_by_key(|run| run.due);
         let kept = usize::try_from(limit).unwrap_or(usize::MAX);
         of_kind.truncate(of_kind.len().saturating_sub(kept));
         of_kind
     };
-    let mut all: Vec<&SeenRun> = limits.into_iter().flat_map(too_many).collect();
+    let mut all: Vec<&ScheduledRun> = limits.into_iter().flat_map(too_many).collect();
     all.sort_by_key(|run| run.due);
     all.into_iter().map(|run| run.name.clone()).collect()
 }

@@ -1,4 +1,4 @@
-//! What was asked for compared with what is there: the pods are those of the real builders, changed as
+//! What was requested compared with what is there: the pods are those of the real builders, changed as
 //! API servers, injectors and policies change them.
 
 use k8s_openapi::api::core::v1::Pod;

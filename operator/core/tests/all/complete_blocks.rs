@@ -22,28 +22,28 @@ fn recorded(run: &ValidatedRun, block: u32) -> Observed {
 fn records_are_read_after_a_block_and_before_the_next_one_only() {
     let run = common::validated_precise(1, 12);
     for (block, complete) in [(0, None), (1, Some(1)), (3, Some(3)), (12, None)] {
-        let seen = recorded(&run, block);
-        assert_eq!(complete_blocks(&run, &seen), complete, "after {block}");
+        let observed = recorded(&run, block);
+        assert_eq!(complete_blocks(&run, &observed), complete, "after {block}");
     }
-    let mut seen = recorded(&run, 3);
+    let mut observed = recorded(&run, 3);
     let next = run.order.iter().find(|trial| trial.block == 4).unwrap();
-    seen.records.insert(next.clone(), Ended::Measured);
-    assert_eq!(complete_blocks(&run, &seen), None, "block 4 has begun");
-    let mut seen = recorded(&run, 3);
-    seen.report = true;
-    assert_eq!(complete_blocks(&run, &seen), None, "the run has ended");
+    observed.records.insert(next.clone(), Ended::Measured);
+    assert_eq!(complete_blocks(&run, &observed), None, "block 4 has begun");
+    let mut observed = recorded(&run, 3);
+    observed.report = true;
+    assert_eq!(complete_blocks(&run, &observed), None, "the run has ended");
 }
 
 #[test]
 fn trials_that_are_skipped_in_advance_begin_no_block() {
     let run = common::validated_precise(1, 12);
-    let mut seen = recorded(&run, 3);
+    let mut observed = recorded(&run, 3);
     let later = run.order.iter().filter(|trial| trial.block > 3);
     let skipped = later.filter(|trial| trial.cell.variant == run.spec.variants[1].name);
     for trial in skipped {
         let ended = Ended::Skipped("NotConverging".into());
-        seen.records.insert(trial.clone(), ended);
+        observed.records.insert(trial.clone(), ended);
     }
-    assert!(seen.records.keys().any(|trial| trial.block > 3));
-    assert_eq!(complete_blocks(&run, &seen), Some(3));
+    assert!(observed.records.keys().any(|trial| trial.block > 3));
+    assert_eq!(complete_blocks(&run, &observed), Some(3));
 }

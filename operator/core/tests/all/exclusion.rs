@@ -1,7 +1,7 @@
 //! Which trials are skipped after others of their variant and workload have failed.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::observed::{Observed, ObservedLease};
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -10,12 +10,12 @@ use wasmbench_model::wire::record::TrialId;
 use crate::common;
 
 /// The run holds its node, and `records` are stored.
-fn seen(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
+fn observed(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     let records = records.iter();
     Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        leases: vec![LeaseSeen {
+        leases: vec![ObservedLease {
             node: "bench-1".into(),
             holder: Some(run.uid.clone()),
             resource_version: None,
@@ -38,7 +38,7 @@ fn greetings(run: &ValidatedRun) -> Vec<&TrialId> {
 
 /// What is skipped next, and why, once these records are stored.
 fn skipped(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Option<(Vec<TrialId>, String)> {
-    let steps = plan(run, &seen(run, records), Timestamp::UNIX_EPOCH).steps;
+    let steps = plan(run, &observed(run, records), Timestamp::UNIX_EPOCH).steps;
     steps.into_iter().find_map(|step| {
         if let Step::RecordSkipped(skipped) = step {
             Some((skipped.trials, skipped.failure.reason.to_string()))
@@ -126,9 +126,9 @@ fn without(run: &ValidatedRun, variants: &[&str]) -> Vec<(TrialId, Ended)> {
 }
 
 #[test]
-fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
+fn a_run_that_can_compare_nothing_says_so_and_stops_where_the_spec_says() {
     let mut run = common::validated();
-    for (lost, words) in [
+    for (lost, text) in [
         (&["tortoise"][..], "the baseline tortoise is not measured"),
         (&["hare", "mine"][..], "no other variant is measured"),
     ] {
@@ -139,9 +139,8 @@ fn a_run_that_can_compare_nothing_says_so_and_stops_where_it_was_told_to() {
             .map(|(trial, ended)| (trial, ended.clone()))
             .collect();
         assert_eq!(skipped(&run, &records), None);
-        let stage = plan(&run, &seen(&run, &records), Timestamp::UNIX_EPOCH).stage;
-        let is_named =
-            matches!(&stage, Stage::Measuring { message, .. } if message.contains(words));
+        let stage = plan(&run, &observed(&run, &records), Timestamp::UNIX_EPOCH).stage;
+        let is_named = matches!(&stage, Stage::Measuring { message, .. } if message.contains(text));
         assert!(is_named, "{stage:?}");
         run.spec.stop_without_comparison = true;
         let (rest, reason) = skipped(&run, &records).expect("the rest");

@@ -1,14 +1,16 @@
 //! What counts of a trial whose node became unavailable, and what is measured again.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{JobEnd, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{
+    JobEnd, ObservedNode, ObservedPod, ObservedProbe, ObservedSubject, PodState,
+};
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::failure::FailureReason;
 
 use crate::common;
-use crate::nodes::{holding, seen};
+use crate::nodes::{holding, observed};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -26,8 +28,8 @@ fn ended(code: i32) -> PodState {
 }
 
 /// A pod on the node `bench-1`, whose name is its uid.
-fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
-    PodSeen {
+fn pod(name: &str, created: Timestamp, state: PodState) -> ObservedPod {
+    ObservedPod {
         name: name.into(),
         uid: name.into(),
         created,
@@ -40,14 +42,14 @@ fn pod(name: &str, created: Timestamp, state: PodState) -> PodSeen {
 }
 
 /// The subject of the first trial.
-fn subject(run: &ValidatedRun, pod: PodSeen) -> SubjectSeen {
+fn subject(run: &ValidatedRun, pod: ObservedPod) -> ObservedSubject {
     let trial = run.order[0].clone();
-    SubjectSeen { trial, pod }
+    ObservedSubject { trial, pod }
 }
 
 /// A probe of the first trial, which measures the pod with this uid.
-fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ProbeSeen {
-    ProbeSeen {
+fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ObservedProbe {
+    ObservedProbe {
         trial: run.order[0].clone(),
         job: job.into(),
         uid: job.into(),
@@ -60,7 +62,7 @@ fn probe(run: &ValidatedRun, job: &str, subject_uid: &str) -> ProbeSeen {
 }
 
 /// Everything by which a node is lost after a trial began there.
-fn losses() -> [fn(&mut Vec<NodeSeen>); 3] {
+fn losses() -> [fn(&mut Vec<ObservedNode>); 3] {
     [
         |nodes| nodes[0].ready_changed = Some(after(5)),
         |nodes| nodes[0].ready = false,
@@ -71,17 +73,17 @@ fn losses() -> [fn(&mut Vec<NodeSeen>); 3] {
 #[test]
 fn a_failure_on_a_lost_node_is_not_recorded_even_after_the_node_is_released() {
     let run = common::validated();
-    let mut seen = seen(&run);
-    seen.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
-    let steps = plan(&run, &seen, after(9)).steps;
+    let mut observed = observed(&run);
+    observed.subjects = vec![subject(&run, pod("subject", NOW, ended(137)))];
+    let steps = plan(&run, &observed, after(9)).steps;
     assert!(
         matches!(steps[..], [Step::RecordFailure { .. }]),
         "{steps:?}"
     );
     for is_lost in losses() {
-        let mut seen = seen.clone();
-        is_lost(&mut seen.nodes);
-        let steps = plan(&run, &seen, after(9)).steps;
+        let mut observed = observed.clone();
+        is_lost(&mut observed.nodes);
+        let steps = plan(&run, &observed, after(9)).steps;
         assert!(
             matches!(steps[..], [Step::RemoveSubject { .. }]),
             "{steps:?}"
@@ -93,12 +95,12 @@ fn a_failure_on_a_lost_node_is_not_recorded_even_after_the_node_is_released() {
 fn a_measurement_is_recorded_even_if_its_node_is_lost_afterwards() {
     let run = common::validated();
     for is_lost in losses() {
-        let mut seen = seen(&run);
+        let mut observed = observed(&run);
         let mut probe = probe(&run, "probe", "subject");
         probe.pod = Some(pod("probe", NOW, ended(0)));
-        seen.probes = vec![probe];
-        is_lost(&mut seen.nodes);
-        let steps = plan(&run, &seen, after(9)).steps;
+        observed.probes = vec![probe];
+        is_lost(&mut observed.nodes);
+        let steps = plan(&run, &observed, after(9)).steps;
         assert!(
             matches!(steps[..], [Step::CollectRecord { .. }]),
             "{steps:?}"
@@ -109,17 +111,17 @@ fn a_measurement_is_recorded_even_if_its_node_is_lost_afterwards() {
 #[test]
 fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.nodes[0].cordoned = true;
-    let lost = ProbeSeen {
+    let mut observed = holding(&run);
+    observed.nodes[0].cordoned = true;
+    let lost = ObservedProbe {
         end: Some(JobEnd::Completed),
         pod: None,
         ..probe(&run, "lost", "earlier")
     };
-    seen.probes = vec![lost, probe(&run, "again", "subject")];
-    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
-    seen.upstreams = vec![pod("echo", NOW, PodState::Running)];
-    let plan = plan(&run, &seen, NOW);
+    observed.probes = vec![lost, probe(&run, "again", "subject")];
+    observed.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    observed.upstreams = vec![pod("echo", NOW, PodState::Running)];
+    let plan = plan(&run, &observed, NOW);
     assert!(matches!(plan.stage, Stage::Measuring { .. }), "{plan:?}");
     assert_eq!(plan.steps, []);
 }
@@ -127,14 +129,14 @@ fn a_probe_that_repeats_a_lost_result_keeps_running_on_a_cordoned_node() {
 #[test]
 fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.nodes[0].ready_changed = Some(after(5));
-    seen.subjects = vec![subject(&run, pod("subject", after(9), ended(1)))];
-    seen.upstreams = vec![
+    let mut observed = holding(&run);
+    observed.nodes[0].ready_changed = Some(after(5));
+    observed.subjects = vec![subject(&run, pod("subject", after(9), ended(1)))];
+    observed.upstreams = vec![
         pod("echo", NOW, ended(137)),
         pod("echo-again", after(7), PodState::Running),
     ];
-    let steps = plan(&run, &seen, after(20)).steps;
+    let steps = plan(&run, &observed, after(20)).steps;
     assert!(
         matches!(steps[..], [Step::RecordFailure { .. }]),
         "{steps:?}"
@@ -144,14 +146,14 @@ fn an_echo_server_ended_by_a_reboot_excuses_no_failure_once_replaced() {
 #[test]
 fn a_probe_does_not_wait_for_the_echo_server_that_follows_its_own() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
-    seen.probes = vec![probe(&run, "probe", "subject")];
-    seen.upstreams = vec![
+    let mut observed = holding(&run);
+    observed.subjects = vec![subject(&run, pod("subject", NOW, PodState::Running))];
+    observed.probes = vec![probe(&run, "probe", "subject")];
+    observed.upstreams = vec![
         pod("echo", NOW, ended(137)),
         pod("echo-again", after(7), PodState::Pending(None)),
     ];
-    let steps = plan(&run, &seen, after(20)).steps;
+    let steps = plan(&run, &observed, after(20)).steps;
     let [Step::RecordFailure { failure, .. }] = &steps[..] else {
         panic!("{steps:?}");
     };
@@ -161,11 +163,11 @@ fn a_probe_does_not_wait_for_the_echo_server_that_follows_its_own() {
 #[test]
 fn a_probe_removed_by_the_run_has_not_lost_its_echo_server() {
     for run in [common::validated(), common::validated_cold()] {
-        let mut seen = holding(&run);
+        let mut observed = holding(&run);
         let mut probe = probe(&run, "probe", "subject");
         probe.deleting = true;
-        seen.probes = vec![probe];
-        let plan = plan(&run, &seen, NOW);
+        observed.probes = vec![probe];
+        let plan = plan(&run, &observed, NOW);
         assert!(plan.steps.is_empty(), "{plan:?}");
     }
 }

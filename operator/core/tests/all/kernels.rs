@@ -154,12 +154,16 @@ fn planned(threads: u32, cpus: Option<u32>) -> Plan {
     let run = checked(&variant).unwrap();
     let mut node = common::node("bench-1");
     node.cpus = cpus;
-    let seen = Observed {
+    let observed = Observed {
         nodes: vec![node],
         demands: common::demands(&run),
         ..Observed::default()
     };
-    plan(&run, &common::in_turn(&run, &seen), Timestamp::UNIX_EPOCH)
+    plan(
+        &run,
+        &common::in_turn(&run, &observed),
+        Timestamp::UNIX_EPOCH,
+    )
 }
 
 #[test]

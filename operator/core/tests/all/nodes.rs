@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::demands::demands;
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, TaintSeen};
+use wasmbench_core::observed::{Observed, ObservedLease, ObservedNode, ObservedTaint};
 use wasmbench_core::plan::{self, Plan, Stage, Step, Wake};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -14,7 +14,7 @@ use crate::simulated_world::occupant;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-pub fn seen(run: &ValidatedRun) -> Observed {
+pub fn observed(run: &ValidatedRun) -> Observed {
     Observed {
         nodes: vec![node("bench-1")],
         demands: common::demands(run),
@@ -24,12 +24,12 @@ pub fn seen(run: &ValidatedRun) -> Observed {
 }
 
 /// What the run plans once it has its turn.
-fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
-    plan::plan(run, &common::in_turn(run, seen), now)
+fn plan(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> Plan {
+    plan::plan(run, &common::in_turn(run, observed), now)
 }
 
 pub fn holding(run: &ValidatedRun) -> Observed {
-    let lease = LeaseSeen {
+    let lease = ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
@@ -37,19 +37,21 @@ pub fn holding(run: &ValidatedRun) -> Observed {
     };
     Observed {
         leases: vec![lease],
-        ..seen(run)
+        ..observed(run)
     }
 }
 
 /// The first trial has a record, which binds the run to its node.
-fn recorded(run: &ValidatedRun, mut seen: Observed) -> Observed {
-    seen.records.insert(run.order[0].clone(), Ended::Measured);
-    seen.demands.node = Some("bench-1".into());
-    seen
+fn recorded(run: &ValidatedRun, mut observed: Observed) -> Observed {
+    observed
+        .records
+        .insert(run.order[0].clone(), Ended::Measured);
+    observed.demands.node = Some("bench-1".into());
+    observed
 }
 
-fn taint(key: &str) -> TaintSeen {
-    TaintSeen {
+fn taint(key: &str) -> ObservedTaint {
+    ObservedTaint {
         key: key.into(),
         value: "yes".into(),
         effect: "NoSchedule".into(),
@@ -66,7 +68,7 @@ fn waits(plan: &Plan) -> &str {
 }
 
 /// Changes a node.
-type Fault = fn(&mut NodeSeen);
+type Fault = fn(&mut ObservedNode);
 
 /// Everything that keeps pods off a node for a while, and what the run reports about it.
 fn obstacles() -> [(Fault, &'static str); 5] {
@@ -91,12 +93,12 @@ fn obstacles() -> [(Fault, &'static str); 5] {
 #[test]
 fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
     let run = common::validated();
-    for (inject, words) in obstacles() {
-        for mut seen in [seen(&run), recorded(&run, seen(&run))] {
-            inject(&mut seen.nodes[0]);
-            let plan = plan(&run, &seen, Timestamp::MAX);
+    for (inject, text) in obstacles() {
+        for mut observed in [observed(&run), recorded(&run, observed(&run))] {
+            inject(&mut observed.nodes[0]);
+            let plan = plan(&run, &observed, Timestamp::MAX);
             let message = waits(&plan);
-            assert!(message.contains(words), "{message}");
+            assert!(message.contains(text), "{message}");
         }
     }
 }
@@ -104,12 +106,12 @@ fn a_run_waits_for_every_obstacle_on_its_node_and_names_it() {
 #[test]
 fn a_run_starts_nothing_on_an_unavailable_node_but_keeps_its_claim() {
     let run = common::validated();
-    for (inject, words) in obstacles() {
-        let mut seen = recorded(&run, holding(&run));
-        inject(&mut seen.nodes[0]);
-        let plan = plan(&run, &seen, NOW);
+    for (inject, text) in obstacles() {
+        let mut observed = recorded(&run, holding(&run));
+        inject(&mut observed.nodes[0]);
+        let plan = plan(&run, &observed, NOW);
         let message = waits(&plan);
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(text), "{message}");
         assert_eq!(plan.node.as_deref(), Some("bench-1"));
     }
 }
@@ -117,14 +119,14 @@ fn a_run_starts_nothing_on_an_unavailable_node_but_keeps_its_claim() {
 #[test]
 fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
     let run = common::validated();
-    let mut seen = holding(&run);
-    seen.nodes[0].cordoned = true;
+    let mut observed = holding(&run);
+    observed.nodes[0].cordoned = true;
     let node_name = "bench-1".to_owned();
     let release = Step::ReleaseNode { node: node_name };
-    assert_eq!(plan(&run, &seen, NOW).steps, [release]);
-    seen.leases[0].holder = None;
-    seen.nodes.push(node("bench-2"));
-    let steps = plan(&run, &seen, NOW).steps;
+    assert_eq!(plan(&run, &observed, NOW).steps, [release]);
+    observed.leases[0].holder = None;
+    observed.nodes.push(node("bench-2"));
+    let steps = plan(&run, &observed, NOW).steps;
     assert!(
         matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
         "{steps:?}"
@@ -136,27 +138,27 @@ fn a_run_without_records_releases_an_unavailable_node_and_claims_another() {
 fn a_suspended_run_looks_again_until_it_holds_no_node() {
     let mut run = common::validated();
     run.spec.suspend = true;
-    let mut seen = holding(&run);
-    let releasing = plan(&run, &seen, NOW);
+    let mut observed = holding(&run);
+    let releasing = plan(&run, &observed, NOW);
     assert!(matches!(releasing.wake, Wake::At(_)), "{releasing:?}");
-    seen.leases.clear();
-    let suspended = plan(&run, &seen, NOW);
+    observed.leases.clear();
+    let suspended = plan(&run, &observed, NOW);
     assert_eq!((suspended.steps, suspended.wake), (vec![], Wake::OnChange));
 }
 
 #[test]
 fn a_tolerated_taint_is_no_obstacle() {
     let run = common::validated();
-    let mut seen = seen(&run);
-    seen.nodes[0].taints = vec![taint("bench")];
-    let steps = plan(&run, &seen, NOW).steps;
+    let mut observed = observed(&run);
+    observed.nodes[0].taints = vec![taint("bench")];
+    let steps = plan(&run, &observed, NOW).steps;
     assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
 }
 
 #[test]
 fn a_node_that_was_cordoned_after_the_queue_looked_is_checked_again_soon() {
     let run = common::validated();
-    let mut behind = common::in_turn(&run, &seen(&run));
+    let mut behind = common::in_turn(&run, &observed(&run));
     behind.nodes[0].cordoned = true;
     let plan = plan::plan(&run, &behind, NOW);
     assert!(waits(&plan).contains("bench-1 is cordoned"));
@@ -167,7 +169,7 @@ fn a_node_that_was_cordoned_after_the_queue_looked_is_checked_again_soon() {
 #[test]
 fn a_run_takes_the_free_node_that_nothing_is_on_and_reads_no_other() {
     let run = common::validated();
-    let mut free = seen(&run);
+    let mut free = observed(&run);
     free.nodes = vec![node("bench-1"), node("bench-2")];
     let mut turn = common::in_turn(&run, &free);
     turn.occupants.push(occupant("other"));
@@ -183,7 +185,7 @@ fn a_run_takes_the_free_node_that_nothing_is_on_and_reads_no_other() {
 #[test]
 fn a_run_that_the_queue_has_not_placed_does_nothing() {
     let run = common::validated();
-    let plan = plan::plan(&run, &seen(&run), NOW);
+    let plan = plan::plan(&run, &observed(&run), NOW);
     assert!(waits(&plan).contains("its place in the queue"));
     assert_eq!(plan.wake, Wake::OnChange, "the queue wakes it");
 }
@@ -191,27 +193,27 @@ fn a_run_that_the_queue_has_not_placed_does_nothing() {
 #[test]
 fn a_run_without_a_matching_node_stalls_and_ends_with_a_report_after_ten_minutes() {
     let run = common::validated();
-    for mut seen in [
-        seen(&run),
-        recorded(&run, seen(&run)),
+    for mut observed in [
+        observed(&run),
+        recorded(&run, observed(&run)),
         recorded(&run, holding(&run)),
     ] {
-        seen.nodes.clear();
+        observed.nodes.clear();
         let after = |seconds| NOW + SignedDuration::from_secs(seconds);
-        let now = plan(&run, &seen, NOW);
+        let now = plan(&run, &observed, NOW);
         assert!(matches!(now.stage, Stage::NoNode { .. }), "{now:?}");
         assert!(matches!(now.wake, Wake::At(_)), "{now:?}");
-        seen.unmatched_since = Some(NOW);
-        let waiting = plan(&run, &seen, after(599));
+        observed.unmatched_since = Some(NOW);
+        let waiting = plan(&run, &observed, after(599));
         assert!(!waiting.steps.contains(&Step::Summarise), "{waiting:?}");
-        let ending = plan(&run, &seen, after(600));
+        let ending = plan(&run, &observed, after(600));
         assert!(ending.steps.contains(&Step::Summarise), "{ending:?}");
         // It still reports since when, in case the report cannot be written.
         assert!(matches!(ending.stage, Stage::NoNode { .. }), "{ending:?}");
-        seen.report = true;
-        seen.leases.clear();
-        seen.nodes.push(node("bench-1"));
-        let ended = plan(&run, &seen, after(601));
+        observed.report = true;
+        observed.leases.clear();
+        observed.nodes.push(node("bench-1"));
+        let ended = plan(&run, &observed, after(601));
         assert!(matches!(ended.stage, Stage::GaveUp { .. }), "{ended:?}");
         assert_eq!((ended.steps, ended.wake), (vec![], Wake::OnChange));
     }
@@ -220,9 +222,9 @@ fn a_run_without_a_matching_node_stalls_and_ends_with_a_report_after_ten_minutes
 #[test]
 fn a_node_that_joins_within_ten_minutes_is_claimed() {
     let run = common::validated();
-    let mut seen = seen(&run);
-    seen.unmatched_since = Some(NOW);
-    let steps = plan(&run, &seen, NOW + SignedDuration::from_mins(9)).steps;
+    let mut observed = observed(&run);
+    observed.unmatched_since = Some(NOW);
+    let steps = plan(&run, &observed, NOW + SignedDuration::from_mins(9)).steps;
     assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
 }
 
@@ -233,15 +235,15 @@ fn with_class(run: &ValidatedRun, selector: &[(&str, &str)]) -> Observed {
     let classes: BTreeMap<_, _> = [("spin".to_owned(), selector.collect())].into();
     Observed {
         demands: demands(&run.spec, &common::config(), &classes, None),
-        ..seen(run)
+        ..observed(run)
     }
 }
 
 #[test]
 fn the_node_meets_every_runtime_class_of_the_run() {
     let run = common::validated();
-    let mut seen = with_class(&run, &[("shim", "yes")]);
-    let Stage::NoNode { message } = plan(&run, &seen, NOW).stage else {
+    let mut observed = with_class(&run, &[("shim", "yes")]);
+    let Stage::NoNode { message } = plan(&run, &observed, NOW).stage else {
         panic!("it has a node");
     };
     assert!(
@@ -254,8 +256,8 @@ fn the_node_meets_every_runtime_class_of_the_run() {
     );
     let mut other = node("bench-2");
     other.labels.insert("shim".into(), "yes".into());
-    seen.nodes.push(other);
-    let steps = plan(&run, &seen, NOW).steps;
+    observed.nodes.push(other);
+    let steps = plan(&run, &observed, NOW).steps;
     assert!(
         matches!(&steps[..], [Step::ClaimNode { node, .. }] if node == "bench-2"),
         "{steps:?}"
@@ -266,8 +268,8 @@ fn the_node_meets_every_runtime_class_of_the_run() {
 fn an_unused_runtime_class_demands_nothing() {
     let mut run = common::validated();
     run.spec.variants.truncate(1);
-    let seen = with_class(&run, &[("shim", "yes")]);
-    let steps = plan(&run, &seen, NOW).steps;
+    let observed = with_class(&run, &[("shim", "yes")]);
+    let steps = plan(&run, &observed, NOW).steps;
     assert!(matches!(steps[..], [Step::ClaimNode { .. }]), "{steps:?}");
 }
 
@@ -278,9 +280,9 @@ fn a_node_of_another_architecture_or_system_is_not_claimed() {
         ("kubernetes.io/arch", "arm64"),
         ("kubernetes.io/os", "windows"),
     ] {
-        let mut seen = seen(&run);
-        seen.nodes[0].labels.insert(key.into(), value.into());
-        let Stage::NoNode { message } = plan(&run, &seen, NOW).stage else {
+        let mut observed = observed(&run);
+        observed.nodes[0].labels.insert(key.into(), value.into());
+        let Stage::NoNode { message } = plan(&run, &observed, NOW).stage else {
             panic!("it takes {value}");
         };
         assert!(message.contains(key), "{message}");

@@ -2,14 +2,16 @@
 //! which trial is measured again.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{LateProbe, LeaseSeen, PodSeen, PodState, ProbeSeen, SubjectSeen};
+use wasmbench_core::observed::{
+    LateProbe, ObservedLease, ObservedPod, ObservedProbe, ObservedSubject, PodState,
+};
 use wasmbench_core::plan::{Stage, Step, Wake, is_to_remove, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::store::Ended;
 
 use crate::common;
-use crate::nodes::{holding, seen};
+use crate::nodes::{holding, observed};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -28,8 +30,8 @@ fn late(run_uid: &str) -> LateProbe {
     }
 }
 
-fn claim(holder: Option<&str>) -> LeaseSeen {
-    LeaseSeen {
+fn claim(holder: Option<&str>) -> ObservedLease {
+    ObservedLease {
         node: "bench-1".into(),
         holder: holder.map(str::to_owned),
         resource_version: None,
@@ -37,8 +39,8 @@ fn claim(holder: Option<&str>) -> LeaseSeen {
     }
 }
 
-fn pod(name: &str, state: PodState) -> PodSeen {
-    PodSeen {
+fn pod(name: &str, state: PodState) -> ObservedPod {
+    ObservedPod {
         name: name.into(),
         uid: name.into(),
         created: NOW,
@@ -51,14 +53,14 @@ fn pod(name: &str, state: PodState) -> PodSeen {
 }
 
 /// A probe of the first trial whose document waits to be recorded.
-fn measured(run: &ValidatedRun) -> (SubjectSeen, ProbeSeen) {
+fn measured(run: &ValidatedRun) -> (ObservedSubject, ObservedProbe) {
     let trial = run.order[0].clone();
     let ended = PodState::Ended {
         exit_code: Some(0),
         reason: "Completed".into(),
         message: String::new(),
     };
-    let probe = ProbeSeen {
+    let probe = ObservedProbe {
         trial: trial.clone(),
         job: "probe".into(),
         uid: "probe-uid".into(),
@@ -69,7 +71,7 @@ fn measured(run: &ValidatedRun) -> (SubjectSeen, ProbeSeen) {
         pod: Some(pod("probe-pod", ended)),
     };
     let pod = pod("subject", PodState::Running);
-    (SubjectSeen { trial, pod }, probe)
+    (ObservedSubject { trial, pod }, probe)
 }
 
 fn removal(job: &str) -> Step {
@@ -98,15 +100,15 @@ fn a_late_probe_is_removed_by_the_run_that_holds_its_node_or_else_by_its_own() {
 #[test]
 fn a_trial_that_a_late_probe_overlapped_has_no_record_and_is_measured_again() {
     let run = run();
-    let mut seen = holding(&run);
+    let mut observed = holding(&run);
     let (subject, probe) = measured(&run);
-    seen.subjects = vec![subject];
-    seen.probes = vec![probe];
-    let undisturbed = plan(&run, &seen, NOW);
+    observed.subjects = vec![subject];
+    observed.probes = vec![probe];
+    let undisturbed = plan(&run, &observed, NOW);
     let collects = |step: &Step| matches!(step, Step::CollectRecord { .. });
     assert!(undisturbed.steps.iter().any(collects), "{undisturbed:?}");
-    seen.late = vec![late("another-run")];
-    let disturbed = plan(&run, &seen, NOW);
+    observed.late = vec![late("another-run")];
+    let disturbed = plan(&run, &observed, NOW);
     let subject = Step::RemoveSubject {
         pod: "subject".into(),
         uid: "subject".into(),
@@ -117,21 +119,21 @@ fn a_trial_that_a_late_probe_overlapped_has_no_record_and_is_measured_again() {
         [removal("late"), removal("probe"), subject]
     );
     // Once both are gone, the trial begins anew.
-    (seen.late, seen.probes, seen.subjects) = (vec![], vec![], vec![]);
-    let again = plan(&run, &seen, NOW).steps;
+    (observed.late, observed.probes, observed.subjects) = (vec![], vec![], vec![]);
+    let again = plan(&run, &observed, NOW).steps;
     assert_eq!(again, [Step::DeploySubject(run.order[0].clone())]);
 }
 
 #[test]
 fn nothing_starts_before_a_late_probe_is_gone() {
     let run = run();
-    let mut seen = holding(&run);
+    let mut observed = holding(&run);
     let deleting = LateProbe {
         deleting: true,
         ..late(&run.uid)
     };
-    seen.late = vec![deleting];
-    let plan = plan(&run, &seen, NOW);
+    observed.late = vec![deleting];
+    let plan = plan(&run, &observed, NOW);
     assert_eq!(plan.steps, []);
     let Stage::Queued { message } = &plan.stage else {
         panic!("{plan:?}")
@@ -141,32 +143,34 @@ fn nothing_starts_before_a_late_probe_is_gone() {
 }
 
 #[test]
-fn what_was_recorded_before_a_late_probe_came_stays() {
+fn trials_recorded_before_a_late_probe_came_stay() {
     let run = run();
-    let mut seen = holding(&run);
-    seen.records.insert(run.order[0].clone(), Ended::Measured);
-    seen.demands.node = Some("bench-1".into());
-    seen.late = vec![late("another-run")];
-    let plan = plan(&run, &seen, NOW);
+    let mut observed = holding(&run);
+    observed
+        .records
+        .insert(run.order[0].clone(), Ended::Measured);
+    observed.demands.node = Some("bench-1".into());
+    observed.late = vec![late("another-run")];
+    let plan = plan(&run, &observed, NOW);
     assert_eq!((plan.completed, plan.steps), (1, vec![removal("late")]));
 }
 
 #[test]
 fn a_run_without_a_node_removes_its_own_late_probe_and_one_that_is_suspended_too() {
     let mut run = run();
-    let mut seen = seen(&run);
-    seen.late = vec![late(&run.uid)];
-    assert_eq!(plan(&run, &seen, NOW).steps, [removal("late")]);
+    let mut observed = observed(&run);
+    observed.late = vec![late(&run.uid)];
+    assert_eq!(plan(&run, &observed, NOW).steps, [removal("late")]);
     run.spec.suspend = true;
-    seen.leases = vec![claim(Some(&run.uid))];
+    observed.leases = vec![claim(Some(&run.uid))];
     assert_eq!(
-        plan(&run, &seen, NOW).steps,
+        plan(&run, &observed, NOW).steps,
         [removal("late")],
         "the node is kept until then"
     );
-    seen.late.clear();
+    observed.late.clear();
     let releases = Step::ReleaseNode {
         node: "bench-1".into(),
     };
-    assert_eq!(plan(&run, &seen, NOW).steps, [releases]);
+    assert_eq!(plan(&run, &observed, NOW).steps, [releases]);
 }

@@ -73,7 +73,7 @@ fn an_own_containers_pods_have_the_resources_of_their_variant() {
 }
 
 #[test]
-fn what_neither_the_variant_nor_the_run_names_has_its_default() {
+fn resources_that_neither_the_variant_nor_the_run_names_have_their_defaults() {
     let run = validated(&Value::Null, &json!({"limits": {"cpu": "2"}}));
     let defaults =
         json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "512Mi"}});

@@ -21,8 +21,8 @@ fn short() -> ValidatedRun {
 }
 
 /// The first trials of the run, which ended so and were recorded at these seconds.
-fn seen(run: &ValidatedRun, recorded: &[(Ended, i64)]) -> Observed {
-    let mut seen = Observed::default();
+fn observed(run: &ValidatedRun, recorded: &[(Ended, i64)]) -> Observed {
+    let mut observed = Observed::default();
     for (trial, (ended, at)) in run.order.iter().zip(recorded) {
         let noted = Noted {
             recorded_at_seconds: *at,
@@ -30,15 +30,15 @@ fn seen(run: &ValidatedRun, recorded: &[(Ended, i64)]) -> Observed {
             repeated_windows: 0,
             added_parts: 0,
         };
-        seen.records.insert(trial.clone(), ended.clone());
-        seen.noted.insert(trial.clone(), noted);
+        observed.records.insert(trial.clone(), ended.clone());
+        observed.noted.insert(trial.clone(), noted);
     }
-    seen
+    observed
 }
 
 fn left(recorded: &[(Ended, i64)]) -> u64 {
     let run = short();
-    remaining(&run, &seen(&run, recorded)).least
+    remaining(&run, &observed(&run, recorded)).least
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_trial_that_was_skipped_took_no_time() {
 #[test]
 fn a_run_that_takes_longer_than_planned_says_why() {
     let run = short();
-    let recorded_at = |at| seen(&run, &[(Ended::Measured, 1000), (Ended::Measured, at)]);
+    let recorded_at = |at| observed(&run, &[(Ended::Measured, 1000), (Ended::Measured, at)]);
     assert_eq!(delay(&run, &recorded_at(1005)), None);
     let mut late = recorded_at(1050);
     let unknown =

@@ -4,7 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkScheduleSpec;
-use wasmbench_core::schedule::{Cron, LeftOut, RunOutcome, Seen, SeenRun, Step, run_name, step};
+use wasmbench_core::schedule::{
+    Cron, LeftOut, ObservedSchedule, RunOutcome, ScheduledRun, Step, run_name, step,
+};
 
 pub fn spec(more: &Value) -> BenchmarkScheduleSpec {
     let mut spec = json!({
@@ -25,8 +27,8 @@ pub fn at(time: &str) -> Timestamp {
     time.parse().unwrap()
 }
 
-pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> SeenRun {
-    SeenRun {
+pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> ScheduledRun {
+    ScheduledRun {
         name: name.into(),
         uid: format!("uid-of-{name}"),
         due: at(due),
@@ -37,13 +39,13 @@ pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> SeenRun {
 }
 
 /// What a schedule that was created on the first of March does at `now`.
-pub fn step_at(spec: &BenchmarkScheduleSpec, runs: &[SeenRun], now: &str) -> Step {
-    let seen = Seen {
+pub fn step_at(spec: &BenchmarkScheduleSpec, runs: &[ScheduledRun], now: &str) -> Step {
+    let observed = ObservedSchedule {
         created: at("2026-03-01T00:00:00Z"),
         last: None,
         runs,
     };
-    step(spec, &Cron::from_spec(spec).unwrap(), seen, at(now))
+    step(spec, &Cron::from_spec(spec).unwrap(), observed, at(now))
 }
 
 #[test]
@@ -129,7 +131,7 @@ fn no_run_starts_while_another_is_active_by_default() {
 #[test]
 fn at_most_ten_runs_are_active_even_where_the_policy_allows_more() {
     let spec = spec(&json!({"concurrencyPolicy": "Allow", "schedule": "* * * * *"}));
-    let mut runs: Vec<SeenRun> = vec![];
+    let mut runs: Vec<ScheduledRun> = vec![];
     // A run that takes ten hours, every minute.
     for minute in 1..60 {
         let now = format!("2026-03-01T00:{minute:02}:00Z");
@@ -151,7 +153,7 @@ fn at_most_ten_runs_are_active_even_where_the_policy_allows_more() {
 
 #[test]
 fn a_suspended_schedule_starts_nothing_and_still_tidies_up() {
-    let runs: Vec<SeenRun> = (1..=5)
+    let runs: Vec<ScheduledRun> = (1..=5)
         .map(|day| {
             run(
                 &format!("day-{day}"),
@@ -176,7 +178,7 @@ fn finished_runs_are_kept_by_how_they_ended() {
         RunOutcome::Failed,
         RunOutcome::Untrustworthy,
     ];
-    let runs: Vec<SeenRun> = (0..9)
+    let runs: Vec<ScheduledRun> = (0..9)
         .map(|i| {
             let due = format!("2026-03-0{}T03:00:00Z", i + 1);
             run(&format!("{:?}-{i}", ended[i % 3]), &due, Some(ended[i % 3]))

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_core::schedule::{
-    Cron, RunOutcome, SeenRun, Step, behind, check, run_name, run_of, seen, status,
+    Cron, RunOutcome, ScheduledRun, Step, behind, check, observed, run_name, run_of, status,
 };
 
 use crate::common::config;
@@ -56,9 +56,9 @@ fn a_run_is_owned_by_its_schedule_and_carries_its_scheduled_time() {
     });
     assert_eq!(metadata, wanted);
     assert_eq!(run.spec, nightly.spec.template.spec);
-    let found = seen(&run, "0a0a").unwrap();
+    let found = observed(&run, "0a0a").unwrap();
     assert_eq!((found.due, found.ended), (due, None));
-    assert_eq!(seen(&run, "another"), None);
+    assert_eq!(observed(&run, "another"), None);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_run_ended_well_if_it_succeeded_and_is_trustworthy() {
         ("False", "Unknown", RunOutcome::Failed),
     ] {
         let run = run_of(&schedule(&json!({})), at("2026-03-01T03:00:00Z"));
-        let found = seen(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
+        let found = observed(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
         assert_eq!(found.ended, Some(wanted));
         assert_eq!(found.completed, Some(at("2026-03-01T03:30:00Z")));
     }
@@ -136,7 +136,7 @@ fn a_time_left_out_stays_in_the_status_until_a_run_starts() {
 /// condition `Behind` reports.
 fn look(
     schedule: &mut BenchmarkSchedule,
-    runs: &[SeenRun],
+    runs: &[ScheduledRun],
     now: Timestamp,
 ) -> (Step, Option<(String, String)>) {
     let step = step_at(&schedule.spec, runs, &now.to_string());
@@ -157,7 +157,7 @@ fn look(
 fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
     for policy in ["Allow", "Forbid", "Replace"] {
         let mut often = schedule(&json!({"concurrencyPolicy": policy, "schedule": "* * * * *"}));
-        let mut runs: Vec<SeenRun> = vec![];
+        let mut runs: Vec<ScheduledRun> = vec![];
         let mut reported = vec![];
         for second in (60..1800).step_by(10) {
             let now = at("2026-03-01T00:00:00Z") + SignedDuration::from_secs(second);
@@ -190,8 +190,8 @@ fn a_schedule_that_cannot_keep_up_is_reported_without_flapping() {
 #[test]
 fn a_schedule_is_no_longer_behind_once_its_runs_end_in_time() {
     let mut hourly = schedule(&json!({"schedule": "@hourly"}));
-    let mut behind_at = |runs: &[&SeenRun], now: &str| {
-        let runs: Vec<SeenRun> = runs.iter().map(|run| (*run).clone()).collect();
+    let mut behind_at = |runs: &[&ScheduledRun], now: &str| {
+        let runs: Vec<ScheduledRun> = runs.iter().map(|run| (*run).clone()).collect();
         let (_, behind) = look(&mut hourly, &runs, at(now));
         behind.map(|(status, _)| status)
     };

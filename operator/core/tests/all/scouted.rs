@@ -1,7 +1,7 @@
 //! What follows from what scouts saw.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::observed::{Observed, ObservedLease};
 use wasmbench_core::plan::{Exclusion, Stage, Step, incomparable, plan, requested_rps};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
@@ -57,7 +57,7 @@ fn run() -> ValidatedRun {
     validate(&run, &common::config()).unwrap()
 }
 
-fn seen(scouted: &[(&str, Scouted)]) -> Observed {
+fn observed(scouted: &[(&str, Scouted)]) -> Observed {
     let entry = |(variant, saw): &(&str, Scouted)| ((*variant).to_owned(), vec![saw.clone()]);
     Observed {
         scouted: scouted.iter().map(entry).collect(),
@@ -67,8 +67,8 @@ fn seen(scouted: &[(&str, Scouted)]) -> Observed {
 
 /// Who is not compared under `greet`, and why.
 fn left_out(run: &ValidatedRun, scouted: &[(&str, Scouted)]) -> Vec<(String, String)> {
-    let seen = seen(scouted);
-    let found = incomparable(run, &seen).into_iter();
+    let observed = observed(scouted);
+    let found = incomparable(run, &observed).into_iter();
     found
         .map(|found| (found.variant.to_owned(), found.failure.reason.to_string()))
         .collect()
@@ -88,8 +88,8 @@ fn an_answer_unlike_the_baselines_is_left_out_where_all_must_agree() {
     ];
     let expected = [pair("hare", "ResponseMismatch")];
     assert_eq!(left_out(&run, &scouted), expected);
-    let seen = seen(&scouted);
-    let message = incomparable(&run, &seen).remove(0).failure.message;
+    let observed = observed(&scouted);
+    let message = incomparable(&run, &observed).remove(0).failure.message;
     assert!(
         message.contains("hare answered 5 bytes, 'hallo'"),
         "{message}"
@@ -145,34 +145,34 @@ fn failed_requests_are_not_compared_where_some_may_fail() {
 #[test]
 fn the_status_reports_what_is_left_out_while_the_run_lasts() {
     let run = run();
-    let mut seen = seen(&[("hare", wrong("greet", "WrongAnswer"))]);
-    seen.nodes = vec![common::node("bench-1")];
-    seen.leases = vec![LeaseSeen {
+    let mut observed = observed(&[("hare", wrong("greet", "WrongAnswer"))]);
+    observed.nodes = vec![common::node("bench-1")];
+    observed.leases = vec![ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
         scaled: None,
     }];
-    seen.runtime_classes = ["spin".to_owned()].into();
+    observed.runtime_classes = ["spin".to_owned()].into();
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
-        seen.records.insert(trial.clone(), Ended::Measured);
+        observed.records.insert(trial.clone(), Ended::Measured);
     }
-    let message = |seen: &Observed| {
-        let plan = plan(&run, seen, Timestamp::UNIX_EPOCH);
+    let message = |observed: &Observed| {
+        let plan = plan(&run, observed, Timestamp::UNIX_EPOCH);
         let Stage::Measuring { message, .. } = plan.stage else {
             panic!("{plan:?}");
         };
         message
     };
-    let skipping = message(&seen);
+    let skipping = message(&observed);
     let expected =
         "skipping variant hare under workload greet: before the first block: as the scout said";
     assert!(skipping.starts_with(expected), "{skipping}");
     for trial in run.order.iter().filter(|one| one.cell.variant == "hare") {
         let skipped = Ended::Skipped("WrongAnswer".into());
-        seen.records.entry(trial.clone()).or_insert(skipped);
+        observed.records.entry(trial.clone()).or_insert(skipped);
     }
-    let going_on = message(&seen);
+    let going_on = message(&observed);
     let end = "; not measured: hare under greet (WrongAnswer)";
     assert!(going_on.ends_with(end), "{going_on}");
 }
@@ -184,19 +184,19 @@ fn open_loop(sweep: &serde_json::Value, baseline: Scouted) -> (ValidatedRun, Obs
     run.spec.sweeps = serde_json::from_value(serde_json::json!({"openLoop": sweep})).unwrap();
     let run = validate(&run, &common::config()).unwrap();
     // The other variants may be faster or slower: their peaks play no part.
-    let mut seen = seen(&[("tortoise", baseline), ("hare", with_peak(9000.0))]);
-    seen.nodes = vec![common::node("bench-1")];
-    seen.leases = vec![LeaseSeen {
+    let mut observed = observed(&[("tortoise", baseline), ("hare", with_peak(9000.0))]);
+    observed.nodes = vec![common::node("bench-1")];
+    observed.leases = vec![ObservedLease {
         node: "bench-1".into(),
         holder: Some(run.uid.clone()),
         resource_version: None,
         scaled: None,
     }];
-    seen.runtime_classes = ["spin".to_owned()].into();
+    observed.runtime_classes = ["spin".to_owned()].into();
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
-        seen.records.insert(trial.clone(), Ended::Measured);
+        observed.records.insert(trial.clone(), Ended::Measured);
     }
-    (run, seen)
+    (run, observed)
 }
 
 fn with_peak(rps: f64) -> Scouted {
@@ -210,7 +210,7 @@ fn with_peak(rps: f64) -> Scouted {
 }
 
 /// The rates of all trials of the first block, by point, each as often as there are variants.
-fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Vec<f64>)> {
+fn rates(run: &ValidatedRun, observed: &Observed) -> Vec<(String, Vec<f64>)> {
     let is_first = |trial: &&TrialId| trial.block == 1;
     let mut rates: Vec<(String, Vec<f64>)> = run
         .order
@@ -219,7 +219,7 @@ fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Vec<f64>)> {
         .map(|trial| {
             (
                 trial.cell.point.to_string(),
-                requested_rps(run, seen, trial),
+                requested_rps(run, observed, trial),
             )
         })
         .collect();
@@ -230,38 +230,38 @@ fn rates(run: &ValidatedRun, seen: &Observed) -> Vec<(String, Vec<f64>)> {
 #[test]
 fn all_variants_get_the_same_rate_whatever_their_own_peaks_are() {
     let shares = serde_json::json!({"ratesPercentOfPeak": [50, 90]});
-    let (run, seen) = open_loop(&shares, with_peak(1000.0));
+    let (run, observed) = open_loop(&shares, with_peak(1000.0));
     let many = run.variants.len();
     let expected = |low: (&str, f64), high: (&str, f64)| {
         let each = |(point, rps): (&str, f64)| vec![(point.to_owned(), vec![rps]); many];
         [each(low), each(high)].concat()
     };
     let of_peak = expected(("open-p50", 500.0), ("open-p90", 900.0));
-    assert_eq!(rates(&run, &seen), of_peak);
+    assert_eq!(rates(&run, &observed), of_peak);
     let stated = serde_json::json!({"rates": [500, 200]});
-    let (run, seen) = open_loop(&stated, right("greet", "hello"));
+    let (run, observed) = open_loop(&stated, right("greet", "hello"));
     let as_stated = expected(("open-r200", 200.0), ("open-r500", 500.0));
-    assert_eq!(rates(&run, &seen), as_stated);
+    assert_eq!(rates(&run, &observed), as_stated);
 }
 
 #[test]
 fn a_ladder_is_that_around_the_baselines_peak_or_as_stated_and_the_same_for_all_variants() {
     let of_peak = serde_json::json!({"target": {"p99": "50ms"}});
-    let (run, seen) = open_loop(&of_peak, with_peak(1000.0));
-    let climbs = rates(&run, &seen);
+    let (run, observed) = open_loop(&of_peak, with_peak(1000.0));
+    let climbs = rates(&run, &observed);
     assert_eq!(climbs.len(), run.variants.len(), "one point");
     let (point, first) = &climbs[0];
     assert_eq!((point.as_str(), first.len()), ("capacity", 8));
     assert!((first[0] - 300.0).abs() < 1e-9 && (first[7] - 1300.0).abs() < 1e-9);
     assert!(climbs.iter().all(|(_, rungs)| rungs == first));
     let stated = serde_json::json!({"target": {"p99": "50ms"}, "rates": [300, 200]});
-    let (run, seen) = open_loop(&stated, right("greet", "hello"));
-    assert_eq!(rates(&run, &seen)[0].1, [200.0, 300.0]);
+    let (run, observed) = open_loop(&stated, right("greet", "hello"));
+    assert_eq!(rates(&run, &observed)[0].1, [200.0, 300.0]);
 }
 
 /// What the plan skips.
-fn skipped(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    let steps = plan(run, seen, Timestamp::UNIX_EPOCH).steps;
+fn skipped(run: &ValidatedRun, observed: &Observed) -> Option<Exclusion> {
+    let steps = plan(run, observed, Timestamp::UNIX_EPOCH).steps;
     steps.into_iter().find_map(|step| {
         if let Step::RecordSkipped(exclusion) = step {
             Some(exclusion)
@@ -275,9 +275,9 @@ fn skipped(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
 fn a_ladder_whose_lowest_rung_takes_longer_than_allowed_is_skipped_with_a_remedy() {
     let sweep = serde_json::json!({"target": {"p99": "50ms"}, "durationSeconds": 10});
     let of_peak = |rps: f64| {
-        let (mut run, seen) = open_loop(&sweep, with_peak(rps));
+        let (mut run, observed) = open_loop(&sweep, with_peak(rps));
         run.longest_window_seconds = 60;
-        skipped(&run, &seen)
+        skipped(&run, &observed)
     };
     let found = of_peak(10.0).expect("an exclusion").failure;
     assert_eq!(found.reason, FailureReason::PeakTooLow);
@@ -298,8 +298,8 @@ fn without_the_baselines_peak_shares_of_it_are_skipped_with_a_remedy() {
         no_peak: Some("no request at the peak was answered as expected: 503".into()),
         ..right("greet", "hello")
     };
-    let (run, mut seen) = open_loop(&serde_json::json!({}), without.clone());
-    let found = skipped(&run, &seen).expect("an exclusion");
+    let (run, mut observed) = open_loop(&serde_json::json!({}), without.clone());
+    let found = skipped(&run, &observed).expect("an exclusion");
     assert_eq!(found.failure.reason, FailureReason::PeakUnknown);
     for part in ["peak of tortoise under greet", ": 503", "openLoop.rates"] {
         let message = &found.failure.message;
@@ -308,12 +308,12 @@ fn without_the_baselines_peak_shares_of_it_are_skipped_with_a_remedy() {
     let open = run.planned(0).iter().filter(|trial| !trial.is_scout());
     assert_eq!(found.trials.len(), open.count());
     // A scout that failed found none either; before its end, nothing is known.
-    seen.scouted.clear();
-    let found = skipped(&run, &seen).expect("an exclusion");
+    observed.scouted.clear();
+    let found = skipped(&run, &observed).expect("an exclusion");
     assert!(found.failure.message.contains("saw nothing"), "{found:?}");
-    seen.records.clear();
-    assert_eq!(skipped(&run, &seen), None);
+    observed.records.clear();
+    assert_eq!(skipped(&run, &observed), None);
     // Rates in requests per second need no peak.
-    let (run, seen) = open_loop(&serde_json::json!({"rates": [200]}), without);
-    assert_eq!(skipped(&run, &seen), None);
+    let (run, observed) = open_loop(&serde_json::json!({"rates": [200]}), without);
+    assert_eq!(skipped(&run, &observed), None);
 }

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use wasmbench_core::observed::{LabelDemand, LeaseSeen, RunName, RunSeen, Standing};
+use wasmbench_core::observed::{LabelDemand, ObservedLease, ObservedRun, RunName, Standing};
 use wasmbench_core::plan::{Plan, Stage, Step, plan};
 use wasmbench_core::queue::{Cluster, Turns, turns};
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -31,7 +31,7 @@ const IDLE: u32 = 20;
 struct Member {
     run: ValidatedRun,
     world: World,
-    seen: RunSeen,
+    observed: ObservedRun,
     end: Option<Stage>,
     /// Its user has deleted it, and perhaps nobody removes what it has left.
     deleted: Option<Leftovers>,
@@ -47,7 +47,7 @@ struct Fleet {
     is_hostile: bool,
     random: ChaCha8Rng,
     nodes: Nodes,
-    leases: Vec<LeaseSeen>,
+    leases: Vec<ObservedLease>,
     members: Vec<Member>,
     /// As the queue saw them at the beginning of the step: it may be behind.
     turns: Turns,
@@ -93,22 +93,22 @@ fn member(index: u32, world: u64, hostility: Hostility) -> Member {
     let mut world = World::new(&run, world, hostility);
     if index == 4 {
         // No node fits this one.
-        world.seen.demands.labels.push(LabelDemand {
+        world.observed.demands.labels.push(LabelDemand {
             key: "gpu".into(),
             values: vec!["yes".into()],
             by: "somebody".into(),
         });
     }
-    let seen = RunSeen {
+    let observed = ObservedRun {
         name: format!("team-{}/run-{index}", index % 3),
         created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(index.into()),
-        demands: world.seen.demands.clone(),
-        ..common::run_seen(&run)
+        demands: world.observed.demands.clone(),
+        ..common::observed_run(&run)
     };
     Member {
         run,
         world,
-        seen,
+        observed,
         end: None,
         deleted: None,
     }
@@ -120,7 +120,7 @@ impl Member {
     }
 
     fn name(&self) -> RunName {
-        let (namespace, name) = self.seen.name.split_once('/').expect("a namespace");
+        let (namespace, name) = self.observed.name.split_once('/').expect("a namespace");
         RunName {
             uid: self.run.uid.clone(),
             namespace: namespace.to_owned(),
@@ -134,7 +134,7 @@ impl Fleet {
         let names = ["bench-1", "bench-2"];
         let nodes = Nodes::new(names.map(common::node).into(), 2);
         // A node that was measured on once and will not come back.
-        let spot = LeaseSeen {
+        let spot = ObservedLease {
             node: "spot".into(),
             holder: None,
             resource_version: None,
@@ -229,9 +229,9 @@ impl Fleet {
         });
         let occupants = occupants.collect();
         let member = &mut self.members[index];
-        member.world.seen.occupants = occupants;
+        member.world.observed.occupants = occupants;
         member.world.nodes = self.nodes.clone();
-        member.world.seen.leases.clone_from(&self.leases);
+        member.world.observed.leases.clone_from(&self.leases);
         member.world.take_turn(&self.turns);
     }
 
@@ -245,7 +245,7 @@ impl Fleet {
         let Member {
             run, world, end, ..
         } = &mut self.members[index];
-        let plan = plan(run, &world.seen, world.now);
+        let plan = plan(run, &world.observed, world.now);
         assert_names_what_it_waits_for(&plan);
         let steps = if dies {
             plan.steps.len() * part / 100
@@ -266,7 +266,7 @@ impl Fleet {
         if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
             *end = Some(plan.stage);
         }
-        self.leases.clone_from(&world.seen.leases);
+        self.leases.clone_from(&world.observed.leases);
         for step in &plan.steps[..steps] {
             if let Step::Sweep(over) = step {
                 self.sweep(&over.uid);
@@ -304,7 +304,7 @@ impl Fleet {
 
     /// Whether the run could measure on this node, and nothing keeps it where it is.
     fn wants(&self, member: &Member, node: &str) -> bool {
-        let demands = &member.world.seen.demands;
+        let demands = &member.world.observed.demands;
         let fits = demands.labels.iter().all(|label| label.key != "gpu");
         let is_its = demands.node.as_ref().is_none_or(|own| own == node);
         let uid = Some(&member.run.uid);
@@ -332,7 +332,7 @@ impl Fleet {
             let Member {
                 run, world, end, ..
             } = member;
-            let records = &world.seen.records;
+            let records = &world.observed.records;
             for reason in HOPELESS {
                 let failed = Ended::Failed(reason.into());
                 let times = records.values().filter(|ended| **ended == failed).count();
@@ -356,13 +356,13 @@ impl Fleet {
             match end {
                 Some(Stage::Done) => assert!(is_whole, "{} is not whole", run.uid),
                 Some(Stage::GaveUp { message }) => {
-                    assert!(!is_whole && world.seen.report, "{message}");
-                    let began = world.seen.demands.node.as_ref();
+                    assert!(!is_whole && world.observed.report, "{message}");
+                    let began = world.observed.demands.node.as_ref();
                     let gone = &self.nodes.long_gone;
                     let is_lost = began.map_or(gone.len() == 2, |node| gone.contains(node));
                     assert!(is_lost || message.contains("gpu"), "{}: {message}", run.uid);
                 }
-                other => panic!("{} has not ended: {other:?}, {:?}", run.uid, world.seen),
+                other => panic!("{} has not ended: {other:?}, {:?}", run.uid, world.observed),
             }
         }
         let misfit = &self.members[4];
@@ -370,17 +370,18 @@ impl Fleet {
     }
 }
 
-fn in_queue(member: &Member) -> RunSeen {
-    let mut seen = member.seen.clone();
-    seen.demands
+fn in_queue(member: &Member) -> ObservedRun {
+    let mut observed = member.observed.clone();
+    observed
+        .demands
         .node
-        .clone_from(&member.world.seen.demands.node);
-    seen.standing = match (&member.end, member.run.spec.suspend) {
+        .clone_from(&member.world.observed.demands.node);
+    observed.standing = match (&member.end, member.run.spec.suspend) {
         (Some(_), _) => Standing::Ended,
         (None, true) => Standing::Suspended,
         (None, false) => Standing::Active,
     };
-    seen
+    observed
 }
 
 fn assert_names_what_it_waits_for(plan: &Plan) {
@@ -446,7 +447,7 @@ fn cold_start_runs_end_like_others_on_unstable_nodes() {
                 world.nodes.calm();
             }
             run.spec.suspend = false;
-            let plan = plan(&run, &world.seen, world.now);
+            let plan = plan(&run, &world.observed, world.now);
             if matches!(plan.stage, Stage::Done | Stage::GaveUp { .. }) {
                 ended = Some(plan.stage);
                 break;

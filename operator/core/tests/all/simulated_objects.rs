@@ -21,7 +21,7 @@ fn hostile(objects: Objects) -> Hostility {
 
 /// Plans once, and does it.
 fn step(run: &ValidatedRun, world: &mut World) -> Plan {
-    let plan = plan(run, &world.seen, world.now);
+    let plan = plan(run, &world.observed, world.now);
     for step in &plan.steps {
         world.carry_out(run, step);
     }
@@ -37,7 +37,7 @@ fn until(run: &ValidatedRun, world: &mut World, is_so: impl Fn(&World) -> bool) 
         }
         step(run, world);
     }
-    panic!("not so: {:?}", plan(run, &world.seen, world.now));
+    panic!("not so: {:?}", plan(run, &world.observed, world.now));
 }
 
 fn seconds(world: &World) -> i64 {
@@ -45,7 +45,7 @@ fn seconds(world: &World) -> i64 {
 }
 
 fn count(world: &World, ended: &Ended) -> usize {
-    let all = world.seen.records.values();
+    let all = world.observed.records.values();
     all.filter(|found| *found == ended).count()
 }
 
@@ -69,7 +69,7 @@ fn a_refused_echo_server_costs_only_the_trials_that_need_it() {
     check_end(&run, &world);
     let reason = "UpstreamUnavailable";
     assert_eq!(count(&world, &failed(reason)), 1, "it is asked for once");
-    for (trial, ended) in &world.seen.records {
+    for (trial, ended) in &world.observed.records {
         if run.has_upstream(trial) {
             let expected = [failed(reason), skipped(reason)];
             assert!(expected.contains(ended), "{trial}: {ended:?}");
@@ -84,10 +84,13 @@ fn upstream_ends_when(is_so: impl Fn(&ValidatedRun, &World) -> bool) -> (Validat
     let run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
     until(&run, &mut world, |world| {
-        let runs = world.seen.upstream().is_some_and(|pod| pod.ip.is_some());
+        let runs = world
+            .observed
+            .upstream()
+            .is_some_and(|pod| pod.ip.is_some());
         runs && is_so(&run, world)
     });
-    world.seen.upstreams[0].state = PodState::Ended {
+    world.observed.upstreams[0].state = PodState::Ended {
         exit_code: Some(137),
         reason: "OOMKilled".into(),
         message: String::new(),
@@ -98,7 +101,7 @@ fn upstream_ends_when(is_so: impl Fn(&ValidatedRun, &World) -> bool) -> (Validat
 #[test]
 fn an_echo_server_that_ends_costs_the_trial_that_used_it_and_is_started_again() {
     let (mut run, mut world) = upstream_ends_when(|run, world| {
-        let mut probes = world.seen.probes.iter();
+        let mut probes = world.observed.probes.iter();
         probes.any(|probe| run.has_upstream(&probe.trial) && !probe.deleting)
     });
     simulate(&mut run, &mut world);
@@ -110,18 +113,18 @@ fn an_echo_server_that_ends_costs_the_trial_that_used_it_and_is_started_again() 
 #[test]
 fn an_echo_server_that_ends_between_two_trials_costs_none_of_them() {
     let (mut run, mut world) = upstream_ends_when(|run, world| {
-        let mut subjects = world.seen.subjects.iter();
+        let mut subjects = world.observed.subjects.iter();
         let ready = subjects.any(|one| run.has_upstream(&one.trial) && one.pod.deleting.is_none());
-        ready && world.seen.probes.is_empty()
+        ready && world.observed.probes.is_empty()
     });
     let of_the_dead: Vec<String> = world
-        .seen
+        .observed
         .subjects
         .iter()
         .map(|s| s.pod.uid.clone())
         .collect();
-    until(&run, &mut world, |world| !world.seen.probes.is_empty());
-    let target = &world.seen.probes[0].subject_uid;
+    until(&run, &mut world, |world| !world.observed.probes.is_empty());
+    let target = &world.observed.probes[0].subject_uid;
     assert!(
         !of_the_dead.contains(target),
         "its subject still has the address of the one that ended"
@@ -147,7 +150,7 @@ fn an_echo_server_that_keeps_ending_is_started_three_times() {
         assert!(seconds(&world) < 100_000, "{plan:?}");
     }
     assert_eq!(starts, 3);
-    for (trial, ended) in &world.seen.records {
+    for (trial, ended) in &world.observed.records {
         let is_measured = *ended == Ended::Measured;
         assert_eq!(is_measured, !run.has_upstream(trial), "{trial}: {ended:?}");
     }
@@ -158,10 +161,10 @@ fn a_trial_whose_result_was_removed_is_measured_once_more() {
     for mut run in [common::validated(), common::validated_cold()] {
         let mut world = World::new(&run, 1, FRIENDLY);
         until(&run, &mut world, |world| {
-            let mut probes = world.seen.probes.iter();
+            let mut probes = world.observed.probes.iter();
             probes.any(|probe| probe.pod.as_ref().is_some_and(|pod| !pod.works()))
         });
-        let probe = &mut world.seen.probes[0];
+        let probe = &mut world.observed.probes[0];
         (probe.pod, probe.end) = (None, Some(JobEnd::Completed));
         let trial = probe.trial.clone();
         simulate(&mut run, &mut world);
@@ -200,7 +203,7 @@ fn a_probe_whose_job_gets_no_pod_fails_within_a_minute_and_ends_its_run() {
             ..Objects::default()
         };
         let mut world = World::new(&run, 1, hostile(without));
-        until(&run, &mut world, |world| !world.seen.probes.is_empty());
+        until(&run, &mut world, |world| !world.observed.probes.is_empty());
         let launched = seconds(&world);
         until(&run, &mut world, |world| !world.stored.is_empty());
         let took = seconds(&world) - launched;
@@ -216,11 +219,11 @@ fn a_launch_checks_in_time_whether_its_job_got_a_pod() {
     for run in [common::validated(), common::validated_cold()] {
         let mut world = World::new(&run, 1, FRIENDLY);
         until(&run, &mut world, |world| {
-            plan(&run, &world.seen, world.now).starts_probe()
+            plan(&run, &world.observed, world.now).starts_probe()
         });
         let begun = step(&run, &mut world);
         assert!(matches!(begun.wake, Wake::At(_)), "{:?}", begun.wake);
-        let measuring = plan(&run, &world.seen, world.now);
+        let measuring = plan(&run, &world.observed, world.now);
         assert_eq!(measuring.wake, Wake::OnChange, "nobody looks into a window");
     }
 }
@@ -245,8 +248,8 @@ fn a_measurement_without_room_for_its_record_waits_without_holding_the_node() {
             assert!(records, "{plan:?}");
             assert_eq!(plan.node.as_deref(), Some("bench-1"));
         }
-        let works = world.seen.subjects.iter().any(|one| one.pod.works());
-        assert!(!works && world.seen.upstream().is_none());
+        let works = world.observed.subjects.iter().any(|one| one.pod.works());
+        assert!(!works && world.observed.upstream().is_none());
         world.hostility = FRIENDLY;
         simulate(&mut run, &mut world);
         check_end(&run, &world);
@@ -263,7 +266,7 @@ fn a_measurement_without_room_for_its_record_waits_without_holding_the_node() {
 fn a_node_with_leftovers_of_another_run_is_not_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.occupants.push(occupant("other"));
+    world.observed.occupants.push(occupant("other"));
     for _ in 0..100 {
         let plan = step(&run, &mut world);
         assert!(plan.steps.is_empty(), "that run removes it itself");
@@ -273,7 +276,7 @@ fn a_node_with_leftovers_of_another_run_is_not_claimed() {
         };
         assert!(message.contains("pod team-b/busy of run team-b/other"));
     }
-    world.seen.occupants.clear();
+    world.observed.occupants.clear();
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     assert_eq!(ends(&world), [&Ended::Measured]);
@@ -283,7 +286,7 @@ fn a_node_with_leftovers_of_another_run_is_not_claimed() {
 fn leftovers_of_finished_runs_are_removed_before_anything_starts() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.occupants.push(occupant("gone"));
+    world.observed.occupants.push(occupant("gone"));
     let plan = step(&run, &mut world);
     let over = occupant("gone").run;
     assert_eq!(plan.steps, [Step::Sweep(over)]);
@@ -321,7 +324,7 @@ fn objects_that_appear_after_a_run_was_suspended_are_removed() {
         until(&run, &mut world, |world| !world.late.is_empty());
         run.spec.suspend = true;
         until(&run, &mut world, |world| {
-            let pods = &world.seen;
+            let pods = &world.observed;
             let none = pods.subjects.is_empty() && pods.probes.is_empty();
             world.late.is_empty() && none && pods.upstreams.is_empty() && world.held().is_none()
         });
@@ -332,7 +335,9 @@ fn objects_that_appear_after_a_run_was_suspended_are_removed() {
 fn objects_that_appear_late_are_removed_before_a_node_is_claimed() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    until(&run, &mut world, |world| world.seen.upstream().is_some());
+    until(&run, &mut world, |world| {
+        world.observed.upstream().is_some()
+    });
     let node = world.held().expect("it holds one");
     world.release(&node);
     let plan = step(&run, &mut world);
@@ -355,15 +360,19 @@ fn a_late_probe_costs_no_trial_whenever_it_comes_and_the_one_that_it_overlapped_
         if world.held().is_none() {
             continue;
         }
-        world.seen.late.push(LateProbe {
+        world.observed.late.push(LateProbe {
             node: "bench-1".into(),
             job: "late".into(),
             uid: "late".into(),
             run_uid: "over".into(),
             deleting: false,
         });
-        let recorded = |trial: &TrialId| world.seen.records.contains_key(trial);
-        let trials = world.seen.probes.iter().map(|probe| probe.trial.clone());
+        let recorded = |trial: &TrialId| world.observed.records.contains_key(trial);
+        let trials = world
+            .observed
+            .probes
+            .iter()
+            .map(|probe| probe.trial.clone());
         let overlapped: Vec<TrialId> = trials.filter(|trial| !recorded(trial)).collect();
         simulate(&mut run, &mut world);
         check_end(&run, &world);

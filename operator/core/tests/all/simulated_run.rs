@@ -21,8 +21,8 @@ use crate::simulated_world::{Fault, Hostility, Objects, World, objects, phase};
 
 /// Stands in for the widths of a run's intervals: plans from the records alone, and differently from
 /// run to run, how many blocks are needed.
-fn planned_blocks(run: &ValidatedRun, seen: &Observed, complete: u32) -> u32 {
-    let mut measured = seen.records.iter().filter(|(trial, ended)| {
+fn planned_blocks(run: &ValidatedRun, observed: &Observed, complete: u32) -> u32 {
+    let mut measured = observed.records.iter().filter(|(trial, ended)| {
         assert!(
             trial.block <= complete,
             "{trial} was measured before it was decided for"
@@ -39,19 +39,19 @@ fn planned_blocks(run: &ValidatedRun, seen: &Observed, complete: u32) -> u32 {
 
 /// What the controller does before each plan. Runs with an even seed belong to an operator that was
 /// restarted since it planned: it knows the plan again at the end of the block.
-fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
-    let (blocks, planned) = match blocks(run, seen) {
+fn decide_blocks(run: &ValidatedRun, observed: &mut Observed) {
+    let (blocks, planned) = match blocks(run, observed) {
         Blocks::Decided(blocks) => {
-            let known = seen.planned_blocks.filter(|_| run.seed % 2 != 0);
+            let known = observed.planned_blocks.filter(|_| run.seed % 2 != 0);
             (known.unwrap_or_default().max(blocks), known)
         }
         Blocks::Complete(complete) => {
-            let planned = planned_blocks(run, seen, complete);
+            let planned = planned_blocks(run, observed, complete);
             (planned, Some(planned))
         }
     };
-    seen.blocks = blocks;
-    seen.planned_blocks = planned;
+    observed.blocks = blocks;
+    observed.planned_blocks = planned;
 }
 
 /// Runs to the end and returns the number of plans that it took.
@@ -60,9 +60,9 @@ pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
         if world.happens(world.hostility.suspends) {
             run.spec.suspend = !run.spec.suspend;
         }
-        decide_blocks(run, &mut world.seen);
-        let plan = plan(run, &world.seen, world.now);
-        phase::check(&plan, &world.seen);
+        decide_blocks(run, &mut world.observed);
+        let plan = plan(run, &world.observed, world.now);
+        phase::check(&plan, &world.observed);
         if plan.stage == Stage::Done {
             return round;
         }
@@ -81,34 +81,41 @@ pub fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     panic!(
         "the run does not end: {} of {} trials",
         world.stored.len(),
-        run.planned(world.seen.blocks).len()
+        run.planned(world.observed.blocks).len()
     );
 }
 
 pub fn check_end(run: &ValidatedRun, world: &World) {
     assert_eq!(
         world.stored.len(),
-        run.planned(world.seen.blocks).len(),
+        run.planned(world.observed.blocks).len(),
         "trials without a record"
     );
     assert!(
         world.stored.values().all(|count| *count == 1),
         "a trial with two records"
     );
-    assert!(world.seen.probes.is_empty(), "probes are left");
-    let pods = world.seen.subjects.iter().chain(&world.seen.cold_subjects);
+    assert!(world.observed.probes.is_empty(), "probes are left");
+    let pods = world
+        .observed
+        .subjects
+        .iter()
+        .chain(&world.observed.cold_subjects);
     for subject in pods {
         let held = world.staying.contains(&subject.pod.uid);
         assert!(held && !subject.pod.works(), "{subject:?} is left");
     }
-    assert!(world.seen.upstreams.is_empty(), "an echo server is left");
+    assert!(
+        world.observed.upstreams.is_empty(),
+        "an echo server is left"
+    );
     assert_eq!(world.held(), None, "the node is not given back");
 }
 
 /// The different ways in which trials of a run ended, each once.
 pub fn ends(world: &World) -> Vec<&Ended> {
     let mut found = vec![];
-    for ended in world.seen.records.values() {
+    for ended in world.observed.records.values() {
         if !found.contains(&ended) {
             found.push(ended);
         }
@@ -176,18 +183,18 @@ fn the_node_is_released_although_the_report_fails_and_a_pod_stays() {
     };
     let mut world = World::new(&run, 1, hostility);
     for _ in 0..2_000 {
-        let plan = plan(&run, &world.seen, world.now);
+        let plan = plan(&run, &world.observed, world.now);
         for step in &plan.steps {
             world.carry_out(&run, step);
         }
         world.pass_time();
         run.spec.suspend = false;
         if world.stored.len() == run.planned(0).len() && world.held().is_none() {
-            assert!(!world.seen.report && !world.staying.is_empty());
+            assert!(!world.observed.report && !world.staying.is_empty());
             return;
         }
     }
-    panic!("the node is held: {:?}", world.seen.leases);
+    panic!("the node is held: {:?}", world.observed.leases);
 }
 
 #[test]
@@ -201,7 +208,7 @@ fn no_load_goes_to_an_altered_pod() {
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     let altered = |trial: &TrialId, is: fn(FailureReason) -> Ended| {
-        world.seen.records[trial] == is(FailureReason::SubjectAltered)
+        world.observed.records[trial] == is(FailureReason::SubjectAltered)
     };
     let failed = run
         .order
@@ -213,7 +220,7 @@ fn no_load_goes_to_an_altered_pod() {
     assert!(failed.len() <= run.variants.len(), "{failed:?}");
     for trial in run.order.iter().filter(|trial| !upstream(trial)) {
         let is = altered(trial, Ended::Failed) || altered(trial, Ended::Skipped);
-        assert!(is, "{trial}: {:?}", world.seen.records[trial]);
+        assert!(is, "{trial}: {:?}", world.observed.records[trial]);
     }
     assert!(!ends(&world).contains(&&Ended::Measured));
 }
@@ -246,7 +253,7 @@ fn an_altered_probe_gives_no_number_and_the_run_tries_no_other() {
         simulate(&mut run, &mut world);
         check_end(&run, &world);
         let reason = || FailureReason::ProbeAltered;
-        let failed = world.seen.records.values();
+        let failed = world.observed.records.values();
         let failed = failed.filter(|ended| **ended == Ended::Failed(reason()));
         assert_eq!(failed.count(), 1);
         for ended in ends(&world) {
@@ -260,20 +267,20 @@ fn an_altered_probe_gives_no_number_and_the_run_tries_no_other() {
 fn an_update_of_the_operator_costs_at_most_a_trial_and_no_variant() {
     let mut run = common::validated();
     let mut world = World::new(&run, 3, FRIENDLY);
-    while world.seen.subjects.is_empty() {
-        let plan = plan(&run, &world.seen, world.now);
+    while world.observed.subjects.is_empty() {
+        let plan = plan(&run, &world.observed, world.now);
         for step in &plan.steps {
             world.carry_out(&run, step);
         }
         world.pass_time();
     }
-    for subject in &mut world.seen.subjects {
+    for subject in &mut world.observed.subjects {
         subject.pod.likeness = Likeness::Outdated;
     }
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     let lost = Ended::Failed("SubjectLost".into());
-    let all = world.seen.records.values();
+    let all = world.observed.records.values();
     assert_eq!(all.filter(|ended| **ended == lost).count(), 1);
     assert_eq!(ends(&world).len(), 2, "{:?}", ends(&world));
 }
@@ -282,11 +289,11 @@ fn an_update_of_the_operator_costs_at_most_a_trial_and_no_variant() {
 fn cold_starts_without_permission_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated_cold();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.forbidden.pods = true;
+    world.observed.forbidden.pods = true;
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    assert!(!world.seen.records.is_empty());
-    for (trial, ended) in &world.seen.records {
+    assert!(!world.observed.records.is_empty());
+    for (trial, ended) in &world.observed.records {
         let expected = if trial.cell.point.probe_creates_pods() {
             Ended::Skipped("NotAllowed".into())
         } else {
@@ -300,7 +307,7 @@ fn cold_starts_without_permission_are_skipped_and_the_rest_is_measured() {
 fn a_run_whose_records_reach_the_limit_skips_the_rest_and_ends() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.records_full = true;
+    world.observed.records_full = true;
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     let skipped = Ended::Skipped("RecordsFull".into());
@@ -311,11 +318,11 @@ fn a_run_whose_records_reach_the_limit_skips_the_rest_and_ends() {
 fn a_variant_without_its_runtime_class_is_skipped_and_the_others_continue() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.runtime_classes.clear();
+    world.observed.runtime_classes.clear();
     simulate(&mut run, &mut world);
     check_end(&run, &world);
     assert_eq!(ends(&world).len(), 2, "skipped and measured ones");
-    for (trial, ended) in &world.seen.records {
+    for (trial, ended) in &world.observed.records {
         let expected = if trial.cell.variant == "mine" {
             Ended::Skipped("RuntimeClassNotFound".into())
         } else {
@@ -343,7 +350,7 @@ fn wrong_answers_seen_by_a_scout_are_skipped_and_the_rest_is_measured() {
     .into();
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    for (trial, ended) in &world.seen.records {
+    for (trial, ended) in &world.observed.records {
         let cell = &trial.cell;
         let expected = match (cell.variant.as_str(), cell.workload.as_str()) {
             ("hare", "relay") => Ended::Skipped("ResponseMismatch".into()),
@@ -360,12 +367,12 @@ fn trials_that_a_scout_could_not_check_are_still_tried() {
     let mut world = World::new(&run, 1, FRIENDLY);
     for trial in run.order.iter().filter(|trial| trial.is_scout()) {
         let failed = Ended::Failed("NeverListened".into());
-        world.seen.records.insert(trial.clone(), failed);
+        world.observed.records.insert(trial.clone(), failed);
         world.stored.insert(trial.clone(), 1);
     }
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    let blocks = world.seen.records.iter();
+    let blocks = world.observed.records.iter();
     let mut blocks = blocks.filter(|(trial, _)| !trial.is_scout());
     assert!(blocks.all(|(_, ended)| *ended == Ended::Measured));
 }
@@ -384,7 +391,7 @@ fn a_precise_run_gets_the_blocks_it_needs_wherever_the_operator_dies() {
             simulate(&mut run, &mut world);
             check_end(&run, &world);
             assert_eq!(
-                world.seen.blocks, expected,
+                world.observed.blocks, expected,
                 "seed {seed}, world {world_seed}"
             );
             let (scouts, cells) = (3, 3);
@@ -399,18 +406,18 @@ fn a_precise_run_ends_with_its_budget() {
     let mut world = World::new(&run, 1, FRIENDLY);
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    assert_eq!(world.seen.blocks, 10);
+    assert_eq!(world.observed.blocks, 10);
 }
 
 #[test]
 fn trials_are_skipped_block_by_block() {
     let mut run = common::validated_precise(15, 20);
     let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.runtime_classes.clear();
+    world.observed.runtime_classes.clear();
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    assert_eq!(world.seen.blocks, 11);
-    let skipped = world.seen.records.values();
+    assert_eq!(world.observed.blocks, 11);
+    let skipped = world.observed.records.values();
     let skipped = skipped.filter(|ended| matches!(ended, Ended::Skipped(_)));
     assert_eq!(skipped.count(), world.stored.len() / 3);
 }
@@ -422,14 +429,14 @@ fn a_plan_is_known_during_its_blocks_and_never_beyond_the_budget() {
         let mut world = World::new(&run, 1, FRIENDLY);
         let mut known = vec![];
         for _ in 0..20_000 {
-            decide_blocks(&run, &mut world.seen);
-            let plan = plan(&run, &world.seen, world.now);
+            decide_blocks(&run, &mut world.observed);
+            let plan = plan(&run, &world.observed, world.now);
             if plan.stage == Stage::Done {
                 break;
             }
-            let begun = world.seen.records.keys().map(|trial| trial.block).max();
+            let begun = world.observed.records.keys().map(|trial| trial.block).max();
             if begun > Some(8) {
-                known.push((world.seen.blocks, world.seen.planned_blocks));
+                known.push((world.observed.blocks, world.observed.planned_blocks));
             }
             for step in &plan.steps {
                 world.carry_out(&run, step);
@@ -447,12 +454,18 @@ fn records_are_read_only_between_blocks() {
     let mut world = World::new(&run, 1, FRIENDLY);
     let mut decided = vec![];
     for _ in 0..20_000 {
-        if let Blocks::Complete(block) = blocks(&run, &world.seen) {
-            assert!(world.seen.subjects.iter().all(|s| s.trial.block <= block));
+        if let Blocks::Complete(block) = blocks(&run, &world.observed) {
+            assert!(
+                world
+                    .observed
+                    .subjects
+                    .iter()
+                    .all(|s| s.trial.block <= block)
+            );
             decided.push(block);
         }
-        decide_blocks(&run, &mut world.seen);
-        let plan = plan(&run, &world.seen, world.now);
+        decide_blocks(&run, &mut world.observed);
+        let plan = plan(&run, &world.observed, world.now);
         if plan.stage == Stage::Done {
             break;
         }
@@ -476,13 +489,17 @@ fn a_waiting_plan_names_what_it_waits_for() {
 fn waits_for_something(mut run: ValidatedRun) {
     let mut world = World::new(&run, 3, FRIENDLY);
     for _ in 0..500 {
-        let plan: Plan = plan(&run, &world.seen, world.now);
+        let plan: Plan = plan(&run, &world.observed, world.now);
         if plan.stage == Stage::Done {
             return;
         }
         if plan.steps.is_empty() && plan.wake == Wake::OnChange {
-            let moving = world.seen.subjects.iter().any(|s| s.pod.deleting.is_some())
-                || !world.seen.probes.is_empty();
+            let moving = world
+                .observed
+                .subjects
+                .iter()
+                .any(|s| s.pod.deleting.is_some())
+                || !world.observed.probes.is_empty();
             assert!(moving, "waits for nothing: {:?}", plan.stage);
         }
         for step in &plan.steps {
@@ -505,7 +522,7 @@ fn a_run_loses_no_trial_whatever_happens_to_its_node() {
                 if step == at {
                     world.inject(fault, 24);
                 }
-                let plan = plan(&run, &world.seen, world.now);
+                let plan = plan(&run, &world.observed, world.now);
                 for step in &plan.steps {
                     world.carry_out(&run, step);
                 }
@@ -529,11 +546,11 @@ fn a_run_whose_node_is_deleted_ends_with_a_report_of_its_records() {
             world.inject(Fault::Deletion, u32::MAX);
             gone_at = Some(world.now);
         }
-        let plan = plan(&run, &world.seen, world.now);
+        let plan = plan(&run, &world.observed, world.now);
         if let Stage::GaveUp { message } = &plan.stage {
             let took = world.now.duration_since(gone_at.unwrap()).as_mins();
             assert_eq!((took, world.stored.len()), (10, 3), "{message}");
-            assert!(world.seen.report && world.held().is_none());
+            assert!(world.observed.report && world.held().is_none());
             assert!(message.contains("bench-1"), "{message}");
             return;
         }

@@ -23,7 +23,7 @@ fn run() -> ValidatedRun {
 }
 
 /// A run of that variant alone.
-fn run_alone() -> ValidatedRun {
+fn run_of_one_variant() -> ValidatedRun {
     let ValidatedRun { mut spec, .. } = run();
     spec.variants.remove(0);
     spec.baseline = None;
@@ -60,10 +60,10 @@ fn world(run: &ValidatedRun, seed: u64, hostility: Hostility) -> World {
 
 fn check_object(run: &ValidatedRun, world: &World) {
     check_end(run, world);
-    assert_eq!(world.seen.scaled(), None, "it is still noted");
-    let seen = &world.seen.targets[&target(run)];
-    let is_owners = seen.set_by_other || !seen.is_offered || seen.uid.is_none();
-    assert!(seen.replicas == 0 || is_owners, "{seen:?} is left");
+    assert_eq!(world.observed.scaled(), None, "it is still noted");
+    let observed = &world.observed.targets[&target(run)];
+    let is_owners = observed.set_by_other || !observed.is_offered || observed.uid.is_none();
+    assert!(observed.replicas == 0 || is_owners, "{observed:?} is left");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn its_owner_may_take_it_back_at_any_moment() {
         world.owner_acts = 3;
         simulate(&mut run, &mut world);
         check_object(&run, &world);
-        for ended in world.seen.records.values() {
+        for ended in world.observed.records.values() {
             if let Ended::Failed(reason) | Ended::Skipped(reason) = ended {
                 assert!(world.has_caused(reason.as_str()), "{reason}");
             }
@@ -120,8 +120,12 @@ fn its_owner_may_take_it_back_at_any_moment() {
 /// Makes plans until one has scaled the object up.
 fn until_up(run: &ValidatedRun, world: &mut World) {
     for _ in 0..200 {
-        let up = world.seen.targets.values().any(|seen| seen.replicas > 0);
-        if up && !world.seen.scaled_subjects.is_empty() {
+        let up = world
+            .observed
+            .targets
+            .values()
+            .any(|observed| observed.replicas > 0);
+        if up && !world.observed.scaled_subjects.is_empty() {
             return;
         }
         step(run, world);
@@ -130,7 +134,7 @@ fn until_up(run: &ValidatedRun, world: &mut World) {
 }
 
 fn step(run: &ValidatedRun, world: &mut World) -> Stage {
-    let plan = plan(run, &world.seen, world.now);
+    let plan = plan(run, &world.observed, world.now);
     for step in &plan.steps {
         world.carry_out(run, step);
     }
@@ -139,7 +143,7 @@ fn step(run: &ValidatedRun, world: &mut World) -> Stage {
 }
 
 #[test]
-fn what_its_owner_takes_back_in_mid_run_is_left_alone_and_the_others_go_on() {
+fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched_and_other_variants_go_on() {
     for act in [Owner::ScalesUp, Owner::Withdraws, Owner::Deletes] {
         let mut run = run();
         let mut world = world(&run, 1, FRIENDLY);
@@ -148,10 +152,10 @@ fn what_its_owner_takes_back_in_mid_run_is_left_alone_and_the_others_go_on() {
         simulate(&mut run, &mut world);
         check_object(&run, &world);
         let left: Vec<u32> = world
-            .seen
+            .observed
             .targets
             .values()
-            .map(|seen| seen.replicas)
+            .map(|observed| observed.replicas)
             .collect();
         let expected = match act {
             Owner::ScalesUp => 3,
@@ -162,14 +166,14 @@ fn what_its_owner_takes_back_in_mid_run_is_left_alone_and_the_others_go_on() {
         assert_eq!(left, [expected], "{act:?}");
         let of_preset = |trial: &&TrialId| trial.cell.variant == "tortoise";
         let mut others = run.planned(0).iter().filter(of_preset);
-        assert!(others.all(|trial| world.seen.records[trial] == Ended::Measured));
+        assert!(others.all(|trial| world.observed.records[trial] == Ended::Measured));
     }
 }
 
 #[test]
 fn a_run_whose_only_object_is_taken_back_ends_while_its_owner_keeps_the_pods() {
     for act in [Owner::ScalesUp, Owner::Withdraws] {
-        let mut run = run_alone();
+        let mut run = run_of_one_variant();
         let mut world = world(&run, 1, FRIENDLY);
         until_up(&run, &mut world);
         world.owner_does(&target(&run), act);
@@ -180,29 +184,32 @@ fn a_run_whose_only_object_is_taken_back_ends_while_its_owner_keeps_the_pods() {
 }
 
 #[test]
-fn what_is_in_use_is_never_touched() {
+fn an_object_in_use_is_never_touched() {
     let mut run = run();
     let mut world = world(&run, 1, FRIENDLY);
     world.owner_does(&target(&run), Owner::ScalesUp);
     simulate(&mut run, &mut world);
-    let seen = &world.seen.targets[&target(&run)];
-    assert!(seen.replicas == 3 && seen.set_by_other, "{seen:?}");
+    let observed = &world.observed.targets[&target(&run)];
+    assert!(
+        observed.replicas == 3 && observed.set_by_other,
+        "{observed:?}"
+    );
     let skipped = Ended::Skipped("NotOffered".into());
     let mine = |trial: &&TrialId| trial.cell.variant == "shop";
     let mut mine = run.planned(0).iter().filter(mine);
-    assert!(mine.all(|trial| world.seen.records[trial] == skipped));
+    assert!(mine.all(|trial| world.observed.records[trial] == skipped));
 }
 
 #[test]
 fn a_run_says_that_it_waits_for_the_last_pods_of_an_objects_owner() {
-    let run = run_alone();
+    let run = run_of_one_variant();
     let mut world = world(&run, 1, FRIENDLY);
     while world.held().is_none() {
         step(&run, &mut world);
     }
-    let found = world.seen.targets.get_mut(&target(&run)).unwrap();
+    let found = world.observed.targets.get_mut(&target(&run)).unwrap();
     found.pods = 1;
-    let plan = plan(&run, &world.seen, world.now);
+    let plan = plan(&run, &world.observed, world.now);
     assert_eq!(plan.steps, []);
     let Stage::Measuring { message, .. } = &plan.stage else {
         panic!("{:?}", plan.stage);
@@ -218,28 +225,28 @@ fn a_suspended_run_gives_its_node_back_only_after_the_object() {
     until_up(&run, &mut world);
     run.spec.suspend = true;
     while world.held().is_some() {
-        let seen = plan(&run, &world.seen, world.now);
-        let releases = seen
+        let observed = plan(&run, &world.observed, world.now);
+        let releases = observed
             .steps
             .iter()
             .any(|one| matches!(one, Step::ReleaseNode { .. }));
         assert!(!releases || world.target_pods.is_empty(), "pods are left");
         step(&run, &mut world);
     }
-    assert_eq!(world.seen.targets.values().next().unwrap().replicas, 0);
+    assert_eq!(world.observed.targets.values().next().unwrap().replicas, 0);
 }
 
 #[test]
 fn starts_of_what_probes_may_not_scale_are_skipped() {
     let mut run = cold_run();
     let mut world = world(&run, 1, FRIENDLY);
-    world.seen.forbidden.scales = true;
+    world.observed.forbidden.scales = true;
     simulate(&mut run, &mut world);
     check_object(&run, &world);
     let skipped = Ended::Skipped("NotAllowed".into());
     let mut starts = run.planned(0).iter();
-    assert!(starts.any(|trial| world.seen.records[trial] == skipped));
-    for (trial, ended) in &world.seen.records {
+    assert!(starts.any(|trial| world.observed.records[trial] == skipped));
+    for (trial, ended) in &world.observed.records {
         let is_start = trial.cell.point.probe_creates_pods();
         assert_eq!(*ended == skipped, is_start, "{trial}: {ended:?}");
     }
@@ -254,18 +261,23 @@ fn a_probe_scales_only_what_is_noted_and_what_a_killed_one_leaves_is_scaled_down
         steps.any(|one| matches!(one, Step::LaunchColdStart { .. }))
     };
     for _ in 0..400 {
-        let plan = plan(&run, &world.seen, world.now);
+        let plan = plan(&run, &world.observed, world.now);
         if launches(&plan) {
             break;
         }
         step(&run, &mut world);
     }
-    let (scaled, _) = world.seen.scaled().expect("it is noted before the probe");
+    let (scaled, _) = world
+        .observed
+        .scaled()
+        .expect("it is noted before the probe");
     assert_eq!(scaled.most, 2);
     // The probe scaled it up, and was killed.
-    let version = world.seen.targets[&target(&run)].resource_version.clone();
+    let version = world.observed.targets[&target(&run)]
+        .resource_version
+        .clone();
     world.change(version.as_ref(), false, 2);
-    let next = plan(&run, &world.seen, world.now);
+    let next = plan(&run, &world.observed, world.now);
     assert!(!launches(&next), "{next:?}");
     let mut steps = next.steps.iter();
     assert!(
@@ -273,9 +285,11 @@ fn a_probe_scales_only_what_is_noted_and_what_a_killed_one_leaves_is_scaled_down
         "{next:?}"
     );
     // Three would not have been the probe's doing.
-    let version = world.seen.targets[&target(&run)].resource_version.clone();
+    let version = world.observed.targets[&target(&run)]
+        .resource_version
+        .clone();
     world.change(version.as_ref(), true, 3);
-    let next = plan(&run, &world.seen, world.now);
+    let next = plan(&run, &world.observed, world.now);
     let mut steps = next.steps.iter();
     assert!(
         !steps.any(|one| matches!(one, Step::ScaleDown { .. })),

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use wasmbench_core::fit::{meets, takes};
 use wasmbench_core::observed::{
-    Demands, Expected, LabelDemand, LeaseSeen, NodeSeen, Outlook, RunSeen, Standing,
+    Demands, Expected, LabelDemand, ObservedLease, ObservedNode, ObservedRun, Outlook, Standing,
 };
 use wasmbench_core::queue::{Cluster, turns};
 
@@ -49,7 +49,7 @@ prop_compose! {
         holders in prop::collection::vec(prop::option::of(0..15_usize), 0..4),
         served in prop::collection::btree_map(0..3_u8, 0..4_u64, 0..3),
     ) -> Cluster {
-        let run = |(number, (namespace, created, standing, class, seconds))| RunSeen {
+        let run = |(number, (namespace, created, standing, class, seconds))| ObservedRun {
             uid: format!("uid-{number}"),
             name: format!("team-{namespace}/run-{number}"),
             created: at(created),
@@ -57,13 +57,13 @@ prop_compose! {
             demands: demands(class),
             seconds,
         };
-        let node = |(number, (is_fast, ready)): (usize, (bool, bool))| NodeSeen {
+        let node = |(number, (is_fast, ready)): (usize, (bool, bool))| ObservedNode {
             name: format!("node-{number}"),
             labels: [("class".into(), if is_fast { "fast" } else { "slow" }.into())].into(),
             ready,
-            ..NodeSeen::default()
+            ..ObservedNode::default()
         };
-        let lease = |(number, holder): (usize, Option<usize>)| LeaseSeen {
+        let lease = |(number, holder): (usize, Option<usize>)| ObservedLease {
             node: format!("node-{number}"),
             holder: holder.map(|number| format!("uid-{number}")),
             resource_version: None,
@@ -79,27 +79,27 @@ prop_compose! {
     }
 }
 
-fn holder<'a>(cluster: &'a Cluster, node: &str) -> Option<&'a RunSeen> {
+fn holder<'a>(cluster: &'a Cluster, node: &str) -> Option<&'a ObservedRun> {
     let mut leases = cluster.leases.iter();
     let uid = leases.find(|lease| lease.node == node)?.holder.as_ref()?;
     let mut runs = cluster.runs.iter();
     runs.find(|run| run.uid == *uid && run.standing != Standing::Ended)
 }
 
-fn holds(cluster: &Cluster, run: &RunSeen) -> bool {
+fn holds(cluster: &Cluster, run: &ObservedRun) -> bool {
     let mut leases = cluster.leases.iter();
     leases.any(|lease| holder(cluster, &lease.node).is_some_and(|holder| holder.uid == run.uid))
 }
 
-fn waiting(cluster: &Cluster) -> Vec<&RunSeen> {
+fn waiting(cluster: &Cluster) -> Vec<&ObservedRun> {
     let runs = cluster.runs.iter();
-    let waits = |run: &&RunSeen| run.standing == Standing::Active && !holds(cluster, run);
+    let waits = |run: &&ObservedRun| run.standing == Standing::Active && !holds(cluster, run);
     runs.filter(waits).collect()
 }
 
 /// The nodes for which a run competes: those that take its pods now, or else those that would.
-fn contested<'a>(cluster: &'a Cluster, run: &RunSeen) -> Vec<&'a NodeSeen> {
-    let mut found: Vec<&NodeSeen> = cluster.nodes.iter().collect();
+fn contested<'a>(cluster: &'a Cluster, run: &ObservedRun) -> Vec<&'a ObservedNode> {
+    let mut found: Vec<&ObservedNode> = cluster.nodes.iter().collect();
     found.retain(|node| meets(&run.demands, node));
     if found.iter().any(|node| takes(&run.demands, node)) {
         found.retain(|node| takes(&run.demands, node));
@@ -109,17 +109,17 @@ fn contested<'a>(cluster: &'a Cluster, run: &RunSeen) -> Vec<&'a NodeSeen> {
 
 /// The waiting runs, the next one first, as each works it out alone: namespaces take turns on each node,
 /// and in each of them the oldest is first.
-fn in_turn(cluster: &Cluster) -> Vec<&RunSeen> {
+fn in_turn(cluster: &Cluster) -> Vec<&ObservedRun> {
     let mut runs = waiting(cluster);
     runs.sort_by_key(|run| (run.created, run.uid.as_str()));
-    let mut ranked: Vec<(usize, &RunSeen)> = vec![];
+    let mut ranked: Vec<(usize, &ObservedRun)> = vec![];
     for run in runs {
         let own = contested(cluster, run);
-        let is_own = |other: &RunSeen| other.namespace() == run.namespace();
+        let is_own = |other: &ObservedRun| other.namespace() == run.namespace();
         let held = own
             .iter()
             .filter(|node| holder(cluster, &node.name).is_some_and(is_own));
-        let is_rival = |other: &RunSeen| {
+        let is_rival = |other: &ObservedRun| {
             let nodes = contested(cluster, other);
             is_own(other) && nodes.iter().any(|node| own.contains(node))
         };
@@ -134,7 +134,7 @@ fn in_turn(cluster: &Cluster) -> Vec<&RunSeen> {
 
 /// The node that each run takes now: each of those before it takes the first node that suits it.
 fn taken(cluster: &Cluster) -> BTreeMap<&str, &str> {
-    let mut free: Vec<&NodeSeen> = cluster.nodes.iter().collect();
+    let mut free: Vec<&ObservedNode> = cluster.nodes.iter().collect();
     free.retain(|node| holder(cluster, &node.name).is_none());
     let mut taken = BTreeMap::new();
     for run in in_turn(cluster) {
@@ -146,7 +146,7 @@ fn taken(cluster: &Cluster) -> BTreeMap<&str, &str> {
 }
 
 /// The node of a run, and when it begins and ends.
-fn planned(run: &RunSeen, outlook: &Outlook) -> Option<(String, Timestamp, Timestamp)> {
+fn planned(run: &ObservedRun, outlook: &Outlook) -> Option<(String, Timestamp, Timestamp)> {
     match outlook {
         Outlook::Free(free) => Some((free[0].node.clone(), NOW, at(run.seconds.max(1)))),
         Outlook::Later(Some(Expected {
@@ -213,7 +213,7 @@ proptest! {
 
 #[test]
 fn a_thousand_runs_on_two_hundred_nodes_are_placed_with_one_look_at_each() {
-    let run = |number: u64| RunSeen {
+    let run = |number: u64| ObservedRun {
         uid: format!("uid-{number}"),
         name: format!("team-{}/run-{number}", number % 50),
         created: at(number),
@@ -221,11 +221,11 @@ fn a_thousand_runs_on_two_hundred_nodes_are_placed_with_one_look_at_each() {
         demands: demands(2),
         seconds: 60,
     };
-    let node = |number| NodeSeen {
+    let node = |number| ObservedNode {
         name: format!("node-{number:03}"),
         labels: [("class".to_owned(), "fast".to_owned())].into(),
         ready: true,
-        ..NodeSeen::default()
+        ..ObservedNode::default()
     };
     let cluster = Cluster {
         runs: (0..1000).map(run).collect(),

@@ -9,7 +9,7 @@ use crate::containers;
 
 type Names = BTreeSet<String>;
 
-/// Each difference as text that follows "it is not what was asked for:".
+/// Each difference as text that follows "it is not as requested:".
 pub fn differences(desired: &PodSpec, found: &PodSpec) -> Vec<String> {
     let mut all = pod_differences(desired, found);
     let containers = |spec: &PodSpec| -> Names { spec.containers.iter().map(name_of).collect() };

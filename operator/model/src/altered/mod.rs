@@ -34,7 +34,7 @@ pub enum Likeness {
 
 /// Whether `found` is the `desired` pod.
 pub fn likeness(desired: &Pod, found: &Pod) -> Likeness {
-    let fingerprint = |pod: &Pod| pod.annotations().get(labels::ASKED).cloned();
+    let fingerprint = |pod: &Pod| pod.annotations().get(labels::DESIRED_SPEC_HASH).cloned();
     if fingerprint(desired) != fingerprint(found) {
         return Likeness::Outdated;
     }
@@ -80,7 +80,7 @@ fn message(found: &Pod, differences: &[String]) -> String {
         more => format!(", and {more} more"),
     };
     format!(
-        "pod {} is not what was asked for: {}{more}. Exempt namespace {} from whatever changes pods: \
+        "pod {} is not as requested: {}{more}. Exempt namespace {} from whatever changes pods: \
          an injector, a webhook, a policy or an autoscaler",
         found.name_any(),
         differences[..named].join(", "),

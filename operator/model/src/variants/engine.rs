@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_variant_does_not_set_is_claimed_as_the_default() {
+    fn a_setting_that_a_variant_leaves_out_is_claimed_as_the_default() {
         let wamr = variant(json!({"name": "k", "preset": "kernel-wamr"}));
         let facts = [
             ("engine", "wamr"),

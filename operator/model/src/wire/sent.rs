@@ -43,7 +43,7 @@ impl MixPart {
         let part = |(one, part): (&MixedRequest, Workload)| Self {
             name: one.name.clone(),
             weight: one.weight,
-            sent: Sent::of(&part, seed),
+            sent: Sent::from_workload(&part, seed),
             expect: part.expect,
         };
         parts.map(part).collect()
@@ -73,7 +73,7 @@ pub const BODIES_MOUNT: &str = "/bodies";
 
 impl Sent {
     /// What `workload` sends in a run with this seed; of a mix, its first request.
-    pub fn of(workload: &Workload, seed: i64) -> Self {
+    pub fn from_workload(workload: &Workload, seed: i64) -> Self {
         let first = workload.parts().into_iter().next();
         let workload = first.as_ref().unwrap_or(workload);
         let text = workload.body.clone().map(SentBody::Text);

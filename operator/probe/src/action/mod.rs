@@ -88,7 +88,7 @@ impl Endpoint {
         action: Option<(&Action, Option<&str>)>,
     ) -> Result<Self, target::Error> {
         let Some((action, function)) = action else {
-            let target = Target::of(origin, sent, body)?;
+            let target = Target::from_sent(origin, sent, body)?;
             return Ok(Self { init: None, target });
         };
         let to = |what, body: &Arc<[u8]>| {

@@ -179,7 +179,7 @@ pub async fn connect() -> Result<Client, Failure> {
 pub fn check_sent(request: &ColdStartRequest) -> Result<(), Failure> {
     let origin = Origin::new([0, 0, 0, 0].into(), request.port, request.scheme);
     readying(origin, request.ready.as_ref())?;
-    Target::of(origin, &request.sent, None)
+    Target::from_sent(origin, &request.sent, None)
         .map(drop)
         .map_err(|error| request::bad(error.to_string()))
 }

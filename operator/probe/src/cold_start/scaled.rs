@@ -61,7 +61,7 @@ impl Course<'_> {
             let Some(index) = free.position(|is_free| is_free) else {
                 let name = name.unwrap_or_default();
                 let message = format!(
-                    "{} makes more pods than it was asked for: {name}",
+                    "{} makes more pods than desired: {name}",
                     scaler.object.name
                 );
                 return Err(failure(FailureReason::SubjectAltered, message));

@@ -26,7 +26,7 @@ impl Course<'_> {
     /// Reads what is sent: the body of requests or, if the subject is called by the action protocol,
     /// of functions.
     pub fn read_bodies(&mut self, settings: &Settings) -> Result<(), Failure> {
-        self.body = body::of(&self.request.sent, &settings.bodies)?;
+        self.body = body::bytes(&self.request.sent, &settings.bodies)?;
         let call = self.request.action.as_ref();
         let action = call.map(|call| Action::read(call, &settings.actions));
         self.action = action.transpose()?;

@@ -280,7 +280,7 @@ mod tests {
         };
         let body: Arc<[u8]> = vec![0, 255, b'\n'].into();
         let origin = SocketAddr::from(([127, 0, 0, 1], 80));
-        let target = Target::of(origin, &sent, Some(body)).unwrap();
+        let target = Target::from_sent(origin, &sent, Some(body)).unwrap();
         let task = load(&target, 1, ConnectionReuse::KeepAlive).task(Amount::Requests(3), BUCKETS);
         let text = serde_json::to_string(&task).unwrap();
         assert!(!text.contains('\n'), "a task is one line: {text}");

@@ -64,7 +64,7 @@ pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
         &mut socket,
         &request,
         limit,
-        &mut Framing::of(target.method),
+        &mut Framing::new(target.method),
     )
 }
 
@@ -103,7 +103,7 @@ impl<'a> KeptConnection<'a> {
     pub fn ask(&mut self) -> Result<Option<Answered>, Error> {
         let sender = Sender::Probe(ConnectionReuse::KeepAlive);
         let request = self.target.request(sender);
-        let mut framing = Framing::of(self.target.method);
+        let mut framing = Framing::new(self.target.method);
         let response = match exchange(&mut self.socket, &request, ANSWER, &mut framing) {
             Ok(response) => response,
             Err(Error::Broken(_) | Error::Malformed(Malformed::Truncated))

@@ -47,7 +47,7 @@ impl Bench<'_> {
             answered = answered.or(of_rung);
             rungs.push(rung);
             let outcomes = ladder::outcomes(&rungs, ladder.target);
-            progress(words(outcomes.last()));
+            progress(text(outcomes.last()));
             if ladder::is_over(&outcomes) {
                 break;
             }
@@ -67,7 +67,7 @@ impl Bench<'_> {
                 },
             );
             let outcomes = ladder::outcomes(&rungs, ladder.target);
-            progress(words(outcomes.get(place)));
+            progress(text(outcomes.get(place)));
         }
         Ok((rungs, answered))
     }
@@ -93,7 +93,7 @@ impl Bench<'_> {
     }
 }
 
-fn words(outcome: Option<&Outcome>) -> &'static str {
+fn text(outcome: Option<&Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Met) => "the target is met",
         Some(Outcome::Missed) => "the target is missed",

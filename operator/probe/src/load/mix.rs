@@ -28,9 +28,9 @@ impl Mix {
     /// Reads the mix of `request`.
     pub fn read(settings: &Settings, request: &LoadRequest) -> Result<Self, Failure> {
         let part = |part: &MixPart| -> Result<Part, Failure> {
-            let body = body::of(&part.sent, &settings.bodies)?;
+            let body = body::bytes(&part.sent, &settings.bodies)?;
             let origin = Origin::new(request.address, request.port, request.scheme);
-            let target = Target::of(origin, &part.sent, body)
+            let target = Target::from_sent(origin, &part.sent, body)
                 .map_err(|error| request::bad(error.to_string()))?;
             Ok(Part {
                 name: part.name.clone(),

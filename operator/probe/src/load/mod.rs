@@ -194,7 +194,7 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Fail
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    let sent = (&request.sent, body::of(&request.sent, &settings.bodies)?);
+    let sent = (&request.sent, body::bytes(&request.sent, &settings.bodies)?);
     Endpoint::new(origin(request), sent, action).map_err(|error| request::bad(error.to_string()))
 }
 

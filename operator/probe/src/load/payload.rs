@@ -61,10 +61,10 @@ impl<'a> Echo<'a> {
             headers: vec![],
             body: Some(SentBody::Generated { bytes, seed }),
         };
-        let body = body::of(&sent, &settings.bodies)?;
+        let body = body::bytes(&sent, &settings.bodies)?;
         let origin = Origin::new(request.address, request.port, request.scheme);
-        let target =
-            Target::of(origin, &sent, body).map_err(|error| request::bad(error.to_string()))?;
+        let target = Target::from_sent(origin, &sent, body)
+            .map_err(|error| request::bad(error.to_string()))?;
         let body = target.body.as_deref().unwrap_or_default();
         Ok(Self {
             expected: [request.body_prefix.as_bytes(), body].concat(),
@@ -81,7 +81,7 @@ impl<'a> Echo<'a> {
         deadline: Instant,
         document: &mut LoadDocument,
     ) -> Result<PayloadSize, Failure> {
-        let asked = Instant::now();
+        let begin = Instant::now();
         let answer = self.first_answer()?;
         let amounts = Amounts::from_load(Load::Duration {
             seconds: payload.seconds,
@@ -90,7 +90,7 @@ impl<'a> Echo<'a> {
         let mut bench = bench(settings, self.request, (&self.target, &[]), &answer);
         bench.load.status = ECHOED;
         bench.deadline = deadline;
-        let warm = bench.warm_up(&amounts, asked.elapsed())?;
+        let warm = bench.warm_up(&amounts, begin.elapsed())?;
         let amount = amounts.timed.at(warm.warmup.rps);
         let window = bench.quieter_of_two(|| bench.window(amount, &warm, warm.buckets))?;
         self.check(&window)?;

@@ -181,7 +181,7 @@ fn a_hybrid_layout_is_version_1() {
 }
 
 #[test]
-fn a_unified_tree_with_controllers_beside_empty_ones_is_version_2() {
+fn a_unified_tree_with_controllers_next_to_empty_ones_is_version_2() {
     let tree = Tree::new();
     tree.write("cpuacct/cgroup.procs", "");
     tree.write("unified/cgroup.controllers", "cpu memory\n");

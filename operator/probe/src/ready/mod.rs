@@ -63,7 +63,7 @@ pub struct Readying {
 
 impl Readying {
     /// That of a service with this origin.
-    fn of(origin: Origin, ready: &Ready) -> Result<Self, target::Error> {
+    fn new(origin: Origin, ready: &Ready) -> Result<Self, target::Error> {
         Ok(Self {
             target: Target::new(origin, &ready.path)?,
             expect: Expectation {
@@ -77,7 +77,7 @@ impl Readying {
 /// Returns what shows that the service with this origin is ready, if that is not the workload's own
 /// request.
 pub fn readying(origin: Origin, ready: Option<&Ready>) -> Result<Option<Readying>, Failure> {
-    let made = ready.map(|ready| Readying::of(origin, ready)).transpose();
+    let made = ready.map(|ready| Readying::new(origin, ready)).transpose();
     made.map_err(|error| request::bad(error.to_string()))
 }
 

@@ -50,7 +50,7 @@ fn where_something_else_shows_that_it_is_ready_the_request_is_sent_once() {
         path: "/health".into(),
         status: 204,
     };
-    let ready = Readying::of(address.into(), &ready).unwrap();
+    let ready = Readying::new(address.into(), &ready).unwrap();
     let target = Target::new(address, "/order").unwrap();
     let question = Question {
         ready: Some(&ready),

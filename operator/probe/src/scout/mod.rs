@@ -132,7 +132,10 @@ fn endpoint(
         .map(|call| Action::read(call, &settings.actions))
         .transpose()?;
     let action = called.as_ref().map(|action| (action, None));
-    let sent = (&workload.sent, body::of(&workload.sent, &settings.bodies)?);
+    let sent = (
+        &workload.sent,
+        body::bytes(&workload.sent, &settings.bodies)?,
+    );
     Endpoint::new(origin(request), sent, action).map_err(|error| request::bad(error.to_string()))
 }
 

@@ -16,9 +16,9 @@ use crate::output::progress;
 use crate::settings::Settings;
 
 /// Adds the requested peaks to what was seen of each workload, or why there is none.
-pub fn add(settings: &Settings, request: &ScoutRequest, seen: &mut [Scouted]) {
+pub fn add(settings: &Settings, request: &ScoutRequest, observed: &mut [Scouted]) {
     let Some(load) = request.peak else { return };
-    for (workload, scouted) in request.workloads.iter().zip(seen) {
+    for (workload, scouted) in request.workloads.iter().zip(observed) {
         match find(settings, request, workload, load, scouted) {
             Ok(peak) => scouted.peak = Some(peak),
             Err(why) => {

@@ -47,10 +47,10 @@ fn a_peak_that_a_neighbour_halved_is_measured_again() {
         sleep(Duration::from_millis(20));
         answer(200, "hello")
     });
-    let seen = scouted(&server, &node);
-    let peak = seen.peak.unwrap_or_else(|| panic!("{seen:?}"));
+    let observed = scouted(&server, &node);
+    let peak = observed.peak.unwrap_or_else(|| panic!("{observed:?}"));
     assert_eq!(peak.steal_share, Some(0.0), "that without it");
-    assert_eq!((peak.failed, seen.no_peak), (0, None));
+    assert_eq!((peak.failed, observed.no_peak), (0, None));
     assert!(peak.rps > 0.0 && peak.rps < 120.0, "{peak:?}");
 }
 
@@ -80,11 +80,11 @@ fn a_service_that_answers_nothing_under_load_has_no_peak_and_the_scout_goes_on()
         let status = if number < 3 { 200 } else { 503 };
         answer(status, "hello")
     });
-    let seen = scouted(&server, &Proc::quiet());
+    let observed = scouted(&server, &Proc::quiet());
     assert_eq!(
-        (seen.answers.len(), &seen.failure, seen.peak),
+        (observed.answers.len(), &observed.failure, observed.peak),
         (2, &None, None)
     );
-    let why = seen.no_peak.unwrap();
+    let why = observed.no_peak.unwrap();
     assert!(why.contains("no request at the peak"), "{why}");
 }

@@ -97,14 +97,14 @@ fn power(found: &Across) -> Option<String> {
     let largest = |metric: Metric| {
         let ratios = judged(found).filter(|ratio| ratio.metric == metric);
         let size = ratios.filter_map(found_at_least).reduce(f64::max)?;
-        Some(format!("{} {}", metric.noun(), size_words(metric, size)))
+        Some(format!("{} {}", metric.noun(), size_text(metric, size)))
     };
     let sizes: Vec<String> = Metric::iter().filter_map(largest).collect();
-    let words = format!(
+    let text = format!(
         "80 of 100 such comparisons find a change of this size: {}.",
         sizes.join(", ")
     );
-    (!sizes.is_empty()).then_some(words)
+    (!sizes.is_empty()).then_some(text)
 }
 
 fn judged(found: &Across) -> impl Iterator<Item = &CellRatio> {
@@ -117,7 +117,7 @@ fn found_at_least(ratio: &CellRatio) -> Option<f64> {
     ratio.smallest_difference_found().or(ratio.smallest_found)
 }
 
-fn size_words(metric: Metric, size: f64) -> String {
+fn size_text(metric: Metric, size: f64) -> String {
     let Measure { unit, judged, .. } = metric.measure();
     match judged.scale() {
         Scale::Ratio => units::excess(size),

@@ -123,8 +123,8 @@ impl InWords for Across {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let words = format!("no valid number any more: {}{more}", shown.join(", "));
-        (!shown.is_empty()).then(|| ascii(&words))
+        let message = format!("no valid number any more: {}{more}", shown.join(", "));
+        (!shown.is_empty()).then(|| ascii(&message))
     }
 }
 
@@ -271,9 +271,9 @@ fn shown(ratio: &CellRatio) -> String {
         Some(Unjudged::Untrusted) => "untrusted",
         Some(Unjudged::TooFewRuns) | None => "not judged",
     };
-    let words = ratio.verdict.map(|found| found.words(ratio.metric));
-    let words = words.unwrap_or_else(|| word.to_owned());
-    format!("{}, {words}", ratio.change_words())
+    let message = ratio.verdict.map(|found| found.text(ratio.metric));
+    let message = message.unwrap_or_else(|| word.to_owned());
+    format!("{}, {message}", ratio.change_text())
 }
 
 #[cfg(test)]
@@ -281,8 +281,8 @@ mod tests {
     use super::counts;
 
     #[test]
-    fn zero_one_and_many_results_are_counted_in_sentences() {
-        for (all, worse, better, words) in [
+    fn zero_one_and_many_results_are_counted_in_text() {
+        for (all, worse, better, message) in [
             (0, 0, 0, "no number is judged: see why below the table"),
             (
                 1,
@@ -299,7 +299,7 @@ mod tests {
             (36, 1, 2, "1 of 36 numbers is worse, 2 are better"),
             (36, 36, 0, "36 of 36 numbers are worse, none is better"),
         ] {
-            assert_eq!(counts(all, worse, better), words);
+            assert_eq!(counts(all, worse, better), message);
         }
     }
 }

@@ -54,7 +54,7 @@ fn capacities(cells: &[&CapacityCell]) -> Table {
         .left("Variant", |cell| cell.variant.clone())
         .left(VALIDITY, |cell| standing(cell.any()))
         .right("Valid", |cell| valid(cell.counts))
-        .measured("Capacity", |cell| cell.detail.words())
+        .measured("Capacity", |cell| cell.detail.text())
         .measured("Interval", |cell| ends(cell.detail.rps))
         .measured("Above", |cell| beyond(cell, OneSided::AtLeast))
         .measured("Below", |cell| beyond(cell, OneSided::AtMost))
@@ -64,7 +64,7 @@ fn capacities(cells: &[&CapacityCell]) -> Table {
         .measured("Memory", |cell| {
             median(cell.detail.memory_bytes, units::bytes)
         })
-        .measured("Limits", |cell| cell.detail.limits.words())
+        .measured("Limits", |cell| cell.detail.limits.text())
         .table()
 }
 

@@ -32,7 +32,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> Table {
 /// The capacity, or the end that is known.
 fn rate(found: &CapacityStatus) -> Option<String> {
     let bound =
-        |words: &str, rps: Option<f64>| rps.map(|rps| format!("{words} {}", units::rate(rps)));
+        |text: &str, rps: Option<f64>| rps.map(|rps| format!("{text} {}", units::rate(rps)));
     let known = found.rps.map(units::rate);
     match (found.rps_low, found.rps_high) {
         (low, None) => known.or_else(|| bound("at least", low)),

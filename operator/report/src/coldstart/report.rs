@@ -57,7 +57,7 @@ pub fn section(summary: &Summary) -> Option<Section> {
             .guide(STEPS);
         for (point, cells) in by_point(&cells) {
             section = section
-                .sentence(format!("{point} pod(s) at once:"))
+                .paragraph(format!("{point} pod(s) at once:"))
                 .table(steps(&cells));
         }
     }
@@ -112,13 +112,13 @@ fn late_answers(cells: &[&ColdStartCell]) -> impl Iterator<Item = String> {
 fn late_starts(cells: &[&ColdStartCell]) -> impl Iterator<Item = String> {
     cells.iter().filter_map(|cell| {
         let late = cell.detail.late.as_ref()?;
-        let seen = late.last_seen.as_deref().unwrap_or("nothing");
+        let observed = late.last_seen.as_deref().unwrap_or("nothing");
         Some(format!(
             "{}: {}, and count as longer than all others. Answers in time: {}. Seen of a late one: {}",
             cell.place(),
-            late.sentence(cell.detail.pods),
+            late.message(cell.detail.pods),
             late.in_time.map_or_else(|| "none".to_owned(), in_time),
-            seen,
+            observed,
         ))
     })
 }
@@ -241,8 +241,8 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         let mut found = cells.iter().filter_map(|cell| timing(cell, step));
         found.next().map(|time| time.clock)
     };
-    let seen = ColdStep::iter().filter(|step| clock(*step).is_some());
-    Sheet::new(seen)
+    let observed = ColdStep::iter().filter(|step| clock(*step).is_some());
+    Sheet::new(observed)
         .left("Step", |step| <&str>::from(*step))
         .left("Clock", |step| {
             clock(*step).map(|clock| <&str>::from(clock).to_owned())

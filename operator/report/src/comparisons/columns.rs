@@ -41,7 +41,7 @@ pub fn table(mut rows: Vec<Row<'_>>, baseline: &str, title: fn(&str) -> String) 
         .right(title("Ratio"), |row| {
             let bound = row
                 .bound
-                .map_or_else(String::new, |bound| format!("{} ", bound.words()));
+                .map_or_else(String::new, |bound| format!("{} ", bound.text()));
             bound + &units::ratio(row.ratio)
         })
         .right(title("Interval"), |row| {

@@ -80,7 +80,7 @@ fn difference(found: &ColdStartRatio) -> Option<String> {
         at_least: None,
         smallest_found: None,
     };
-    Some(difference.words(Unit::Microseconds))
+    Some(difference.text(Unit::Microseconds))
 }
 
 fn at<'a>(row: &'a SummaryRow, metric: Metric, point: Point, found: &JudgedRatio) -> Row<'a> {
@@ -127,7 +127,7 @@ fn judged<'a>(
 /// A verdict in words; one that is unknown to this version, as it stands in the status.
 fn verdict(verdict: &str, metric: Metric) -> String {
     match verdict.parse::<Verdict>() {
-        Ok(known) => known.words(metric),
+        Ok(known) => known.text(metric),
         Err(_) => ascii(verdict),
     }
 }

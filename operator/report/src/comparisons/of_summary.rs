@@ -46,8 +46,8 @@ fn row(found: &Comparison) -> Row<'_> {
         interval: found.estimate.ends(),
         difference: found
             .judged_difference()
-            .map(|difference| difference.words(unit)),
-        verdict: found.verdict.words(found.metric) + found.mark(),
+            .map(|difference| difference.text(unit)),
+        verdict: found.verdict.text(found.metric) + found.mark(),
         noise_floor: found.noise_floor,
         blocks: found.estimate.blocks,
         each_block: &found.estimate.per_block,

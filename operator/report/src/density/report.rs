@@ -55,7 +55,7 @@ fn lines(cell: &DensityCell) -> Vec<String> {
         (Reason::Throttled, "a CPU limit stopped the first instance"),
     ];
     let found = all
-        .map(|(reason, what)| (what, disturbed_steps::words(cell, reason)))
+        .map(|(reason, what)| (what, disturbed_steps::text(cell, reason)))
         .into_iter()
         .filter(|(_, steps)| !steps.is_empty());
     let variant = &cell.variant;

@@ -17,7 +17,7 @@ use wasmbench_results::vocabulary::measure::Measured as _;
 
 use crate::across::Versus;
 use crate::left_out::{LeftOut, left_out};
-use crate::sentences::instead;
+use crate::overview::instead;
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 
@@ -50,7 +50,7 @@ fn quiet(markdown: &str) -> String {
 
 fn head(summary: &Summary) -> String {
     let run = &summary.run;
-    let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!(" {tally}"));
+    let tally = trust::tally_text(summary).map_or_else(String::new, |tally| format!(" {tally}"));
     let trust = match summary.trustworthy {
         None => "no numbers to judge.",
         Some(true) => "yes.",
@@ -88,14 +88,14 @@ fn doubts(summary: &Summary) -> String {
             message: shortened(&doubt.message),
             ..doubt.clone()
         };
-        format!("**{reason}**: {}", escape(&short.words()))
+        format!("**{reason}**: {}", escape(&short.text()))
     }))
 }
 
 fn expectations(summary: &Summary) -> String {
     list(summary.expectations.iter().map(|decision: &Decision| {
         let (name, message) = (escape(&decision.name), escaped_short(&decision.message));
-        format!("**{}**: {name}: {message}", decision.outcome.words())
+        format!("**{}**: {name}: {message}", decision.outcome.text())
     }))
 }
 
@@ -130,10 +130,10 @@ fn compared(summary: &Summary) -> String {
         .left("Workload", |one| one.workload.clone())
         .left("Measure", |one| one.what())
         .right(format!("Versus {}", summary.baseline), |one| {
-            one.judged_words()
+            one.judged_text()
         })
         .left("Verdict", |one| {
-            format!("{}{}", one.verdict_words(), one.mark())
+            format!("{}{}", one.verdict_text(), one.mark())
         })
         .table();
     let mut text = String::new();
@@ -201,9 +201,9 @@ fn changes(changed: &[&CellRatio]) -> String {
         .left("Workload", |ratio| ratio.workload.clone())
         .left("Measure", |ratio| ratio.metric.noun())
         .left("Point", |ratio| ratio.point.clone())
-        .right("Change", |ratio| ratio.change_words())
+        .right("Change", |ratio| ratio.change_text())
         .left("Verdict", |ratio| {
-            ratio.verdict.map(|found| found.words(ratio.metric))
+            ratio.verdict.map(|found| found.text(ratio.metric))
         })
         .table()
         .markdown()

@@ -159,9 +159,9 @@ fn expectation(summary: &Summary, decision: &Decision) -> Case {
 
 fn comparison(summary: &Summary, one: &Comparison) -> Case {
     let found = if one.verdict.is_decided() {
-        format!("{}, {}", one.judged_words(), one.verdict_words())
+        format!("{}, {}", one.judged_text(), one.verdict_text())
     } else {
-        format!("undecided: {}", one.judged_words())
+        format!("undecided: {}", one.judged_text())
     };
     let reasons: Vec<&str> = one
         .untrusted

@@ -55,11 +55,11 @@ pub fn history_text(name: &str, history: &History) -> String {
         return text;
     }
     let table = Sheet::new(followed)
-        .left("WHAT", |row: &Followed<'_>| row.series.words())
+        .left("WHAT", |row: &Followed<'_>| row.series.text())
         .right("RUNS", |row| row.runs)
         .right("VERSUS BASELINE", |row| {
             let ends = row.last.versus_baseline?;
-            Some(row.series.number_words(ends.0, None))
+            Some(row.series.number_text(ends.0, None))
         })
         .right("INTERVAL", |row| {
             interval(row.series, row.last.versus_baseline?)
@@ -141,7 +141,7 @@ fn last_change(history: &History, place: usize) -> Option<String> {
     let found = of_series.find(|found| found.series == place)?;
     Some(format!(
         "{} since {}",
-        history.series[place].number_words(found.size.0, None),
+        history.series[place].number_text(found.size.0, None),
         found.run
     ))
 }
@@ -156,7 +156,7 @@ fn changes(history: &History) -> impl Iterator<Item = (&'static str, String)> {
         let series = &history.series[found.series];
         let is_worse = found.is_worse(series);
         let worth = if is_worse { "worse" } else { "better" };
-        (worth, found.words(series))
+        (worth, found.text(series))
     })
 }
 
@@ -165,8 +165,8 @@ fn changes_text(history: &History) -> String {
         return format!("\n{NO_CHANGES}\n");
     }
     let mut text = format!("\n{CHANGES}\n");
-    for (worth, words) in changes(history) {
-        let _ = writeln!(text, "- {worth}: {words}");
+    for (worth, message) in changes(history) {
+        let _ = writeln!(text, "- {worth}: {message}");
     }
     text
 }

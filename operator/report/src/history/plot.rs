@@ -40,7 +40,7 @@ pub fn history_body(history: &History) -> Markup {
         } "\n"
         @for followed in followed(history) {
             figure {
-                figcaption { (followed.series.words()) } "\n"
+                figcaption { (followed.series.text()) } "\n"
                 (plot(history, &followed))
             } "\n"
         }
@@ -55,14 +55,14 @@ fn changes_list(history: &History) -> Markup {
         h2 { (CHANGES) } "\n"
         ul {
             "\n"
-            @for (worth, words) in changes(history) { li { b class=(worth) { (worth) } ": " (words) } "\n" }
+            @for (worth, message) in changes(history) { li { b class=(worth) { (worth) } ": " (message) } "\n" }
         } "\n"
     }
 }
 
 fn plot(history: &History, followed: &Followed<'_>) -> Markup {
     let lines = &history.runs[history.runs.len().saturating_sub(SHOWN)..];
-    let seen: Vec<(usize, &Line, Ends, bool)> = lines
+    let observed: Vec<(usize, &Line, Ends, bool)> = lines
         .iter()
         .enumerate()
         .filter_map(|(place, line)| {
@@ -70,7 +70,7 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
             Some((place, line, number.versus_baseline?, number.trusted))
         })
         .collect();
-    let ends = seen
+    let ends = observed
         .iter()
         .flat_map(|(_, _, ends, _)| [ends.0, ends.1, ends.2]);
     // Larger numbers are higher up.
@@ -92,15 +92,15 @@ fn plot(history: &History, followed: &Followed<'_>) -> Markup {
         @for (place, line) in lines.iter().enumerate() {
             @if let Some(found) = changed_at(line) { (change(series, found, x(place))) }
         }
-        @for (place, run, ends, trusted) in &seen { (point(series, run, *ends, *trusted, x(*place), &scale)) }
+        @for (place, run, ends, trusted) in &observed { (point(series, run, *ends, *trusted, x(*place), &scale)) }
         (dates(series, lines, x(lines.len().saturating_sub(1))))
     };
     let id = format!("h{}", followed.place);
-    let title = followed.series.words();
+    let title = followed.series.text();
     let what = format!(
         "the {} to the baseline of {} runs, over time",
         compared(series),
-        seen.len()
+        observed.len()
     );
     marks::svg(&id, (WIDTH, HEIGHT), &title, &what, &body)
 }
@@ -121,14 +121,14 @@ fn grid(series: &Series, scale: &Scale) -> Markup {
             @let y = scale.at(*tick);
             @let class = if (*tick - equal).abs() < 1e-9 { "one" } else { "grid" };
             (line(class, (LEFT, y), (RIGHT, y)))
-            (text("tick end", (LEFT - 6.0, y + 4.0), &series.number_words(*tick, None), 10))
+            (text("tick end", (LEFT - 6.0, y + 4.0), &series.number_text(*tick, None), 10))
         }
         "\n"
     }
 }
 
 fn change(series: &Series, found: &LastingChange, x: f64) -> Markup {
-    let size = series.number_words(found.size.0, None);
+    let size = series.number_text(found.size.0, None);
     let label = format!("{size} since {}", found.run);
     // At the right end there is room only on the left.
     let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {
@@ -153,7 +153,7 @@ fn point(series: &Series, run: &Line, ends: Ends, trusted: bool, x: f64, scale: 
         }
     };
     let trust = if trusted { "" } else { ", not trusted" };
-    let found = series.number_words(number, Some((low, high)));
+    let found = series.number_text(number, Some((low, high)));
     let label = format!("{}, {}: {found}{trust}", run.name, run.ended);
     html! { (marks::titled(mark, Some(&label))) "\n" }
 }

@@ -10,8 +10,8 @@ use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 /// One sentence in a frame.
 pub fn banner(summary: &Summary) -> Markup {
-    let (class, sentence) = decision(summary);
-    html! { p class={ "banner " (class) } { (sentence) } "\n" }
+    let (class, message) = decision(summary);
+    html! { p class={ "banner " (class) } { (message) } "\n" }
 }
 
 /// Whether the run decides what it was to decide, and if not, why. The class sets the colour.
@@ -19,8 +19,8 @@ fn decision(summary: &Summary) -> (&'static str, String) {
     let tally = trust::tally(summary);
     let (settled, planned) = (tally.decided, tally.planned);
     let why = reasons(summary);
-    if let Some(sentence) = trust::too_few_blocks(summary) {
-        return ("worse", format!("This run does not decide: {sentence}."));
+    if let Some(message) = trust::too_few_blocks(summary) {
+        return ("worse", format!("This run does not decide: {message}."));
     }
     match (summary.trustworthy, planned) {
         (None, _) => (

@@ -113,7 +113,7 @@ fn dot(cell: &CapacityCell, block: u32, rung: &BlockRung) -> Dot {
 /// Where a variant crosses the target; `None` where nothing is known of it, or it does not count.
 fn crossing(summary: &Summary, cell: &CapacityCell) -> Option<Crossing> {
     let BoundedSpread { median, low, high } = cell.detail.rps;
-    let found = cell.detail.words().filter(|_| cell.ranked)?;
+    let found = cell.detail.text().filter(|_| cell.ranked)?;
     let ends = median.and(low.zip(high));
     let interval = ends.map_or_else(String::new, |(low, high)| {
         format!(" ({} to {})", units::rate(low), units::rate(high))

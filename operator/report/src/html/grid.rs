@@ -108,6 +108,6 @@ fn chip(one: &Comparison) -> Markup {
         | Verdict::Larger
         | Verdict::Inconclusive => "open",
     };
-    let words = one.short_words() + one.mark();
+    let words = one.short_text() + one.mark();
     html! { span class={ "chip " (class) } { (words) } " " }
 }

@@ -6,8 +6,8 @@ use wasmbench_results::summary::Summary;
 use crate::html::writer::{foldable, section};
 use crate::html::{DETAILS, Detail, Points, banner, grid, workload};
 use crate::markup::printable;
+use crate::overview::{FINGERPRINTS, node};
 use crate::sections;
-use crate::sentences::{FINGERPRINTS, node};
 
 /// The style of the page, and of other pages that show parts of it.
 pub const STYLE: &str = include_str!("style.css");

@@ -35,7 +35,7 @@ pub fn figure(
             figcaption { (TITLE) } "\n"
             (legend)
             (plot(&format!("{id}-payload"), TITLE, &all, detail))
-            @for words in cells.iter().filter_map(|cell| words(cell)) { p.note { (words) } "\n" }
+            @for text in cells.iter().filter_map(|cell| text(cell)) { p.note { (text) } "\n" }
             p.note { (NOTE) } "\n"
             @if !remarks.is_empty() { p.note { (remarks.join("; ")) } "\n" }
         } "\n"
@@ -43,9 +43,9 @@ pub fn figure(
 }
 
 /// `native: 31.2 us per request + 412 us per MB`.
-fn words(cell: &PayloadCell) -> Option<String> {
-    let words = cell.detail.words().filter(|_| cell.ranked)?;
-    Some(format!("{}: {words}", cell.variant))
+fn text(cell: &PayloadCell) -> Option<String> {
+    let text = cell.detail.text().filter(|_| cell.ranked)?;
+    Some(format!("{}: {text}", cell.variant))
 }
 
 fn costs(summary: &Summary, cell: &PayloadCell) -> Costs {

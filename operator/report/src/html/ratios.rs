@@ -143,10 +143,10 @@ fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Gro
     let known = compared.filter(|one| one.estimate.bound.is_none());
     let ratios = known.map(|one| {
         let look = look(summary, &one.variant);
-        ratio(&one.variant, look, &one.estimate, one.words())
+        ratio(&one.variant, look, &one.estimate, one.text())
     });
     let twin = twin.filter(|twin| twin.estimate.bound.is_none());
-    let of_twin = twin.map(|twin| ratio(TWIN, Look::twin(), &twin.estimate, twin.words()));
+    let of_twin = twin.map(|twin| ratio(TWIN, Look::twin(), &twin.estimate, twin.text()));
     let secondary = if is_primary(summary, workload, metric, point) {
         ""
     } else {

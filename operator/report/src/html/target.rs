@@ -13,7 +13,7 @@ const GAP: f64 = 8.0;
 /// Half the height of a crossing.
 const TICK: f64 = 5.0;
 /// Space between an interval and its words.
-const BESIDE: f64 = 8.0;
+const LABEL_GAP: f64 = 8.0;
 /// The number of characters of a crossing's words that fit.
 const WORDS: usize = 40;
 
@@ -108,9 +108,9 @@ fn interval(
 fn words(crossing: &Crossing, across: &Scale, ends: (f64, f64), middle: f64) -> Markup {
     let (from, to) = place(crossing, across, ends);
     let (class, x) = if ends.1 - to > from - ends.0 {
-        ("crossing", to + BESIDE)
+        ("crossing", to + LABEL_GAP)
     } else {
-        ("crossing end", from - BESIDE)
+        ("crossing end", from - LABEL_GAP)
     };
     text(class, (x, middle + 4.0), &crossing.words, WORDS)
 }

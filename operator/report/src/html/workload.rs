@@ -109,7 +109,7 @@ fn legend(summary: &Summary) -> Markup {
                         g.dots { (marks::path("", "M11 5h0")) }
                     }
                     (name)
-                    @if let Some(limits) = summary.compared.limits_of(name) { " (" (limits.words()) ")" }
+                    @if let Some(limits) = summary.compared.limits_of(name) { " (" (limits.text()) ")" }
                 }
             }
         } "\n"

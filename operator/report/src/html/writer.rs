@@ -29,7 +29,7 @@ fn blocks(section: &Section) -> Markup {
 fn block(block: &Block) -> Markup {
     match block {
         Block::Verdict(verdict) => html! { p.verdict { (verdict) } "\n" },
-        Block::Sentence(text) => html! { p { (text) } "\n" },
+        Block::Paragraph(text) => html! { p { (text) } "\n" },
         Block::List(items) => html! {
             ul { "\n" @for item in items { li { (item) } "\n" } } "\n"
         },
@@ -61,7 +61,7 @@ mod tests {
     fn text_from_outside_means_only_itself() {
         let hostile = Section::new("<h1>")
             .verdict("<i>")
-            .sentence(Text::from("a < ").strong("<b>"))
+            .paragraph(Text::from("a < ").strong("<b>"))
             .list(["</li>"])
             .heading("</h3>")
             .guide("*ours*")

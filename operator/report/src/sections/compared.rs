@@ -2,8 +2,8 @@
 
 use wasmbench_results::summary::Summary;
 
+use crate::overview::repetition;
 use crate::section::Section;
-use crate::sentences::repetition;
 use crate::sheet::Sheet;
 use crate::tables;
 

@@ -11,7 +11,7 @@ use crate::section::{Section, Text};
 pub fn expectations(summary: &Summary) -> Option<Section> {
     let item = |decision: &Decision| {
         let text = format!(": {}: {}", decision.name, decision.message);
-        Text::default().strong(decision.outcome.words()).plain(text)
+        Text::default().strong(decision.outcome.text()).plain(text)
     };
     if summary.expectations.is_empty() {
         return None;
@@ -31,15 +31,15 @@ pub fn doubts(summary: &Summary) -> Section {
     let (doubts, notes): (Vec<Text>, Vec<Text>) = (list(true), list(false));
     let empty = Section::new("Doubts");
     let section = match (doubts.is_empty(), summary.trustworthy) {
-        (true, None) => empty.sentence("There are no numbers to judge."),
-        (true, Some(_)) => empty.sentence(format!("{}.", trust::headline(summary))),
+        (true, None) => empty.paragraph("There are no numbers to judge."),
+        (true, Some(_)) => empty.paragraph(format!("{}.", trust::headline(summary))),
         (false, _) => empty.list(doubts),
     };
     if notes.is_empty() {
         return section;
     }
     section
-        .sentence("Notes, which limit single numbers only:")
+        .paragraph("Notes, which limit single numbers only:")
         .list(notes)
 }
 
@@ -59,6 +59,6 @@ fn of_kind(summary: &Summary, breaks_trust: bool) -> impl Iterator<Item = &Doubt
 
 fn item(kind: &str, doubt: &Doubt) -> Text {
     let reason: &str = doubt.reason.into();
-    let text = format!(": {}", doubt.words());
+    let text = format!(": {}", doubt.text());
     Text::from(kind).strong(reason).plain(text)
 }

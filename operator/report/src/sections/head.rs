@@ -3,12 +3,12 @@
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::{trust, words};
 
+use crate::overview::{facts, overview};
 use crate::section::{Section, Text};
-use crate::sentences::{facts, sentences};
 
 /// The head of `report.md`.
 pub fn head(summary: &Summary) -> Section {
-    let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} "));
+    let tally = trust::tally_text(summary).map_or_else(String::new, |tally| format!("{tally} "));
     let (trust, more) = trustworthy(summary);
     let label = Text::from("Trustworthy: ");
     let answer = match summary.trustworthy {
@@ -18,9 +18,9 @@ pub fn head(summary: &Summary) -> Section {
     let text = answer.plain(format!("{more}. {tally}{}", words::trials(summary.trials)));
     Section::new(format!("{}/{}", summary.run.namespace, summary.run.name))
         .verdict(&summary.verdict)
-        .list(sentences(summary))
-        .sentence(text)
-        .sentences(facts(summary))
+        .list(overview(summary))
+        .paragraph(text)
+        .paragraphs(facts(summary))
 }
 
 /// The same below the first screen of a page, which has the rest.
@@ -30,12 +30,12 @@ pub fn in_words(summary: &Summary) -> Section {
     let baseline = &summary.baseline;
     Section::new("In words")
         .verdict(&summary.verdict)
-        .sentence(format!(
+        .paragraph(format!(
             "Trustworthy: {trust}{more}. {trials} Baseline: {baseline}."
         ))
-        .list(sentences(summary))
-        .sentences(trust::tally_words(summary))
-        .sentences(facts(summary))
+        .list(overview(summary))
+        .paragraphs(trust::tally_text(summary))
+        .paragraphs(facts(summary))
 }
 
 /// Whether the run is trustworthy, and where to read on.

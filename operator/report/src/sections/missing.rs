@@ -25,6 +25,6 @@ pub fn not_measured(summary: &Summary) -> Option<Section> {
     }
     let section = Section::new(TITLE)
         .captioned(TITLE, tables::failures(summary))
-        .sentences(tables::failures_not_listed(summary));
+        .paragraphs(tables::failures_not_listed(summary));
     Some(section)
 }

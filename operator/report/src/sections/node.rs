@@ -6,8 +6,8 @@ use wasmbench_model::units::truncate;
 use wasmbench_results::read::environment::Environment;
 use wasmbench_results::summary::Summary;
 
+use crate::overview::{FINGERPRINTS, node};
 use crate::section::Section;
-use crate::sentences::{FINGERPRINTS, node};
 use crate::table::{Align, Table};
 
 /// Longest value of a fact in the report, in characters; `environment.json` has a longer one.
@@ -49,7 +49,7 @@ pub fn section(summary: &Summary) -> Section {
         }
     }
     Section::new("Node")
-        .sentence(format!("{}. {FINGERPRINTS}", node(summary)))
+        .paragraph(format!("{}. {FINGERPRINTS}", node(summary)))
         .table(table)
 }
 

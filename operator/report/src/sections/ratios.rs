@@ -9,7 +9,7 @@ use crate::tables;
 /// The ratios; `None` where nothing is compared.
 pub fn ratios(summary: &Summary) -> Option<Section> {
     let baseline = &summary.baseline;
-    let section = Section::new(format!("Ratios to {baseline}")).sentence(format!(
+    let section = Section::new(format!("Ratios to {baseline}")).paragraph(format!(
         "With the 95 % interval over blocks, and what follows from it; {PRIMARY} marks what the run was to decide. {PAIRED}"
     ));
     of_workloads(summary, section, |workload| {
@@ -18,13 +18,13 @@ pub fn ratios(summary: &Summary) -> Option<Section> {
         if !ratios.is_empty() {
             section = section.table(ratios);
         }
-        section = section.sentences(tables::primary(summary, workload));
+        section = section.paragraphs(tables::primary(summary, workload));
         let floor = tables::noise_floor(summary, workload);
         if floor.is_empty() {
             return section;
         }
         section
-            .sentence(format!(
+            .paragraph(format!(
                 "Noise floor, {baseline} compared with its twin, which is the same measured a second time:"
             ))
             .table(floor)

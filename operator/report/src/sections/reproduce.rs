@@ -9,7 +9,7 @@ use crate::table::{ascii, lines};
 pub fn section(summary: &Summary) -> Section {
     let section = Section::new("How to reproduce");
     let Some(spec) = &summary.spec else {
-        return section.sentence(
+        return section.paragraph(
             "The spec is too large for this report: take it from the BenchmarkRun, and set spec.seed to the seed above.",
         );
     };
@@ -27,7 +27,7 @@ pub fn section(summary: &Summary) -> Section {
         ""
     };
     section
-        .sentence(format!(
+        .paragraph(format!(
             "On a node with the same fingerprint, with the same images{values}:"
         ))
         .yaml(format!(

@@ -16,39 +16,42 @@ const MAX_REMARK_CHARS: usize = 256;
 pub fn section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Before the first block");
     if let Some(answers) = answers(summary) {
-        section = section.sentence("Answers that stand out.").table(answers);
+        section = section.paragraph("Answers that stand out.").table(answers);
     }
     section.list(noise(summary)).if_any()
 }
 
 /// The answers that did not come as most do, one row per variant and workload.
 fn answers(summary: &Summary) -> Option<Table> {
-    let all = summary
-        .scouts
-        .iter()
-        .flat_map(|scout| scout.workloads.iter().map(move |seen| (scout, seen)));
+    let all = summary.scouts.iter().flat_map(|scout| {
+        scout
+            .workloads
+            .iter()
+            .map(move |observed| (scout, observed))
+    });
     let unusual: Vec<(&ScoutSummary, &LookedAt)> =
-        all.filter(|(_, seen)| !seen.is_usual()).collect();
+        all.filter(|(_, observed)| !observed.is_usual()).collect();
     if unusual.is_empty() {
         return None;
     }
     let sheet = Sheet::new(unusual)
         .left("Variant", |(scout, _)| scout.variant.clone())
-        .left("Workload", |(_, seen)| seen.workload.clone())
-        .right("Status", |(_, seen)| {
-            each(seen, |one| one.status.to_string())
+        .left("Workload", |(_, observed)| observed.workload.clone())
+        .right("Status", |(_, observed)| {
+            each(observed, |one| one.status.to_string())
         })
-        .right("Body", |(_, seen)| {
-            each(seen, |one| units::bytes(one.body_bytes as f64))
+        .right("Body", |(_, observed)| {
+            each(observed, |one| units::bytes(one.body_bytes as f64))
         })
-        .left("Its end", |(_, seen)| {
-            each(seen, |one| end(one.framing).to_owned())
+        .left("Its end", |(_, observed)| {
+            each(observed, |one| end(one.framing).to_owned())
         })
-        .left("Connection", |(_, seen)| {
-            each(seen, |one| connection(one.connection).to_owned())
+        .left("Connection", |(_, observed)| {
+            each(observed, |one| connection(one.connection).to_owned())
         })
-        .left("Remark", |(_, seen)| {
-            seen.message
+        .left("Remark", |(_, observed)| {
+            observed
+                .message
                 .as_ref()
                 .map(|text| units::truncate(text, MAX_REMARK_CHARS))
         });
@@ -56,8 +59,8 @@ fn answers(summary: &Summary) -> Option<Table> {
 }
 
 /// What the answers have of something, each different value once.
-fn each(seen: &LookedAt, value: impl Fn(&Arrived) -> String) -> Option<String> {
-    let mut values: Vec<String> = seen.answers.iter().map(value).collect();
+fn each(observed: &LookedAt, value: impl Fn(&Arrived) -> String) -> Option<String> {
+    let mut values: Vec<String> = observed.answers.iter().map(value).collect();
     values.dedup();
     (!values.is_empty()).then(|| values.join(", then "))
 }

@@ -12,7 +12,7 @@ pub fn trials(summary: &Summary, rows: usize, all: usize) -> Section {
         section = section.table(tables::trials(summary, rows));
     }
     if rows < all {
-        section = section.sentence(format!(
+        section = section.paragraph(format!(
             "{} of {all} trials are left out here: summary.json has the numbers of all, and the records have everything \
              that was measured.",
             all - rows

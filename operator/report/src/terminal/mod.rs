@@ -97,7 +97,7 @@ fn remarks(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
 /// What the pods of each variant may use, where variants have limits of their own.
 fn limits_of(spec: &BenchmarkRunSpec) -> Option<String> {
     let limits = limits(spec);
-    let one = |one: &VariantLimits| format!("{} {}", one.variant, one.words());
+    let one = |one: &VariantLimits| format!("{} {}", one.variant, one.text());
     let all: Vec<String> = limits.iter().map(one).collect();
     (!all.is_empty()).then(|| format!("Limits: {}", all.join("; ")))
 }

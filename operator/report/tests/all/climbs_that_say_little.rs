@@ -118,8 +118,8 @@ fn a_variant_whose_first_instance_sometimes_fails_is_not_compared() {
     let place = "density of heavy on hello (at 5 instances in 2 block(s), 2352 failed requests)";
     assert!(doubts[0].message.contains(place), "{doubts:?}");
     let report = &report_files_of(&summary).unwrap()["report.md"];
-    let sentence = "heavy: requests to the first instance failed at 5 instances in 2 block(s)";
-    assert!(report.contains(sentence), "{report}");
+    let message = "heavy: requests to the first instance failed at 5 instances in 2 block(s)";
+    assert!(report.contains(message), "{report}");
 }
 
 #[test]

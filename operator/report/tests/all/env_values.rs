@@ -47,8 +47,13 @@ fn no_file_of_a_report_contains_the_value_of_a_variable() {
         assert!(files[name].contains("DATABASE_URL"), "{name}");
         assert!(files[name].contains("sha256:"), "{name}");
     }
-    let words = "Values of environment variables are digests here: take them from the BenchmarkRun";
-    assert!(files["report.md"].contains(words), "{}", files["report.md"]);
+    let message =
+        "Values of environment variables are digests here: take them from the BenchmarkRun";
+    assert!(
+        files["report.md"].contains(message),
+        "{}",
+        files["report.md"]
+    );
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn a_variant_that_becomes_slower_on_the_sixth_night_is_found() {
             .any(|found| found.iter().any(|one| one.run == "nightly-5"))
     );
     let series = &history.series[change.series];
-    let words = change.words(series);
+    let words = change.text(series);
     for part in [
         "since run nightly-5",
         "image sha256:aaaa before, sha256:bbbb since",
@@ -350,7 +350,7 @@ fn later_starts_are_a_change_in_milliseconds_on_any_cluster() {
     assert!((size - 30_000.0).abs() < 2_000.0, "{change:?}");
     assert!(low < 30_000.0 && 30_000.0 < high, "{change:?}");
     let series = &history.series[change.series];
-    let words = change.words(series);
+    let words = change.text(series);
     let expected = "as a difference to the baseline changed by +";
     assert!(
         words.contains(expected) && words.contains(" ms ("),

@@ -62,7 +62,7 @@ fn a_capacity_is_not_trusted_where_nothing_shows_the_noise_next_to_the_crossing(
 
 /// Tables have one row for a place in the ladder, and rates between two rungs have none.
 #[test]
-fn what_was_tried_between_two_rungs_moves_the_crossing_and_no_row() {
+fn a_rate_tried_between_two_rungs_moves_the_crossing_and_no_row() {
     let (run, mut records) = records(|_| 340.0);
     let before = summarize(&run, &records);
     for record in &mut records {
@@ -160,7 +160,7 @@ fn beyond_the_last_rung_only_one_end_is_known_and_shown() {
     assert!(
         cell(&summary, "wasm")
             .detail
-            .words()
+            .text()
             .unwrap()
             .starts_with("at least ")
     );
@@ -210,7 +210,7 @@ fn a_gate_on_capacity_passes_where_the_interval_lies_above_it() {
 }
 
 #[test]
-fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
+fn a_single_variant_whose_capacity_scatters_is_reported_with_the_blocks_it_takes() {
     let (mut run, mut records) = records(|trial| if trial.block % 2 == 0 { 570.0 } else { 260.0 });
     run.spec.variants.truncate(1);
     run.spec.expectations.clear();
@@ -223,7 +223,7 @@ fn a_single_variant_whose_capacity_scatters_is_told_how_many_blocks_it_takes() {
 }
 
 #[test]
-fn what_limits_did_stands_next_to_the_capacity() {
+fn effects_of_limits_stand_next_to_the_capacity() {
     let (_, mut records, run) = with(340.0);
     for record in records
         .iter_mut()
@@ -238,10 +238,10 @@ fn what_limits_did_stands_next_to_the_capacity() {
         }
     }
     let summary = summarize(&run, &records);
-    let words = cell(&summary, "wasm").detail.limits.words().unwrap();
+    let text = cell(&summary, "wasm").detail.limits.text().unwrap();
     let expected =
         "stopped in 30 % of its periods, memory at its limit in 6 block(s), 6 OOM kill(s)";
-    assert_eq!(words, expected);
+    assert_eq!(text, expected);
     assert!(
         cell(&summary, "wasm").ranked,
         "a limit that the run sets is part of its question"

@@ -131,14 +131,14 @@ fn costs_at_the_target_are_compared_block_by_block_without_a_verdict() {
     let summary = summarize(&run, &records);
     let costs = Costs::new(&summary, node(), Some(100.0));
     let [native, wasm] = [&costs.million_requests[0], &costs.million_requests[1]];
-    assert_eq!((native.ratio_words(), costs.saved(native)), (None, None));
+    assert_eq!((native.ratio_text(), costs.saved(native)), (None, None));
     let found = wasm.ratio_at_target.as_ref().unwrap();
     assert_eq!(found.blocks, 6);
     assert!((found.ratio - 0.5).abs() < 1e-4, "{found:?}");
     let (low, high) = found.ends().unwrap();
     assert!(high - low < 1e-3, "{found:?}");
-    let words = wasm.ratio_words().unwrap();
-    assert!(words.ends_with(", not judged"), "{words}");
+    let message = wasm.ratio_text().unwrap();
+    assert!(message.ends_with(", not judged"), "{message}");
     let baseline = costs.rate_month[0].cost.unwrap().median;
     let saved = costs.saved(&costs.rate_month[1]).unwrap();
     assert!((saved.amount / baseline - 0.5).abs() < 1e-4, "{saved:?}");

@@ -334,8 +334,8 @@ fn a_noisy_node_is_named_at_its_steps_and_memory_is_still_compared() {
     );
     let is_noisy = |doubt: &&Doubt| doubt.reason == Reason::NodeNoisy;
     assert_eq!(summary.doubts.iter().find(is_noisy), None);
-    let sentence = "heavy: the node was noisy at 5 instances in 5 block(s), 89 % used by others";
-    assert!(report.contains(sentence), "{report}");
+    let message = "heavy: the node was noisy at 5 instances in 5 block(s), 89 % used by others";
+    assert!(report.contains(message), "{report}");
 }
 
 #[test]

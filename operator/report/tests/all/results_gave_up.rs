@@ -43,9 +43,9 @@ fn status_after(
         completed: recorded,
         wake: Wake::OnChange,
     };
-    let seen = Observed::default();
+    let observed = Observed::default();
     let conclusion = has_ended.then_some(&conclusion);
-    status_of(&run, &valid, &seen, &plan, conclusion, now)
+    status_of(&run, &valid, &observed, &plan, conclusion, now)
 }
 
 /// Status, reason and message of a condition.
@@ -79,11 +79,11 @@ fn a_run_that_gave_up_ends_with_the_results_of_its_records() {
     let ended = status(gave_up.clone(), 30);
     assert_eq!(condition(&ended, conditions::FINISHED).0, "True");
     assert_eq!(condition(&ended, conditions::STALLED).0, "True");
-    let (succeeded, reason, words) = condition(&ended, conditions::SUCCEEDED);
+    let (succeeded, reason, text) = condition(&ended, conditions::SUCCEEDED);
     assert_eq!((succeeded, reason), ("False", conditions::NO_MATCHING_NODE));
     assert!(
-        words.starts_with("30 of ") && words.ends_with(MESSAGE),
-        "{words}"
+        text.starts_with("30 of ") && text.ends_with(MESSAGE),
+        "{text}"
     );
     assert!(ended.results.is_some() && !ended.summary.is_empty());
     assert!(ended.completion_time.is_some());

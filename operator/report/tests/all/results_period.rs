@@ -69,9 +69,9 @@ fn a_clock_that_is_ahead_does_not_make_a_duration_negative() {
 #[test]
 fn both_reports_show_start_end_and_duration_in_utc() {
     let files = report_files_of(&summary(|_| ())).unwrap();
-    let words = "Measured from 2026-01-05 10:00:18 to 2026-01-05 10:30:00 UTC (29 min).";
+    let message = "Measured from 2026-01-05 10:00:18 to 2026-01-05 10:30:00 UTC (29 min).";
     for name in ["report.md", "report.html"] {
-        assert!(files[name].contains(words), "{name}");
+        assert!(files[name].contains(message), "{name}");
     }
     assert!(files["summary.json"].contains("\"startedAt\": \"2026-01-05T10:00:18Z\""));
 }

@@ -45,12 +45,12 @@ fn scattering(more: &Value, scatter: Option<Scatter>) -> BenchmarkRun {
         completed: 0,
         wake: Wake::OnChange,
     };
-    let seen = Observed {
+    let observed = Observed {
         scatter,
         ..Observed::default()
     };
     let now = Timestamp::UNIX_EPOCH;
-    run.status = Some(status_of(&run, &valid, &seen, &plan, None, now));
+    run.status = Some(status_of(&run, &valid, &observed, &plan, None, now));
     run
 }
 

@@ -170,8 +170,8 @@ fn a_run_is_complete_when_everything_but_scouts_was_measured() {
         completed: valid.order.len(),
         wake: Wake::OnChange,
     };
-    let (seen, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
-    let status = status_of(&run, &valid, &seen, &plan, Some(&conclusion), now);
+    let (observed, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
+    let status = status_of(&run, &valid, &observed, &plan, Some(&conclusion), now);
     let mut conditions = status.conditions.iter();
     let succeeded = conditions
         .find(|one| one.type_ == conditions::SUCCEEDED)

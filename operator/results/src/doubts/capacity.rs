@@ -38,8 +38,8 @@ fn memory(cells: &[CapacityCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let limits = &cell.detail.limits;
         let is_at_limit = limits.memory_limit_blocks > 0 || limits.oom_kills > 0;
-        let words = limits.words()?;
-        is_at_limit.then(|| format!("{OF}{} ({words})", cell.place()))
+        let text = limits.text()?;
+        is_at_limit.then(|| format!("{OF}{} ({text})", cell.place()))
     })?;
     Some(note(
         Reason::MemoryAtLimit,
@@ -51,8 +51,8 @@ fn memory(cells: &[CapacityCell]) -> Option<Doubt> {
 fn noisy(cells: &[CapacityCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let (noisy, blocks) = (cell.detail.noisy_blocks, cell.detail.blocks.len());
-        let words = || format!("{OF}{} ({noisy} of {blocks})", cell.place());
-        cell.detail.is_noisy().then(words)
+        let text = || format!("{OF}{} ({noisy} of {blocks})", cell.place());
+        cell.detail.is_noisy().then(text)
     })?;
     let message = format!("the node was noisy next to the crossing: {places}");
     Some(doubt(Reason::NodeNoisy, message, NOISY_REMEDY))
@@ -63,13 +63,13 @@ fn beyond_ladder(cells: &[CapacityCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let [above, below] =
             [OneSided::AtLeast, OneSided::AtMost].map(|end| cell.detail.beyond(end));
-        let words = |trials: u32, what: &str| {
+        let text = |trials: u32, what: &str| {
             let blocks = cell.detail.blocks.len();
             (trials > 0).then(|| format!("{what} rung in {trials} of {blocks}"))
         };
         let both = [
-            words(above, "above the last"),
-            words(below, "below the first"),
+            text(above, "above the last"),
+            text(below, "below the first"),
         ];
         let ends: Vec<String> = both.into_iter().flatten().collect();
         (!ends.is_empty()).then(|| format!("{} ({})", cell.place(), ends.join(", ")))

@@ -127,7 +127,7 @@ fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
 fn late(cells: &[ColdStartCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let late = cell.detail.late.as_ref()?;
-        Some(late.sentence(cell.detail.pods))
+        Some(late.message(cell.detail.pods))
     })?;
     Some(note(
         Reason::LateStarts,

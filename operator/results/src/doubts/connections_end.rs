@@ -27,7 +27,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let requests = requests(cell);
         requests
             .is_finite()
-            .then(|| format!("{} ({})", cell.place(), words(requests)))
+            .then(|| format!("{} ({})", cell.place(), text(requests)))
     });
     Some(note(
         Reason::ConnectionsEnd,
@@ -71,6 +71,6 @@ fn differ(cells: &[&LoadCell]) -> bool {
     most > DIFFERS * fewest
 }
 
-fn words(requests: f64) -> String {
+fn text(requests: f64) -> String {
     format!("{} requests per connection", units::amount(requests))
 }

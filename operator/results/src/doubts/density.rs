@@ -1,7 +1,7 @@
 //! What speaks against the numbers of density.
 
 use crate::cells::density::DensityCell;
-use crate::cells::density::disturbed_steps::words;
+use crate::cells::density::disturbed_steps::text;
 use crate::doubts::{Doubt, Reason, doubt, note, throttled};
 use crate::read::cpu_limit::CpuLimits;
 
@@ -52,6 +52,6 @@ fn places(
 
 /// The cell with its steps that are disturbed by `reason`; `None` without any.
 fn place(cell: &DensityCell, reason: Reason) -> Option<String> {
-    let steps = words(cell, reason);
+    let steps = text(cell, reason);
     (!steps.is_empty()).then(|| format!("{} ({steps})", cell.place()))
 }

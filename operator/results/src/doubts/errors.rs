@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cells::load::LoadCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note, places};
 use crate::read::fortio::NO_ANSWER;
-use crate::read::traffic::{kind_words, remedy};
+use crate::read::traffic::{kind_text, remedy};
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -13,7 +13,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let remedy = remedy(most_frequent(loads.iter().filter(|cell| is_invalid(cell))));
     Some(crate::doubts::doubt(
         Reason::ErrorsInLoad,
-        places(loads, |cell| is_invalid(cell).then(|| words(cell)))?,
+        places(loads, |cell| is_invalid(cell).then(|| text(cell)))?,
         &format!(
             "these points are not compared; {remedy}, or say with spec.workloads[].maxErrorShare how many may fail"
         ),
@@ -40,7 +40,7 @@ fn most_frequent<'a>(cells: impl Iterator<Item = &'a LoadCell>) -> Option<&'a st
 pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let is_allowed = cell.detail.errors > 0 && !is_invalid(cell);
-        is_allowed.then(|| words(cell))
+        is_allowed.then(|| text(cell))
     })?;
     Some(note(
         Reason::ErrorsInLoad,
@@ -55,13 +55,13 @@ fn is_invalid(cell: &LoadCell) -> bool {
 
 /// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an
 /// answer)`.
-fn words(cell: &LoadCell) -> String {
+fn text(cell: &LoadCell) -> String {
     let load = &cell.detail;
     let kinds: Vec<String> = load
         .traffic
         .iter()
         .flat_map(|traffic| &traffic.failed_by_kind)
-        .map(|(kind, count)| format!("{count} {}", kind_words(kind)))
+        .map(|(kind, count)| format!("{count} {}", kind_text(kind)))
         .collect();
     let by_status = load.errors_by_status.iter().filter_map(|(status, count)| {
         match (*status == NO_ANSWER, kinds.is_empty()) {

@@ -96,14 +96,14 @@ fn wide(
     let blocks = cell.counts.valid;
     let is_wide = cell.ranked && blocks > 1 && half_width > target;
     is_wide.then(|| {
-        let needed = words(blocks_for(half_width, blocks, target, MOST_BLOCKS));
+        let needed = text(blocks_for(half_width, blocks, target, MOST_BLOCKS));
         let (place, low, high) = (cell.place_among_sweeps(), unit(low), unit(high));
         format!("{place} ({low} to {high}: {needed})")
     })
 }
 
 /// The number of blocks needed, in words.
-fn words(needed: Option<u32>) -> String {
+fn text(needed: Option<u32>) -> String {
     needed.map_or_else(
         || format!("more than {MOST_BLOCKS} blocks"),
         |blocks| format!("about {blocks} blocks"),
@@ -125,6 +125,6 @@ fn place(comparison: &Comparison, effect: f64) -> Option<String> {
     if comparison.verdict != Verdict::Inconclusive || blocks < 2 || needed == Some(blocks) {
         return None;
     }
-    let (what, found) = (comparison.subject(), comparison.judged_words());
-    Some(format!("{what} ({found}: {})", words(needed)))
+    let (what, found) = (comparison.subject(), comparison.judged_text());
+    Some(format!("{what} ({found}: {})", text(needed)))
 }

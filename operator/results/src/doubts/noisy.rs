@@ -12,8 +12,8 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let noises = cell.detail.noisy_trials().map(|trial| trial.metrics.noise);
         let worst = noises.fold(Noise::default(), Noise::worst).message();
         let (noisy, valid) = (cell.detail.noisy_trials().count(), cell.counts.valid);
-        let words = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
-        cell.detail.is_noisy().then(words)
+        let text = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
+        cell.detail.is_noisy().then(text)
     })?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,

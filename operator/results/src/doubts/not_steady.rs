@@ -15,8 +15,8 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let is_faster = trend.estimate > 0.0;
         let way = if is_faster { "faster" } else { "slower" };
         let size = units::excess(libm::exp(trend.estimate.abs()));
-        let words = || format!("{} ({size} {way} in their second half)", cell.place());
-        steady::moves(&trend, effect).then(words)
+        let text = || format!("{} ({size} {way} in their second half)", cell.place());
+        steady::moves(&trend, effect).then(text)
     })?;
     Some(crate::doubts::doubt(
         Reason::NotSteady,

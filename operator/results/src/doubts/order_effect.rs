@@ -43,7 +43,7 @@ fn message(one: &OrderEffect) -> String {
     match &one.cause {
         Cause::Position => format!("{what} is {size} {more} at the end of a block"),
         Cause::Predecessor(variant) => {
-            let shift = largest(&one.shifts).map(shift_words).unwrap_or_default();
+            let shift = largest(&one.shifts).map(shift_text).unwrap_or_default();
             format!("{what} directly after {variant} is {size} {more}{shift}")
         }
     }
@@ -55,7 +55,7 @@ fn largest(shifts: &[Shift]) -> Option<&Shift> {
     sizes.max_by(|one, other| one.by.abs().total_cmp(&other.by.abs()))
 }
 
-fn shift_words(shift: &Shift) -> String {
+fn shift_text(shift: &Shift) -> String {
     let size = units::excess(libm::exp(shift.by.abs()));
     let direction = if shift.by > 0.0 { "up" } else { "down" };
     format!(

@@ -3,7 +3,7 @@
 use crate::cells::payload::PayloadCell;
 use crate::doubts::{Doubt, NOISY_REMEDY, Reason, doubt, places, throttled};
 use crate::read::cpu_limit::CpuLimits;
-use crate::read::pod_use::throttled_words;
+use crate::read::pod_use::throttled_text;
 
 /// The prefix of places.
 const OF: &str = "payload of ";
@@ -12,8 +12,8 @@ const OF: &str = "payload of ";
 pub(super) fn doubts(limits: &CpuLimits<'_>, cells: &[PayloadCell]) -> Vec<Doubt> {
     let throttled = cells.iter().filter_map(|cell| {
         let (periods, share) = (cell.detail.throttled_periods, cell.detail.throttled_share);
-        let words = throttled_words(periods, share);
-        let place = || format!("{} ({words})", cell.place());
+        let text = throttled_text(periods, share);
+        let place = || format!("{} ({text})", cell.place());
         cell.detail
             .is_throttled()
             .then(|| (cell.variant.clone(), place()))
@@ -38,8 +38,8 @@ fn errors(cells: &[PayloadCell]) -> Option<Doubt> {
 fn noisy(cells: &[PayloadCell]) -> Option<Doubt> {
     let places = places(cells, |cell| {
         let (noisy, blocks) = (cell.detail.noisy_blocks, cell.detail.blocks.len());
-        let words = || format!("{OF}{} ({noisy} of {blocks})", cell.place());
-        cell.detail.is_noisy().then(words)
+        let text = || format!("{OF}{} ({noisy} of {blocks})", cell.place());
+        cell.detail.is_noisy().then(text)
     })?;
     let message = format!("the node was noisy while bodies were sent: {places}");
     Some(doubt(Reason::NodeNoisy, message, NOISY_REMEDY))

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use crate::cells::load::LoadCell;
 use crate::doubts::{self, Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::read::cpu_limit::{CpuLimit, CpuLimits};
-use crate::read::pod_use::throttled_words;
+use crate::read::pod_use::throttled_text;
 
 /// Points of loads at which a CPU limit stopped the subject, one doubt for each limit.
 pub(super) fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let place = |cell: &LoadCell| {
         let load = &cell.detail;
-        let words = throttled_words(load.throttled_periods?, load.throttled_share);
+        let text = throttled_text(load.throttled_periods?, load.throttled_share);
         let is_throttled = load.is_throttled();
-        is_throttled.then(|| (cell.variant.clone(), format!("{} ({words})", cell.place())))
+        is_throttled.then(|| (cell.variant.clone(), format!("{} ({text})", cell.place())))
     };
     let places = evidence.cells.loads.iter().filter_map(place);
     of_places(evidence.cpu_limits, "", places)
@@ -45,7 +45,7 @@ fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
         let message = format!("{limit} stopped the subject: {places}");
         doubts::doubt(Reason::Throttled, message, remedy)
     };
-    let asked = |limit: &str, place: &str| {
+    let set_by_user = |limit: &str, place: &str| {
         note(
             Reason::Throttled,
             format!("{limit} stopped the subject: {places}"),
@@ -56,11 +56,11 @@ fn of_limit(limit: &CpuLimit, places: &str) -> Doubt {
         )
     };
     match limit {
-        CpuLimit::Run(limit) => asked(
+        CpuLimit::Run(limit) => set_by_user(
             &format!("the CPU limit of {limit}, which the run sets,"),
             "resources",
         ),
-        CpuLimit::Template => asked("the CPU limit of its own template", "the template"),
+        CpuLimit::Template => set_by_user("the CPU limit of its own template", "the template"),
         CpuLimit::LimitRange(limit) => foreign(
             &format!("the CPU limit of {limit}, which a LimitRange sets and the run does not,"),
             "these points are not compared: set spec.resources.limits.cpu, so that the limit is part of what is measured, \

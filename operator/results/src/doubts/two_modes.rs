@@ -31,7 +31,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let of_cell = |cell: AnyCell<'_>| -> Vec<String> {
         let series = cell.detail.series().into_iter();
         let decided = series.filter(|(metric, _)| is_decided(cell, *metric));
-        let words = decided.filter_map(|(metric, by_block)| {
+        let text = decided.filter_map(|(metric, by_block)| {
             let logs: Vec<f64> = by_block.values().map(|number| libm::log(*number)).collect();
             let modes = two_modes(&logs)?;
             let shown = |(log, count): (f64, usize)| {
@@ -44,7 +44,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
             let (low, high) = (shown(modes.low), shown(modes.high));
             matters.then(|| format!("{} of {}: {low}, {high}", metric.noun(), cell.place()))
         });
-        words.collect()
+        text.collect()
     };
     let cells = evidence.cells.all().filter(|cell| cell.ranked);
     Some(note(

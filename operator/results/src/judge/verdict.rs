@@ -63,12 +63,12 @@ impl Verdict {
     }
 
     /// The verdict on `metric` as people read it: `more CPU`, `starts later`, `undecided`.
-    pub fn words(self, metric: Metric) -> String {
-        self.words_by(metric, None)
+    pub fn text(self, metric: Metric) -> String {
+        self.text_by(metric, None)
     }
 
     /// The same, with the size of a difference in `by`: `at least 44 % more CPU`.
-    pub fn words_by(self, metric: Metric, by: Option<&str>) -> String {
+    pub fn text_by(self, metric: Metric, by: Option<&str>) -> String {
         let Measure { better, words, .. } = metric.measure();
         match self {
             Self::Faster => words.phrase(better == Better::More, by),
@@ -186,9 +186,9 @@ mod tests {
             (Verdict::Smaller, Metric::Succeeded, "fewer succeed"),
             (Verdict::Inconclusive, Metric::WarmP50, "undecided"),
         ] {
-            assert_eq!(verdict.words(metric), words);
+            assert_eq!(verdict.text(metric), words);
         }
-        let later = Verdict::Slower.words_by(Metric::ColdStartListening, Some("at least 9 ms"));
+        let later = Verdict::Slower.text_by(Metric::ColdStartListening, Some("at least 9 ms"));
         assert_eq!(later, "starts at least 9 ms later");
     }
 

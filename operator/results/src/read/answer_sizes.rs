@@ -12,13 +12,13 @@ pub type AnswerSizes = BTreeMap<(String, String), f64>;
 
 /// The sizes of the first answers that the measured trials saw.
 pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSizes {
-    let mut seen: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+    let mut observed: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for (trial, observation) in observations {
         let measured = observation
             .answer_bytes
             .filter(|_| observation.is_measured());
         let cell = &trial.cell;
-        let sizes = seen
+        let sizes = observed
             .entry((cell.workload.clone(), cell.variant.clone()))
             .or_default();
         if let Some(bytes) = measured {
@@ -26,5 +26,5 @@ pub fn answer_sizes(observations: &BTreeMap<TrialId, Observation>) -> AnswerSize
         }
     }
     let median = |(key, sizes): (_, Vec<f64>)| Some((key, Spread::from_values(sizes)?.median));
-    seen.into_iter().filter_map(median).collect()
+    observed.into_iter().filter_map(median).collect()
 }

@@ -95,7 +95,7 @@ pub const FIGURES: [(&str, Use); 55] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::traffic::kind_words;
+    use crate::read::traffic::kind_text;
 
     #[test]
     fn every_kind_of_failure_has_words_for_people() {
@@ -105,7 +105,7 @@ mod tests {
             .collect();
         assert_eq!(kinds.len(), 7);
         for kind in kinds {
-            assert_ne!(kind_words(kind), kind);
+            assert_ne!(kind_text(kind), kind);
         }
     }
 }

@@ -40,7 +40,7 @@ impl Period {
     }
 
     /// `2026-01-05 10:00:05 to 2026-01-05 10:42:10 UTC (42 min)`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let shown = |time: Timestamp| time.strftime("%Y-%m-%d %H:%M:%S").to_string();
         format!(
             "{} to {} UTC ({})",

@@ -93,7 +93,7 @@ fn system_share(meter: &Meter) -> Option<f64> {
 }
 
 /// How often and how long a CPU limit stopped a pod: `15 periods, for 31 % of the window`.
-pub fn throttled_words(periods: u64, share: Option<f64>) -> String {
+pub fn throttled_text(periods: u64, share: Option<f64>) -> String {
     let long = share.map(|share| format!(", for {} of the window", units::percent(share)));
     format!("{periods} periods{}", long.unwrap_or_default())
 }

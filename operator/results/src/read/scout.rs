@@ -97,12 +97,16 @@ fn noise(document: &ScoutDocument) -> Option<Noise> {
 }
 
 fn looked_at(scouted: &Scouted) -> LookedAt {
-    let arrived = scouted.answers.iter().take(ANSWERS).map(|seen| Arrived {
-        status: seen.answer.status,
-        body_bytes: seen.answer.body_bytes,
-        framing: seen.framing,
-        connection: seen.connection,
-    });
+    let arrived = scouted
+        .answers
+        .iter()
+        .take(ANSWERS)
+        .map(|observed| Arrived {
+            status: observed.answer.status,
+            body_bytes: observed.answer.body_bytes,
+            framing: observed.framing,
+            connection: observed.connection,
+        });
     let failure = scouted.failure.as_ref();
     let message = failure
         .map(|failure| failure.message.as_str())

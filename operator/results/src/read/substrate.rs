@@ -13,17 +13,17 @@ const MAX_NAME_CHARS: usize = 40;
 
 /// What the machine is and what follows from that, as a sentence; `None` if nothing about it limits
 /// the numbers.
-pub fn sentence(environment: &Environment) -> Option<String> {
+pub fn description(environment: &Environment) -> Option<String> {
     let provider = environment.node_facts.get("provider");
     let hypervisor = environment.facts.get("virtualization");
-    let what = words(provider.map(String::as_str), hypervisor.map(String::as_str))?;
+    let what = text(provider.map(String::as_str), hypervisor.map(String::as_str))?;
     Some(format!(
         "{what}: rates and times are those of this machine. Read the ratios, and expect others elsewhere"
     ))
 }
 
 /// `a virtual machine (KVM)`, `a node of kind`.
-fn words(provider: Option<&str>, hypervisor: Option<&str>) -> Option<String> {
+fn text(provider: Option<&str>, hypervisor: Option<&str>) -> Option<String> {
     let kind = provider
         .filter(|provider| *provider == KIND)
         .map(|_| "a node of kind, which is a container".to_owned());
@@ -40,11 +40,11 @@ mod tests {
 
     #[test]
     fn kind_and_virtual_machines_are_named_but_bare_metal_is_not() {
-        assert_eq!(words(Some("aws"), Some("none")), None);
-        assert_eq!(words(None, None), None);
+        assert_eq!(text(Some("aws"), Some("none")), None);
+        assert_eq!(text(None, None), None);
         let machine = "a virtual machine (KVM)";
-        assert_eq!(words(Some("gce"), Some("KVM")).as_deref(), Some(machine));
+        assert_eq!(text(Some("gce"), Some("KVM")).as_deref(), Some(machine));
         let both = "a node of kind, which is a container, on a virtual machine (KVM)";
-        assert_eq!(words(Some("kind"), Some("KVM")).as_deref(), Some(both));
+        assert_eq!(text(Some("kind"), Some("KVM")).as_deref(), Some(both));
     }
 }

@@ -133,7 +133,7 @@ pub struct TrafficSummary {
 }
 
 /// A kind of failure, for people.
-pub fn kind_words(kind: &str) -> String {
+pub fn kind_text(kind: &str) -> String {
     match kind {
         "cut" => "cut off: shorter than announced".to_owned(),
         "closed" => "closed without an answer".to_owned(),

@@ -317,8 +317,8 @@ const COUNTERS_OF_NOISE: [&str; 3] = ["subject", "node", "generatorCpuNanosecond
 /// Bytes of the answer before the window, if those of the window had another size.
 fn other_bytes_before(document: &LoadDocument, traffic: &Traffic) -> Option<u64> {
     let before = document.answer_before.as_ref()?.body_bytes;
-    let seen = traffic.answer_bytes?;
-    ((seen.min, seen.max) != (before, before)).then_some(before)
+    let observed = traffic.answer_bytes?;
+    ((observed.min, observed.max) != (before, before)).then_some(before)
 }
 
 /// All requests of a window. One that was sent again may have cost the subject time twice.

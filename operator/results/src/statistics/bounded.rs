@@ -32,7 +32,7 @@ pub enum OneSided {
 
 impl OneSided {
     /// The bound before its number: `at least`.
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
             Self::AtMost => "at most",
@@ -71,8 +71,8 @@ impl Bounded {
                     bound: None,
                 }
             }
-            (Some(low), None) => low.alone(OneSided::AtLeast),
-            (None, Some(high)) => high.alone(OneSided::AtMost),
+            (Some(low), None) => low.one_sided(OneSided::AtLeast),
+            (None, Some(high)) => high.one_sided(OneSided::AtMost),
             (None, None) => return None,
         })
     }
@@ -139,7 +139,7 @@ impl Side {
         }
     }
 
-    fn alone(self, bound: OneSided) -> Bounded {
+    fn one_sided(self, bound: OneSided) -> Bounded {
         Bounded {
             interval: interval_of(self.centre, (self.centre - self.end).abs(), self.p_value),
             bound: Some(bound),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_variant_does_to_the_next_trial_is_found_whatever_variants_and_blocks_differ_by() {
+    fn an_effect_of_a_variant_on_the_next_trial_is_found_whatever_variants_and_blocks_differ_by() {
         let found = trials(|variant, block, _, after| {
             let carried = if after == Some("heavy") { 0.05 } else { 0.0 };
             variant as f64 + f64::from(block % 4) + carried + noise(variant, block)

@@ -95,8 +95,8 @@ mod tests {
         let found = stated.interval.half_width.unwrap();
         assert!((found - half).abs() < 1e-4, "{found} {half}");
         // Equal trials leave the scatter alone, with as many degrees of freedom as there are.
-        let alone = shifted(&[1.0; 5], &[1.0; 5], Scale::Ratio, 0.05).unwrap();
-        let half = alone.interval.half_width.unwrap();
+        let equal = shifted(&[1.0; 5], &[1.0; 5], Scale::Ratio, 0.05).unwrap();
+        let half = equal.interval.half_width.unwrap();
         assert!((half - 1.965 * 0.005_f64.sqrt()).abs() < 1e-4, "{half}");
     }
 
@@ -114,10 +114,10 @@ mod tests {
     fn the_smallest_difference_found_lies_beyond_the_interval_by_what_one_in_five_misses() {
         let found = shifted(&[1.0; 5], &[1.0; 5], Scale::Ratio, 0.05).unwrap();
         let error = 0.005_f64.sqrt();
-        let alone = found.smallest_found(1, 0.0).unwrap();
-        assert!((alone - 2.807 * error).abs() < 2e-3 * error, "{alone}");
+        let one = found.smallest_found(1, 0.0).unwrap();
+        assert!((one - 2.807 * error).abs() < 2e-3 * error, "{one}");
         let among = found.smallest_found(12, 0.0).unwrap();
-        assert!(among > 1.25 * alone, "{among} {alone}");
+        assert!(among > 1.25 * one, "{among} {one}");
         // A gate asks for an estimate that matters.
         let matters = found.smallest_found(1, 0.5).unwrap();
         assert!((matters - 0.5 - 0.842 * error).abs() < 2e-3, "{matters}");

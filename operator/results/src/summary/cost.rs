@@ -171,9 +171,9 @@ impl Cost<'_> {
     }
 
     /// The same in words, with the verdict if the run has one.
-    pub fn ratio_words(&self) -> Option<String> {
-        let compared = self.versus_baseline.map(Comparison::words);
-        compared.or_else(|| Some(self.ratio()?.words("not judged")))
+    pub fn ratio_text(&self) -> Option<String> {
+        let compared = self.versus_baseline.map(Comparison::text);
+        compared.or_else(|| Some(self.ratio()?.text("not judged")))
     }
 }
 

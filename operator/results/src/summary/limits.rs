@@ -20,7 +20,7 @@ pub struct VariantLimits {
 
 impl VariantLimits {
     /// Both limits: `500m CPU, 256Mi`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let cpu = match &self.cpu {
             Some(cpu) => format!("{cpu} CPU"),
             None => "no CPU limit".to_owned(),
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    fn of(resources: [serde_json::Value; 2]) -> Vec<VariantLimits> {
+    fn limits_of(resources: [serde_json::Value; 2]) -> Vec<VariantLimits> {
         let [one, other] = resources;
         let spec = json!({
             "variants": [
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn limits_are_listed_for_all_variants_as_soon_as_one_has_its_own() {
-        assert_eq!(of([json!(null), json!(null)]), []);
-        let found = of([json!({"limits": {"cpu": "1500m"}}), json!(null)]);
-        let words: Vec<String> = found.iter().map(VariantLimits::words).collect();
-        assert_eq!(words, ["1500m CPU, 512Mi", "no CPU limit, 512Mi"]);
+        assert_eq!(limits_of([json!(null), json!(null)]), []);
+        let found = limits_of([json!({"limits": {"cpu": "1500m"}}), json!(null)]);
+        let texts: Vec<String> = found.iter().map(VariantLimits::text).collect();
+        assert_eq!(texts, ["1500m CPU, 512Mi", "no CPU limit, 512Mi"]);
         assert_eq!(found[0].cores(), Some(1.5));
         assert_eq!(found[1].bytes(), Some(512.0 * 1024.0 * 1024.0));
     }

@@ -104,7 +104,7 @@ pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
 impl Expected {
     /// The expectation in a sentence, with a remedy if equals would stay undecided. `measured` is the
     /// number of the run's blocks that `scatter` is from; without it, `scatter` is assumed.
-    pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64, measured: Option<u32>) -> String {
+    pub fn text(&self, spec: &BenchmarkRunSpec, scatter: f64, measured: Option<u32>) -> String {
         let Some(smallest) = self.smallest else {
             return "one block cannot distinguish a difference from chance: raise spec.blocks"
                 .to_owned();
@@ -116,8 +116,8 @@ impl Expected {
             least.to_string()
         };
         let scatter = match measured {
-            Some(first) => format!("{} as in the first {first}", scatter_words(scatter)),
-            None => scatter_words(scatter),
+            Some(first) => format!("{} as in the first {first}", scatter_text(scatter)),
+            None => scatter_text(scatter),
         };
         let found = format!(
             "expected: with {blocks} blocks, where trials scatter by {scatter}, 80 of 100 runs find a difference of {}",
@@ -141,7 +141,7 @@ impl Expected {
 }
 
 /// A scatter in percent, with its significant digits: `4 %`, `3.4 %`.
-pub fn scatter_words(scatter: f64) -> String {
+pub fn scatter_text(scatter: f64) -> String {
     format!("{} %", round_significant(scatter * 100.0, DIGITS))
 }
 
@@ -164,8 +164,8 @@ pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metri
 
 /// The same in words, `throughput 4.5 %, cold start to listening 18 ms`; empty if nothing was
 /// compared. For measures that are judged by their difference, the difference is shown.
-pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
-    let words = |(metric, factor): (Metric, f64)| {
+pub fn found_text(summary: &Summary, workload: &str, primary: bool) -> String {
+    let text = |(metric, factor): (Metric, f64)| {
         let of_metric = |one: &&Comparison| {
             (one.metric, one.primary, one.workload.as_str()) == (metric, primary, workload)
         };
@@ -178,23 +178,23 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
         format!("{} {found}", metric.noun())
     };
     let found = found(summary, workload, primary).into_iter();
-    found.map(words).collect::<Vec<String>>().join(", ")
+    found.map(text).collect::<Vec<String>>().join(", ")
 }
 
 /// What a run with the scatter of this one finds, by workload, in a sentence; `None` if nothing was
 /// compared.
 pub fn found_message(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
-    let words: Vec<String> = workloads
+    let texts: Vec<String> = workloads
         .filter_map(|one| {
-            let words = found_words(summary, &one.name, true);
-            (!words.is_empty()).then(|| format!("{}: {words}", one.name))
+            let text = found_text(summary, &one.name, true);
+            (!text.is_empty()).then(|| format!("{}: {text}", one.name))
         })
         .collect();
-    (!words.is_empty()).then(|| {
+    (!texts.is_empty()).then(|| {
         format!(
             "80 of 100 runs with the scatter of this one find a difference of this size; {}",
-            words.join("; ")
+            texts.join("; ")
         )
     })
 }

@@ -51,7 +51,7 @@ pub fn trust(summary: &Summary) -> Trust {
             .filter(move |doubt| doubt.breaks_trust == breaks_trust);
         doubts.map(move |doubt| {
             let reason: &str = doubt.reason.into();
-            format!("{kind}{reason}: {}", doubt.words())
+            format!("{kind}{reason}: {}", doubt.text())
         })
     };
     let message = |first: Option<String>| {
@@ -64,13 +64,10 @@ pub fn trust(summary: &Summary) -> Trust {
     match summary.trustworthy {
         None => Trust::NoNumbers,
         Some(true) => {
-            let lines: Vec<String> = [
-                Some(format!("{}.", headline(summary))),
-                tally_words(summary),
-            ]
-            .into_iter()
-            .flatten()
-            .collect();
+            let lines: Vec<String> = [Some(format!("{}.", headline(summary))), tally_text(summary)]
+                .into_iter()
+                .flatten()
+                .collect();
             Trust::Yes(message(Some(lines.join(" "))))
         }
         Some(false) => {
@@ -85,7 +82,7 @@ pub fn trust(summary: &Summary) -> Trust {
             };
             Trust::No {
                 reason,
-                message: message(tally_words(summary)),
+                message: message(tally_text(summary)),
             }
         }
     }
@@ -162,7 +159,7 @@ pub fn tally(summary: &Summary) -> Tally {
 }
 
 /// The same in a sentence; `None` if there are no primary comparisons.
-pub fn tally_words(summary: &Summary) -> Option<String> {
+pub fn tally_text(summary: &Summary) -> Option<String> {
     let tally = tally(summary);
     let (planned, decided) = (tally.planned, tally.decided);
     let others = tally

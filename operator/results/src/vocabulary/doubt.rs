@@ -157,7 +157,7 @@ pub struct Doubt {
 
 impl Doubt {
     /// What was seen, and what to do about it; the reason's name goes before it.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{}. What to do: {}.", self.message, self.remedy)
     }
 }

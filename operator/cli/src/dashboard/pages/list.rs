@@ -36,8 +36,8 @@ pub fn page(dashboard: &Dashboard, schedules: &Result<Vec<BenchmarkSchedule>, Er
 
 /// The parts of the page that are updated live.
 pub fn regions(dashboard: &Dashboard) -> Regions {
-    let seen = dashboard.watched.now();
-    let mut runs: Vec<&BenchmarkRun> = seen.runs.values().map(AsRef::as_ref).collect();
+    let observed = dashboard.watched.now();
+    let mut runs: Vec<&BenchmarkRun> = observed.runs.values().map(AsRef::as_ref).collect();
     // First the running and queued runs in the order of their turns, then the ended ones, newest first.
     runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
     let (mut ended, mut runs): (Vec<_>, Vec<_>) =
@@ -48,11 +48,11 @@ pub fn regions(dashboard: &Dashboard) -> Regions {
     ended.truncate(MOST);
     runs.append(&mut ended);
     let trouble = html! {
-        @if let Some(trouble) = &seen.trouble {
+        @if let Some(trouble) = &observed.trouble {
             p.error { "The cluster does not answer (" (trouble) "). What is shown may be old; the request is repeated." }
         }
     };
-    let table = if seen.is_complete {
+    let table = if observed.is_complete {
         table(dashboard, &runs)
     } else {
         html! { p { "Reading the runs ..." } }

@@ -155,7 +155,7 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
                     @for doubt in doubts {
                         li {
                             @if !doubt.breaks_trust { "Note, " }
-                            b { (<&str>::from(doubt.reason)) } ": " (doubt.words())
+                            b { (<&str>::from(doubt.reason)) } ": " (doubt.text())
                         }
                     }
                 }

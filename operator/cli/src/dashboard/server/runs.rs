@@ -17,7 +17,7 @@ use crate::dashboard::server::Shared;
 use crate::dashboard::server::failure::Failure;
 use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::{self, Event};
-use crate::dashboard::watched::Seen;
+use crate::dashboard::watched::ObservedRuns;
 use crate::error::Error;
 
 pub async fn all(State(dashboard): Shared) -> Markup {
@@ -29,7 +29,7 @@ pub async fn all(State(dashboard): Shared) -> Markup {
 pub async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {
     stream::events(
         dashboard,
-        |seen| Some(seen.heard.to_string()),
+        |observed| Some(observed.heard.to_string()),
         |dashboard| async move { list::regions(&dashboard) },
     )
 }
@@ -48,7 +48,7 @@ pub async fn one_events(
     Path((namespace, name)): Path<(String, String)>,
 ) -> Sse<impl Stream<Item = Event>> {
     let place = (namespace.clone(), name.clone());
-    let version = move |seen: &Seen| seen.runs.get(&place)?.resource_version();
+    let version = move |observed: &ObservedRuns| observed.runs.get(&place)?.resource_version();
     stream::events(dashboard, version, move |dashboard| {
         let run = dashboard.run(&namespace, &name);
         async move {

@@ -70,7 +70,7 @@ async fn create(dashboard: &Dashboard, form: &Form) -> Result<String, String> {
     created.map_err(|error| error.to_string())?;
     let mut runs = dashboard.watched.listen();
     let place = format!("runs/{namespace}/{name}");
-    let known = runs.wait_for(|seen| seen.run(&namespace, name).is_some());
+    let known = runs.wait_for(|observed| observed.run(&namespace, name).is_some());
     match tokio::time::timeout(KNOWN_WITHIN, known).await {
         Ok(Ok(_)) => Ok(place),
         Ok(Err(_)) | Err(_) => Ok(String::new()),

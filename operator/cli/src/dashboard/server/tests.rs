@@ -3,7 +3,7 @@
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use kube::Client;
-use kube::client::Body as Asked;
+use kube::client::Body as KubeBody;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use tower_test::mock;
@@ -22,18 +22,18 @@ type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
 /// A dashboard of these runs, and the requests that reach the cluster. Each is answered with an
 /// empty object.
 fn dashboard(runs: Vec<Value>) -> (Router, Log) {
-    let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
+    let (service, mut handle) = mock::pair::<Request<KubeBody>, axum::http::Response<KubeBody>>();
     let calls = Arc::new(std::sync::Mutex::new(vec![]));
-    let seen = calls.clone();
+    let observed = calls.clone();
     tokio::spawn(async move {
         while let Some((request, send)) = handle.next_request().await {
             let line = format!("{} {}", request.method(), request.uri());
             let body = request.into_body().collect_bytes().await.unwrap();
             let body = serde_json::from_slice(&body).unwrap_or_default();
-            seen.lock().unwrap().push((line, body));
+            observed.lock().unwrap().push((line, body));
             let answer = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}, "items": []});
             let answer = serde_json::to_vec(&answer).unwrap();
-            send.send_response(axum::http::Response::new(Asked::from(answer)));
+            send.send_response(axum::http::Response::new(KubeBody::from(answer)));
         }
     });
     let cluster = Cluster::new(Client::new(service, "bench"), "bench".into());
@@ -178,7 +178,7 @@ async fn unfinished_runs_stand_in_the_order_of_their_turns_with_times() {
 }
 
 #[tokio::test]
-async fn what_was_decided_stands_above_how_it_was_measured() {
+async fn the_decision_stands_above_the_trials_and_the_report() {
     let (router, _) = dashboard(vec![run("slow", "Completed")]);
     let (_, html) = got(&router, "runs/bench/slow").await;
     let parts = ["state", "decision", "trials", "report"];

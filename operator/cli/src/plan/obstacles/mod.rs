@@ -17,7 +17,7 @@ use wasmbench_core::subject::subject;
 use crate::assumed;
 use crate::check::finding::{Finding, State};
 use crate::check::judge;
-use crate::check::seen::{Answer, Seen};
+use crate::check::observed::{Answer, ObservedInstallation};
 use crate::plan::obstacles::nodes::{Handler, handler};
 use crate::plan::obstacles::quotas::quotas;
 
@@ -25,9 +25,9 @@ pub use scaled::{Scalable, as_written};
 
 /// A cluster, as far as it decides what can be measured.
 #[derive(Clone, Debug)]
-pub struct ClusterSeen {
+pub struct ObservedCluster {
     /// The installation, the nodes and the user's rights.
-    pub seen: Seen,
+    pub observed: ObservedInstallation,
     /// Whether runs may have cold starts and density in the namespace.
     pub cold_starts: Answer<bool>,
     /// The quotas of the namespace.
@@ -36,9 +36,9 @@ pub struct ClusterSeen {
     pub scaled: BTreeMap<Target, Scalable>,
 }
 
-impl ClusterSeen {
+impl ObservedCluster {
     fn config(&self) -> OperatorConfig {
-        let known = self.seen.config.clone();
+        let known = self.observed.config.clone();
         known.unwrap_or_else(|_| assumed::config())
     }
 
@@ -49,11 +49,11 @@ impl ClusterSeen {
 }
 
 /// What stands in the way of a run in this cluster, and what is not known.
-pub fn obstacles(run: &BenchmarkRun, cluster: &ClusterSeen) -> String {
+pub fn obstacles(run: &BenchmarkRun, cluster: &ObservedCluster) -> String {
     let spec = &run.spec;
-    let found = judge::installation(&cluster.seen);
+    let found = judge::installation(&cluster.observed);
     let mut lines: Vec<String> = found.iter().filter_map(missing).collect();
-    lines.extend(refused(run, &cluster.seen));
+    lines.extend(refused(run, &cluster.observed));
     let variants = spec.variants.iter();
     lines.extend(variants.filter_map(|variant| scaled::refused(variant, cluster)));
     lines.extend(scaled::to_apply(cluster));
@@ -89,19 +89,19 @@ fn not_found_out(finding: &Finding) -> Option<String> {
 }
 
 /// Why the operator refuses the run by the administrator's settings, as far as they are known.
-fn refused(run: &BenchmarkRun, seen: &Seen) -> Option<String> {
-    let config = seen.config.as_ref().ok()?;
+fn refused(run: &BenchmarkRun, observed: &ObservedInstallation) -> Option<String> {
+    let config = observed.config.as_ref().ok()?;
     let mut run = run.clone();
     // A run of a file without a namespace goes to this one.
     run.metadata
         .namespace
-        .get_or_insert_with(|| seen.namespace.clone());
+        .get_or_insert_with(|| observed.namespace.clone());
     let refusal = admit(&run, config).err()?;
     Some(format!("the operator refuses the run: {refusal}"))
 }
 
 /// Variants that are skipped, and whether anything is left to compare.
-fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+fn skipped(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
     let reasons: BTreeMap<&str, String> = spec
         .variants
         .iter()
@@ -134,7 +134,7 @@ fn skipped(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
 fn why_skipped(
     variant: &Variant,
     spec: &BenchmarkRunSpec,
-    cluster: &ClusterSeen,
+    cluster: &ObservedCluster,
 ) -> Option<String> {
     let subject = subject(variant, &cluster.config())?;
     if let Some(target) = &subject.target {
@@ -144,7 +144,7 @@ fn why_skipped(
         return Some(why.to_owned());
     }
     let class = subject.runtime_class?;
-    let classes = cluster.seen.runtime_classes.as_ref().ok()?;
+    let classes = cluster.observed.runtime_classes.as_ref().ok()?;
     if !classes.contains_key(&class) {
         return Some(format!(
             "there is no RuntimeClass '{class}'; install the shim and its RuntimeClass, or remove the variant"
@@ -161,28 +161,28 @@ fn creates_pods(spec: &BenchmarkRunSpec) -> bool {
     spec.sweeps.cold_start.is_some() || spec.sweeps.density.is_some()
 }
 
-fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Option<String> {
+fn cold_starts(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Option<String> {
     let is_forbidden = creates_pods(spec) && cluster.cold_starts == Ok(false);
     is_forbidden.then(|| {
         format!(
             "cold starts and density are never measured: have an administrator add namespace {} to coldStart.namespaces of \
              the chart, or remove these sweeps",
-            cluster.seen.namespace
+            cluster.observed.namespace
         )
     })
 }
 
 /// What the user's rights do not show.
-fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
-    let seen = &cluster.seen;
+fn unknown(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
+    let observed = &cluster.observed;
     let cold_starts = cluster.cold_starts.as_ref().err();
     let answers = [
-        ("RuntimeClasses", seen.runtime_classes.as_ref().err()),
-        ("nodes", seen.nodes.as_ref().err()),
+        ("RuntimeClasses", observed.runtime_classes.as_ref().err()),
+        ("nodes", observed.nodes.as_ref().err()),
         ("quotas", cluster.quotas.as_ref().err()),
         (
             "the administrator's limits, which the operator checks when the run is created",
-            seen.config.as_ref().err(),
+            observed.config.as_ref().err(),
         ),
         (
             "whether coldStart.namespaces of the chart has the namespace, which cold starts and density need",

@@ -7,15 +7,16 @@ use wasmbench_core::fit;
 use wasmbench_core::observed::{self, Demands};
 use wasmbench_core::subject::subject;
 
+use crate::check::observed::{ObservedNode, ObservedRuntimeClass};
 use crate::check::presets::named;
-use crate::check::seen::{NodeSeen, RuntimeClassSeen};
-use crate::plan::obstacles::ClusterSeen;
+use crate::plan::obstacles::ObservedCluster;
 
 /// What the run demands of its node, as the operator works it out.
-fn demanded(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Demands {
-    let labels =
-        |(name, class): (&String, &RuntimeClassSeen)| (name.clone(), class.node_selector.clone());
-    let classes = cluster.seen.runtime_classes.iter().flatten();
+fn demanded(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Demands {
+    let labels = |(name, class): (&String, &ObservedRuntimeClass)| {
+        (name.clone(), class.node_selector.clone())
+    };
+    let classes = cluster.observed.runtime_classes.iter().flatten();
     let classes: RuntimeClassLabels = classes.map(labels).collect();
     let templates: TemplateLabels = cluster
         .scaled
@@ -33,14 +34,14 @@ fn demanded(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Demands {
 }
 
 /// Why the run can be measured on no node; `None` if it can, or if the user may not see nodes.
-pub(super) fn unmatched(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Option<String> {
+pub(super) fn unmatched(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Option<String> {
     let demanded = demanded(spec, cluster);
-    let nodes = cluster.seen.nodes.as_ref().ok()?;
-    let nodes: Vec<observed::NodeSeen> = nodes.iter().map(NodeSeen::observed).collect();
+    let nodes = cluster.observed.nodes.as_ref().ok()?;
+    let nodes: Vec<observed::ObservedNode> = nodes.iter().map(ObservedNode::observed).collect();
     if nodes.iter().any(|node| fit::meets(&demanded, node)) {
         return None;
     }
-    let nodes: Vec<&observed::NodeSeen> = nodes.iter().collect();
+    let nodes: Vec<&observed::ObservedNode> = nodes.iter().collect();
     let why = fit::unmatched(&demanded, &nodes);
     Some(format!("the run fails after ten minutes: {why}"))
 }
@@ -59,26 +60,26 @@ pub(super) enum Handler {
 pub(super) fn handler(
     variant: &Variant,
     spec: &BenchmarkRunSpec,
-    cluster: &ClusterSeen,
+    cluster: &ObservedCluster,
 ) -> Option<Handler> {
     let class = subject(variant, &cluster.config())?.runtime_class?;
     let handler = &cluster
-        .seen
+        .observed
         .runtime_classes
         .as_ref()
         .ok()?
         .get(&class)?
         .handler;
     let demanded = demanded(spec, cluster);
-    let nodes = cluster.seen.nodes.as_ref().ok()?.iter();
-    let nodes: Vec<&NodeSeen> = nodes
+    let nodes = cluster.observed.nodes.as_ref().ok()?.iter();
+    let nodes: Vec<&ObservedNode> = nodes
         .filter(|node| fit::meets(&demanded, &node.observed()))
         .collect();
-    let names = |which: fn(&NodeSeen, &str) -> bool| -> Vec<&str> {
+    let names = |which: fn(&ObservedNode, &str) -> bool| -> Vec<&str> {
         let found = nodes.iter().filter(|node| which(node, handler));
         found.map(|node| node.name.as_str()).collect()
     };
-    let missing = names(NodeSeen::lacks);
+    let missing = names(ObservedNode::lacks);
     let silent = names(|node, _| node.handlers.is_none());
     let name = &variant.name;
     if !missing.is_empty() && missing.len() == nodes.len() {

@@ -6,15 +6,15 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::quantity::thousandths;
 use wasmbench_api::run::{CpuAndMemory, SubjectResources};
 
-use crate::plan::obstacles::ClusterSeen;
+use crate::plan::obstacles::ObservedCluster;
 
 /// Quotas that refuse the pod of a variant. More than one pod at once is not reckoned with.
-pub(super) fn quotas(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+pub(super) fn quotas(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
     refusals(spec, cluster, |quota| !has_scopes(quota))
 }
 
 /// Quotas that would refuse one, and of which it is not known whether they count it.
-pub(super) fn unknown(spec: &BenchmarkRunSpec, cluster: &ClusterSeen) -> Vec<String> {
+pub(super) fn unknown(spec: &BenchmarkRunSpec, cluster: &ObservedCluster) -> Vec<String> {
     let refusals = refusals(spec, cluster, has_scopes);
     let line =
         |refusal: String| format!("whether the scopes of this quota hold the pod of {refusal}");
@@ -35,7 +35,7 @@ fn has_scopes(quota: &ResourceQuota) -> bool {
 
 fn refusals(
     spec: &BenchmarkRunSpec,
-    cluster: &ClusterSeen,
+    cluster: &ObservedCluster,
     counts: impl Fn(&ResourceQuota) -> bool,
 ) -> Vec<String> {
     let quotas = cluster.quotas.iter().flatten();

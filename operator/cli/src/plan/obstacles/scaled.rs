@@ -3,16 +3,16 @@
 use serde_json::Value;
 use wasmbench_api::labels;
 use wasmbench_api::run::Variant;
-use wasmbench_core::scale::{Target, TargetSeen, template_labels};
+use wasmbench_core::scale::{ObservedTarget, Target, template_labels};
 
-use crate::check::seen::{Answer, ObjectSeen};
-use crate::plan::obstacles::ClusterSeen;
+use crate::check::observed::{Answer, ObservedObject};
+use crate::plan::obstacles::ObservedCluster;
 
 /// An object that a run is to scale.
 #[derive(Clone, Debug)]
 pub struct Scalable {
     /// The object.
-    pub object: Answer<ObjectSeen>,
+    pub object: Answer<ObservedObject>,
     /// Whether it is in the file of the run and not in the cluster.
     pub is_to_apply: bool,
     /// Whether the user may set how many pods it makes, which starting such a run takes.
@@ -20,25 +20,25 @@ pub struct Scalable {
 }
 
 /// An object as it will be once it is created from its file.
-pub fn as_written(object: &Value) -> ObjectSeen {
+pub fn as_written(object: &Value) -> ObservedObject {
     let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
-    let target = TargetSeen {
+    let target = ObservedTarget {
         // The API server gives it one.
         uid: Some(String::new()),
         replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
         is_offered: object["metadata"]["annotations"][labels::OFFERED] == "true",
-        ..TargetSeen::default()
+        ..ObservedTarget::default()
     };
-    ObjectSeen {
+    ObservedObject {
         target,
         node_selector: template_labels(object),
     }
 }
 
 /// Why the user may not start a run that scales this.
-pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String> {
+pub(super) fn refused(variant: &Variant, cluster: &ObservedCluster) -> Option<String> {
     let scale = variant.scale.as_ref()?;
-    let (name, namespace) = (&variant.name, &cluster.seen.namespace);
+    let (name, namespace) = (&variant.name, &cluster.observed.namespace);
     let found = cluster.scaled.get(&cluster.target(scale)?)?;
     (found.may_scale == Ok(false)).then(|| {
         format!(
@@ -50,7 +50,7 @@ pub(super) fn refused(variant: &Variant, cluster: &ClusterSeen) -> Option<String
 }
 
 /// That the object has to be created before the run can scale it.
-pub(super) fn to_apply(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
+pub(super) fn to_apply(cluster: &ObservedCluster) -> impl Iterator<Item = String> {
     let of_file = cluster.scaled.iter().filter(|(_, found)| found.is_to_apply);
     of_file.map(|(target, _)| {
         format!(
@@ -61,13 +61,15 @@ pub(super) fn to_apply(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
 }
 
 /// Why this is left alone, in the words of the operator.
-pub(super) fn not_offered(target: &Target, cluster: &ClusterSeen) -> Option<String> {
+pub(super) fn not_offered(target: &Target, cluster: &ObservedCluster) -> Option<String> {
     let found = cluster.scaled.get(target)?.object.as_ref().ok()?;
-    found.target.not_offered(target, &cluster.seen.namespace)
+    found
+        .target
+        .not_offered(target, &cluster.observed.namespace)
 }
 
 /// What the user's rights do not show of the objects.
-pub(super) fn unknown(cluster: &ClusterSeen) -> impl Iterator<Item = String> {
+pub(super) fn unknown(cluster: &ObservedCluster) -> impl Iterator<Item = String> {
     cluster.scaled.iter().flat_map(|(target, found)| {
         let object = found.object.as_ref().err();
         let object = object.map(|why| format!("{target} ({why})"));

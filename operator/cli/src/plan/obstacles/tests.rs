@@ -2,12 +2,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::check::judge::{POLICIES, SCALE};
-use crate::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen};
+use crate::check::observed::{ObservedNode, ObservedOperator, ObservedRuntimeClass};
 
-fn node(name: &str, handlers: &[&str]) -> NodeSeen {
+fn node(name: &str, handlers: &[&str]) -> ObservedNode {
     let labels = [("kubernetes.io/os", "linux")];
     let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    NodeSeen {
+    ObservedNode {
         name: name.to_owned(),
         labels: labels.into(),
         handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
@@ -15,20 +15,20 @@ fn node(name: &str, handlers: &[&str]) -> NodeSeen {
     }
 }
 
-fn cluster() -> ClusterSeen {
-    let class = RuntimeClassSeen {
+fn cluster() -> ObservedCluster {
+    let class = ObservedRuntimeClass {
         handler: "wasmtime".to_owned(),
-        ..RuntimeClassSeen::default()
+        ..ObservedRuntimeClass::default()
     };
     let class = ("wasmtime".to_owned(), class);
     let policies = POLICIES.into_iter().chain([SCALE]);
-    let operator = OperatorSeen {
+    let operator = ObservedOperator {
         namespace: "wasmbench-system".to_owned(),
         name: "wasmbench".to_owned(),
         version: None,
         available: true,
     };
-    let seen = Seen {
+    let observed = ObservedInstallation {
         namespace: "bench".into(),
         namespace_exists: Ok(true),
         resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
@@ -41,8 +41,8 @@ fn cluster() -> ClusterSeen {
         runtime_classes: Ok([class].into()),
         nodes: Ok(vec![node("node-1", &["runc", "wasmtime"])]),
     };
-    ClusterSeen {
-        seen,
+    ObservedCluster {
+        observed,
         cold_starts: Ok(true),
         quotas: Ok(vec![]),
         scaled: BTreeMap::new(),
@@ -101,18 +101,18 @@ fn a_missing_runtime_class_is_named_with_what_is_left_to_compare() {
 }
 
 #[test]
-fn what_the_administrator_does_not_let_runs_scale_is_named() {
+fn an_object_that_the_administrator_does_not_let_runs_scale_is_named() {
     let shop = json!({"name": "shop", "scale": {"resource": "deployments", "name": "shop"}});
     let run = run("wasmtime", &json!({"variants": [shop]}));
     let mut cluster = cluster();
     let allowed = obstacles(&run, &cluster);
     assert!(allowed.contains("nothing is known"), "{allowed}");
-    let scale = &mut cluster.seen.config.as_mut().unwrap().scale;
+    let scale = &mut cluster.observed.config.as_mut().unwrap().scale;
     scale.namespaces = vec!["team-a".to_owned()];
     let elsewhere = obstacles(&run, &cluster);
     assert!(elsewhere.contains("scale.namespaces"), "{elsewhere}");
     cluster
-        .seen
+        .observed
         .config
         .as_mut()
         .unwrap()
@@ -127,21 +127,21 @@ fn what_the_administrator_does_not_let_runs_scale_is_named() {
 }
 
 #[test]
-fn what_the_administrators_limits_refuse_is_named_where_they_are_known() {
+fn a_refusal_by_the_administrators_limits_is_named_where_they_are_known() {
     let run = run("wasmtime", &json!({"blocks": 5}));
     let mut cluster = cluster();
-    cluster.seen.config.as_mut().unwrap().limits.trials = 7;
+    cluster.observed.config.as_mut().unwrap().limits.trials = 7;
     let text = obstacles(&run, &cluster);
     assert!(
         text.contains("the operator refuses the run: spec.blocks: the run has"),
         "{text}"
     );
     assert!(!text.contains("nothing is known"), "{text}");
-    let limits = &mut cluster.seen.config.as_mut().unwrap().limits;
+    let limits = &mut cluster.observed.config.as_mut().unwrap().limits;
     (limits.trials, limits.own_containers) = (500, false);
     let text = obstacles(&run, &cluster);
     assert!(text.contains("the operator refuses the run: "), "{text}");
-    cluster.seen.config = Err("the operator was not found".to_owned());
+    cluster.observed.config = Err("the operator was not found".to_owned());
     let text = obstacles(&run, &cluster);
     assert!(
         text.contains(
@@ -162,7 +162,7 @@ fn labels_that_no_node_has_are_named() {
         "{text}"
     );
     let mut cluster = cluster();
-    let class = cluster.seen.runtime_classes.as_mut().unwrap();
+    let class = cluster.observed.runtime_classes.as_mut().unwrap();
     let selector = &mut class.get_mut("wasmtime").unwrap().node_selector;
     selector.insert("shim".to_owned(), "yes".to_owned());
     let text = obstacles(&run("wasmtime", &json!({})), &cluster);
@@ -186,9 +186,9 @@ fn more_cpus_than_any_node_has_are_named() {
 #[test]
 fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
     let run = run("wasmtime", &json!({}));
-    let text = |nodes: Vec<NodeSeen>| {
+    let text = |nodes: Vec<ObservedNode>| {
         let mut cluster = cluster();
-        cluster.seen.nodes = Ok(nodes);
+        cluster.observed.nodes = Ok(nodes);
         obstacles(&run, &cluster)
     };
     let (with, without) = (node("a", &["runc", "wasmtime"]), node("b", &["runc"]));
@@ -205,7 +205,7 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
         "{partly}"
     );
     assert!(!partly.contains("never measured"), "{partly}");
-    let silent = NodeSeen {
+    let silent = ObservedNode {
         handlers: None,
         ..node("c", &[])
     };
@@ -217,31 +217,32 @@ fn a_handler_that_nodes_lack_or_do_not_report_is_named() {
 }
 
 #[test]
-fn what_check_finds_missing_stands_in_the_way() {
+fn a_part_that_check_finds_missing_is_an_obstacle() {
     let run = run("wasmtime", &json!({}));
-    let text = |change: fn(&mut Seen)| {
+    let text = |change: fn(&mut ObservedInstallation)| {
         let mut cluster = cluster();
-        change(&mut cluster.seen);
+        change(&mut cluster.observed);
         obstacles(&run, &cluster)
     };
-    let elsewhere = text(|seen| {
-        seen.config.as_mut().unwrap().watch_namespaces = vec!["team-a".to_owned()];
+    let elsewhere = text(|observed| {
+        observed.config.as_mut().unwrap().watch_namespaces = vec!["team-a".to_owned()];
     });
     assert!(
         elsewhere.contains("the operator does not follow runs in namespace bench"),
         "{elsewhere}"
     );
-    let none = text(|seen| seen.operators = Ok(vec![]));
+    let none = text(|observed| observed.operators = Ok(vec![]));
     assert!(
         none.contains("operator: there is none; helm install"),
         "{none}"
     );
-    let gone = text(|seen| seen.namespace_exists = Ok(false));
+    let gone = text(|observed| observed.namespace_exists = Ok(false));
     assert!(gone.contains("there is no namespace bench"), "{gone}");
     for text in [&elsewhere, &none, &gone] {
         assert!(!text.contains("nothing is known"), "{text}");
     }
-    let unseen = text(|seen| seen.operators = Err("you may not list Deployments".to_owned()));
+    let unseen =
+        text(|observed| observed.operators = Err("you may not list Deployments".to_owned()));
     assert!(
         unseen.contains("not known: operator (you may not list Deployments)"),
         "{unseen}"
@@ -251,7 +252,7 @@ fn what_check_finds_missing_stands_in_the_way() {
 #[test]
 fn cold_starts_that_the_namespace_may_not_have_are_named_where_a_run_has_some() {
     let text = |sweeps: Value, cold_starts: Answer<bool>| {
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             cold_starts,
             ..cluster()
         };
@@ -278,7 +279,7 @@ fn cold_starts_that_the_namespace_may_not_have_are_named_where_a_run_has_some() 
 #[test]
 fn a_quota_that_is_full_or_asks_for_more_is_named() {
     let text = |quota| {
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             quotas: Ok(vec![quota]),
             ..cluster()
         };
@@ -310,7 +311,7 @@ fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
     ] {
         let mut quota = quota("pods", "3", "3");
         quota.spec = Some(serde_json::from_value(scopes).unwrap());
-        let cluster = ClusterSeen {
+        let cluster = ObservedCluster {
             quotas: Ok(vec![quota]),
             ..cluster()
         };
@@ -327,10 +328,10 @@ fn a_quota_of_some_pods_alone_refuses_nothing_for_certain() {
 }
 
 #[test]
-fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
+fn objects_that_the_user_may_not_list_are_not_assumed_to_be_fine() {
     let mut cluster = cluster();
     cluster.quotas = Err("you may not list quotas".to_owned());
-    cluster.seen.rights = vec![("start runs", Ok(false))];
+    cluster.observed.rights = vec![("start runs", Ok(false))];
     let text = obstacles(&run("wasmtime", &json!({})), &cluster);
     assert!(
         text.contains("not known: quotas (you may not list quotas)"),
@@ -343,7 +344,7 @@ fn what_the_user_may_not_see_is_not_assumed_to_be_fine() {
 }
 
 #[test]
-fn what_its_owner_does_not_offer_or_the_user_may_not_scale_is_named() {
+fn an_object_that_is_not_offered_or_that_the_user_may_not_scale_is_named() {
     let scale =
         |name: &str| json!({"name": name, "scale": {"resource": "deployments", "name": name}});
     let run = run(

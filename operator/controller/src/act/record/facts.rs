@@ -18,7 +18,7 @@ use wasmbench_model::{altered, containers};
 
 use crate::act::on_node::OnNode;
 use crate::error::Error;
-use crate::observe::{foreign_subject, pod_seen};
+use crate::observe::{foreign_subject, observed_pod};
 use crate::remove::failed;
 
 /// The last pod that a probe created.
@@ -122,7 +122,7 @@ pub(super) async fn subject(
         let allows_host = context.config.host_network;
         return Ok(of_foreign(target, &pod, node.as_ref(), allows_host));
     }
-    let Some(seen) = pod_seen(&pod) else {
+    let Some(observed) = observed_pod(&pod) else {
         return Ok(None);
     };
     let image_id = containers::status(&pod).map(|c| c.image_id.clone());
@@ -133,8 +133,8 @@ pub(super) async fn subject(
     let image = variant.map(|v| v.subject.image.clone()).unwrap_or_default();
     let image_id = image_id.filter(|id| !id.is_empty());
     let facts = SubjectFacts {
-        pod: seen.name,
-        pod_uid: seen.uid,
+        pod: observed.name,
+        pod_uid: observed.uid,
         node: node_name,
         image_bytes: image_bytes(node.as_ref(), &image, image_id.as_deref()),
         image,
@@ -144,7 +144,7 @@ pub(super) async fn subject(
         added: added.unwrap_or_default(),
         node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
     };
-    Ok(Some((facts, seen.state)))
+    Ok(Some((facts, observed.state)))
 }
 
 /// The same of a pod that somebody else's controller has made, with the images of all containers that serve.
@@ -155,14 +155,14 @@ fn of_foreign(
     allows_host: bool,
 ) -> Option<(SubjectFacts, PodState)> {
     let node_name = node.map(ResourceExt::name_any).unwrap_or_default();
-    let seen = foreign_subject(pod, target, &node_name, false, allows_host)?;
+    let observed = foreign_subject(pod, target, &node_name, false, allows_host)?;
     let spec = pod.spec.as_ref();
     let all = spec.into_iter().flat_map(containers::that_serve);
     let images: Vec<&str> = all.filter_map(|one| one.image.as_deref()).collect();
     let (image, image_id) = (images.join(", "), containers::image_ids(pod));
     let facts = SubjectFacts {
-        pod: seen.name,
-        pod_uid: seen.uid,
+        pod: observed.name,
+        pod_uid: observed.uid,
         node: node_name,
         image_bytes: image_bytes(node, &image, image_id.as_deref()),
         image,
@@ -172,7 +172,7 @@ fn of_foreign(
         added: vec![],
         node_facts: node.map(node_facts).unwrap_or_default(),
     };
-    Some((facts, seen.state))
+    Some((facts, observed.state))
 }
 
 fn node_facts(node: &Node) -> BTreeMap<String, String> {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nodes_status_tells_the_size_of_an_image_by_its_digest_or_its_tag() {
+    fn the_nodes_status_has_the_size_of_an_image_by_its_digest_or_its_tag() {
         let node: Node = serde_json::from_value(json!({
             "metadata": {"name": "a"},
             "status": {"images": [

@@ -20,7 +20,7 @@ use wasmbench_model::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts
 
 use super::on_node::OnNode;
 use crate::error::Error;
-use crate::observe::{pod_seen, with_event};
+use crate::observe::{observed_pod, with_event};
 use crate::remove::failed;
 use chunks::store_all;
 use facts::{last_pod, subject, subject_of_probe};
@@ -38,7 +38,7 @@ pub async fn collect(
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     let what = || failed(format!("read the log of {probe_pod}"));
     let probe = probes.get(probe_pod).await.map_err(what())?;
-    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    let probe_state = observed_pod(&probe).map_or(PodState::Running, |pod| pod.state);
     let subject = subject(here, trial, subject_pod).await?;
     let (facts, state) = subject.unzip();
     let point = trial.cell.point;

@@ -255,7 +255,7 @@ fn only_claims_on_nodes_that_nobody_holds_may_be_removed() {
 }
 
 #[test]
-fn what_a_probe_sends_is_owned_by_its_job_and_in_the_operators_namespace() {
+fn bodies_that_a_probe_sends_are_owned_by_its_job_and_in_the_operators_namespace() {
     let policy = Policy::named("owned", &[]).on("configmaps");
     let mut job = runs::jobs_with_a_body(MeterLevel::None).remove(0);
     job.metadata.uid = Some("b0d1".into());

@@ -4,7 +4,7 @@ mod fixtures;
 mod nodes;
 
 pub use fixtures::{RUN, config};
-pub use nodes::{demands, in_turn, node, run_seen};
+pub use nodes::{demands, in_turn, node, observed_run};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;

@@ -2,23 +2,23 @@
 
 use jiff::Timestamp;
 use wasmbench_core::demands;
-use wasmbench_core::observed::{Demands, NodeSeen, Observed, RunSeen, Standing};
+use wasmbench_core::observed::{Demands, Observed, ObservedNode, ObservedRun, Standing};
 use wasmbench_core::queue::{Cluster, turns};
 use wasmbench_core::validate::ValidatedRun;
 
 /// A node that takes pods of the run of the fixtures.
-pub fn node(name: &str) -> NodeSeen {
+pub fn node(name: &str) -> ObservedNode {
     let labels = [
         ("disk", "quiet"),
         ("kubernetes.io/arch", "amd64"),
         ("kubernetes.io/os", "linux"),
     ];
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
-    NodeSeen {
+    ObservedNode {
         name: name.into(),
         labels: labels.map(owned).into(),
         ready: true,
-        ..NodeSeen::default()
+        ..ObservedNode::default()
     }
 }
 
@@ -29,8 +29,8 @@ pub fn demands(run: &ValidatedRun) -> Demands {
 }
 
 /// `run` in the queue.
-pub fn run_seen(run: &ValidatedRun) -> RunSeen {
-    RunSeen {
+pub fn observed_run(run: &ValidatedRun) -> ObservedRun {
+    ObservedRun {
         uid: run.uid.clone(),
         name: "team-a/gatekeeper".into(),
         created: Timestamp::UNIX_EPOCH,
@@ -41,21 +41,21 @@ pub fn run_seen(run: &ValidatedRun) -> RunSeen {
 }
 
 /// What `run` sees once it has its turn, if it is alone.
-pub fn in_turn(run: &ValidatedRun, seen: &Observed) -> Observed {
-    let run = RunSeen {
-        demands: seen.demands.clone(),
-        ..run_seen(run)
+pub fn in_turn(run: &ValidatedRun, observed: &Observed) -> Observed {
+    let run = ObservedRun {
+        demands: observed.demands.clone(),
+        ..observed_run(run)
     };
     let cluster = Cluster {
         runs: vec![run.clone()],
-        nodes: seen.nodes.clone(),
-        leases: seen.leases.clone(),
+        nodes: observed.nodes.clone(),
+        leases: observed.leases.clone(),
         ..Cluster::default()
     };
     let turns = turns(&cluster, Timestamp::UNIX_EPOCH);
     Observed {
         turn: turns.of.get(&run.uid).cloned(),
         gone: turns.gone,
-        ..seen.clone()
+        ..observed.clone()
     }
 }

@@ -16,7 +16,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::build::names;
-use wasmbench_core::observed::{NodeSeen, Observed, PodSeen, PodState, TaintSeen};
+use wasmbench_core::observed::{Observed, ObservedNode, ObservedPod, ObservedTaint, PodState};
 use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -56,7 +56,7 @@ pub struct World {
     pub random: ChaCha8Rng,
     pub hostility: Hostility,
     pub now: Timestamp,
-    pub seen: Observed,
+    pub observed: Observed,
     pub stored: BTreeMap<TrialId, u32>,
     pub next_uid: u64,
     /// Uid of the run.
@@ -78,7 +78,7 @@ pub struct World {
     /// Names of the run's echo server, by how many times it was started before.
     pub upstream_names: Vec<String>,
     /// The pods of an object that is there already.
-    pub target_pods: Vec<PodSeen>,
+    pub target_pods: Vec<ObservedPod>,
     /// The version of it that a write saw which has not taken effect yet.
     pub late_scale: Option<String>,
     /// How often its owner does something to it: a chance in percent per step.
@@ -93,11 +93,11 @@ pub struct World {
 
 impl World {
     pub fn new(run: &ValidatedRun, seed: u64, hostility: Hostility) -> Self {
-        let tolerated = TaintSeen {
+        let tolerated = ObservedTaint {
             key: "bench".into(),
-            ..TaintSeen::default()
+            ..ObservedTaint::default()
         };
-        let node = NodeSeen {
+        let node = ObservedNode {
             taints: vec![tolerated],
             ..common::node("bench-1")
         };
@@ -114,7 +114,7 @@ impl World {
             random,
             hostility,
             now,
-            seen: observed,
+            observed,
             stored: BTreeMap::new(),
             next_uid: 0,
             uid: run.uid.clone(),
@@ -160,9 +160,9 @@ impl World {
         }
     }
 
-    fn new_pod(&mut self, name: &str) -> PodSeen {
+    fn new_pod(&mut self, name: &str) -> ObservedPod {
         self.next_uid += 1;
-        PodSeen {
+        ObservedPod {
             name: name.to_owned(),
             uid: self.next_uid.to_string(),
             created: self.now,

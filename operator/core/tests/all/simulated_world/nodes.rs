@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use wasmbench_core::observed::{
-    JobEnd, LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, RunSeen, Standing, TaintSeen,
-    Waiting,
+    JobEnd, ObservedLease, ObservedNode, ObservedPod, ObservedProbe, ObservedRun, ObservedTaint,
+    PodState, Standing, Waiting,
 };
 use wasmbench_core::plan::{Plan, Stage, relevant_nodes};
 use wasmbench_core::queue::{Cluster, Turns, turns};
@@ -58,19 +58,19 @@ impl Fault {
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     /// Those that exist.
-    pub there: Vec<NodeSeen>,
+    pub there: Vec<ObservedNode>,
     /// The chance per step, in percent, that a node becomes faulty.
     pub chance: u32,
     /// The fault of each faulty node, and for how many more steps it lasts.
     faulty: BTreeMap<String, (Fault, u32)>,
-    deleted: BTreeMap<String, NodeSeen>,
+    deleted: BTreeMap<String, ObservedNode>,
     /// Those that were once gone for long, whether or not they came back.
     pub long_gone: BTreeSet<String>,
 }
 
 impl Nodes {
     /// These nodes, each of which becomes faulty with this chance per step, in percent.
-    pub fn new(there: Vec<NodeSeen>, chance: u32) -> Self {
+    pub fn new(there: Vec<ObservedNode>, chance: u32) -> Self {
         Self {
             there,
             chance,
@@ -116,7 +116,7 @@ impl Nodes {
         let node = &mut self.there[index.expect("it is there")];
         match fault {
             Fault::Cordon | Fault::Drain => node.cordoned = true,
-            Fault::Taint => node.taints.push(TaintSeen {
+            Fault::Taint => node.taints.push(ObservedTaint {
                 key: "passing".into(),
                 value: String::new(),
                 effect: "NoSchedule".into(),
@@ -155,7 +155,7 @@ impl Nodes {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&NodeSeen> {
+    fn get(&self, name: &str) -> Option<&ObservedNode> {
         self.there.iter().find(|node| node.name == name)
     }
 
@@ -166,13 +166,13 @@ impl Nodes {
 
     /// Whether a node takes pods of the runs of the fixtures.
     pub fn takes_pods(&self, name: &str) -> bool {
-        let passing = |node: &NodeSeen| node.taints.iter().any(|taint| taint.key == "passing");
+        let passing = |node: &ObservedNode| node.taints.iter().any(|taint| taint.key == "passing");
         self.get(name)
             .is_some_and(|node| node.ready && !node.cordoned && !passing(node))
     }
 
     /// Whether the pod's node was lost after the pod was deleted.
-    pub fn was_lost(&self, pod: &PodSeen) -> bool {
+    pub fn was_lost(&self, pod: &ObservedPod) -> bool {
         let node = pod.node.as_ref().and_then(|name| self.get(name));
         node.is_some_and(|node| node.ready_changed > pod.deleting)
     }
@@ -186,7 +186,7 @@ impl Nodes {
 impl World {
     /// The node that the run holds.
     pub fn held(&self) -> Option<String> {
-        let mut leases = self.seen.leases.iter();
+        let mut leases = self.observed.leases.iter();
         let mine = leases.find(|lease| lease.holder.as_ref() == Some(&self.uid));
         mine.map(|lease| lease.node.clone())
     }
@@ -195,8 +195,12 @@ impl World {
     /// has ended.
     pub fn node_of(&self, trial: &TrialId) -> Option<String> {
         let is_its = |other: &TrialId| other == trial;
-        let probes = self.seen.probes.iter().filter(|one| is_its(&one.trial));
-        let subjects = self.seen.subjects.iter().filter(|one| is_its(&one.trial));
+        let probes = self.observed.probes.iter().filter(|one| is_its(&one.trial));
+        let subjects = self
+            .observed
+            .subjects
+            .iter()
+            .filter(|one| is_its(&one.trial));
         let pods = probes.filter_map(|one| one.pod.as_ref());
         let mut pods = pods.chain(subjects.map(|one| &one.pod));
         self.held()
@@ -205,18 +209,18 @@ impl World {
 
     /// What an operator learns of the nodes for its only run.
     pub fn look_at_nodes(&mut self) {
-        let run = RunSeen {
+        let run = ObservedRun {
             uid: self.uid.clone(),
             name: "team-a/gatekeeper".into(),
             created: Timestamp::UNIX_EPOCH,
             standing: Standing::Active,
-            demands: self.seen.demands.clone(),
+            demands: self.observed.demands.clone(),
             seconds: 60,
         };
         let cluster = Cluster {
             runs: vec![run],
             nodes: self.nodes.there.clone(),
-            leases: self.seen.leases.clone(),
+            leases: self.observed.leases.clone(),
             ..Cluster::default()
         };
         self.take_turn(&turns(&cluster, self.now));
@@ -224,32 +228,32 @@ impl World {
 
     /// What it learns of them for a run with this turn.
     pub fn take_turn(&mut self, turns: &Turns) {
-        self.seen.turn = turns.of.get(&self.uid).cloned();
-        self.seen.gone.clone_from(&turns.gone);
-        let relevant = relevant_nodes(&self.uid, &self.seen);
+        self.observed.turn = turns.of.get(&self.uid).cloned();
+        self.observed.gone.clone_from(&turns.gone);
+        let relevant = relevant_nodes(&self.uid, &self.observed);
         let there = self.nodes.there.iter();
         let read = there.filter(|node| relevant.contains(&node.name));
-        self.seen.nodes = read.cloned().collect();
+        self.observed.nodes = read.cloned().collect();
     }
 
     /// What the status keeps of a plan.
     pub fn note(&mut self, plan: &Plan) {
         let now = self.now;
         let stalls = matches!(plan.stage, Stage::NoNode { .. });
-        let since = self.seen.unmatched_since.unwrap_or(now);
-        self.seen.unmatched_since = stalls.then_some(since);
+        let since = self.observed.unmatched_since.unwrap_or(now);
+        self.observed.unmatched_since = stalls.then_some(since);
     }
 
     /// Claims the node, unless its Lease is another one by now than the `existing` one.
-    pub fn claim(&mut self, run: &ValidatedRun, node: &str, existing: Option<&LeaseSeen>) {
-        let mut leases = self.seen.leases.iter();
+    pub fn claim(&mut self, run: &ValidatedRun, node: &str, existing: Option<&ObservedLease>) {
+        let mut leases = self.observed.leases.iter();
         if leases.find(|lease| lease.node == node) != existing {
             return;
         }
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
         self.claimed = Some(node.to_owned());
-        self.seen.leases.retain(|lease| lease.node != node);
-        self.seen.leases.push(LeaseSeen {
+        self.observed.leases.retain(|lease| lease.node != node);
+        self.observed.leases.push(ObservedLease {
             node: node.to_owned(),
             holder: Some(run.uid.clone()),
             resource_version: None,
@@ -259,16 +263,16 @@ impl World {
 
     pub fn release(&mut self, node: &str) {
         self.forget_target();
-        let mut leases = self.seen.leases.iter_mut();
+        let mut leases = self.observed.leases.iter_mut();
         let lease = leases.find(|lease| lease.node == node).expect("a Lease");
         assert_eq!(lease.holder.as_ref(), Some(&self.uid), "not its own");
         lease.holder = None;
     }
 
-    pub fn forget(&mut self, lease: &LeaseSeen) {
+    pub fn forget(&mut self, lease: &ObservedLease) {
         assert_eq!(lease.holder, None, "somebody holds it");
         // The node may be back, and its claim may have changed.
-        self.seen.leases.retain(|other| other != lease);
+        self.observed.leases.retain(|other| other != lease);
     }
 
     /// New pods go to a node that takes them.
@@ -279,7 +283,7 @@ impl World {
 
     /// Whether the pod cannot change, because its node keeps it from that. One that waits for its
     /// node reports so.
-    pub fn is_kept(nodes: &Nodes, pod: &mut PodSeen) -> bool {
+    pub fn is_kept(nodes: &Nodes, pod: &mut ObservedPod) -> bool {
         let node = pod.node.clone().unwrap_or_default();
         if !nodes.is_ready(&node) {
             return true;
@@ -314,16 +318,16 @@ impl World {
 
     /// What a fault of a node does to the run's pods on it.
     pub fn hit_pods(&mut self, node: &str, fault: Fault) {
-        let is_on = |pod: &PodSeen| pod.node.as_deref() == Some(node);
-        let seen = &mut self.seen;
+        let is_on = |pod: &ObservedPod| pod.node.as_deref() == Some(node);
+        let observed = &mut self.observed;
         match fault {
             Fault::Cordon | Fault::Taint | Fault::CutOff => {}
             Fault::Drain | Fault::Deletion => {
-                seen.subjects.retain(|one| !is_on(&one.pod));
-                seen.cold_subjects.retain(|one| !is_on(&one.pod));
-                seen.upstreams.retain(|pod| !is_on(pod));
+                observed.subjects.retain(|one| !is_on(&one.pod));
+                observed.cold_subjects.retain(|one| !is_on(&one.pod));
+                observed.upstreams.retain(|pod| !is_on(pod));
                 let mut lost = vec![];
-                let probes = seen.probes.iter_mut();
+                let probes = observed.probes.iter_mut();
                 for probe in probes.filter(|one| one.pod.as_ref().is_some_and(is_on)) {
                     lose_pod(probe);
                     lost.extend(probe.is_lost().then(|| probe.trial.clone()));
@@ -333,9 +337,17 @@ impl World {
                 }
             }
             Fault::Reboot => {
-                let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
-                let pods = subjects.map(|one| &mut one.pod).chain(&mut seen.upstreams);
-                let probes = seen.probes.iter_mut().filter_map(|one| one.pod.as_mut());
+                let subjects = observed
+                    .subjects
+                    .iter_mut()
+                    .chain(&mut observed.cold_subjects);
+                let pods = subjects
+                    .map(|one| &mut one.pod)
+                    .chain(&mut observed.upstreams);
+                let probes = observed
+                    .probes
+                    .iter_mut()
+                    .filter_map(|one| one.pod.as_mut());
                 for pod in pods.chain(probes).filter(|pod| is_on(pod)) {
                     if !matches!(pod.state, PodState::Ended { .. }) {
                         pod.state = ended(137);
@@ -348,7 +360,7 @@ impl World {
     /// Whether the run has a probe on the node that may put load on it. One that appears late has no
     /// subject any more.
     pub fn loads(&self, node: &str) -> bool {
-        let mut probes = self.seen.probes.iter();
+        let mut probes = self.observed.probes.iter();
         let probes = probes
             .by_ref()
             .filter(|one| !self.came_late.contains(&one.uid));
@@ -359,22 +371,26 @@ impl World {
 
     /// Whether pods of the run are left on a node that is not ready.
     pub fn has_unreachable_pods(&self) -> bool {
-        let subjects = self.seen.subjects.iter().chain(&self.seen.cold_subjects);
+        let subjects = self
+            .observed
+            .subjects
+            .iter()
+            .chain(&self.observed.cold_subjects);
         let mut nodes = subjects.filter_map(|one| one.pod.node.as_deref());
         nodes.any(|node| !self.nodes.is_ready(node))
     }
 
     /// Whether anything of the run may still work, wherever it is.
     pub fn has_pods(&self) -> bool {
-        let seen = &self.seen;
-        let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-        let mut pods = subjects.map(|one| &one.pod).chain(&seen.upstreams);
-        !seen.probes.is_empty() || pods.any(PodSeen::works)
+        let observed = &self.observed;
+        let subjects = observed.subjects.iter().chain(&observed.cold_subjects);
+        let mut pods = subjects.map(|one| &one.pod).chain(&observed.upstreams);
+        !observed.probes.is_empty() || pods.any(ObservedPod::works)
     }
 }
 
 /// The pod of a probe is removed: one that had ended well has completed its Job.
-fn lose_pod(probe: &mut ProbeSeen) {
+fn lose_pod(probe: &mut ObservedProbe) {
     let pod = probe.pod.take();
     probe.end = Some(if pod.is_some_and(|pod| pod.state == ended(0)) {
         JobEnd::Completed

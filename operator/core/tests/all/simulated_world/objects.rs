@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wasmbench_core::observed::{
-    JobEnd, Occupant, PodSeen, PodState, ProbeSeen, RunName, SubjectSeen,
+    JobEnd, ObservedPod, ObservedProbe, ObservedSubject, Occupant, PodState, RunName,
 };
 use wasmbench_core::plan::Step;
 use wasmbench_model::store::Ended;
@@ -78,14 +78,14 @@ impl World {
     /// Nothing starts while another run, or an operator that was replaced, has something on the node.
     pub fn assert_node_is_free_of_others(&self, step: &Step) {
         let node = self.held().expect("a run with pods holds a node");
-        let mut others = self.seen.occupants.iter();
+        let mut others = self.observed.occupants.iter();
         let other = others.find(|occupant| occupant.node == node);
         assert_eq!(other, None, "{step:?} while it is there");
-        assert_eq!(self.seen.late, [], "{step:?} beside it");
+        assert_eq!(self.observed.late, [], "{step:?} beside it");
     }
 
     pub fn start_upstream(&mut self, trial: &TrialId, restarts: usize) {
-        assert!(self.seen.upstream().is_none(), "a second echo server");
+        assert!(self.observed.upstream().is_none(), "a second echo server");
         if self.happens(self.hostility.objects.upstream_refused) {
             self.cause("UpstreamUnavailable");
             let refused = Ended::Failed("UpstreamUnavailable".into());
@@ -97,7 +97,7 @@ impl World {
 
     fn create_upstream(&mut self, restarts: usize) {
         let name = self.upstream_names[restarts].clone();
-        if self.seen.upstreams.iter().any(|pod| pod.name == name) {
+        if self.observed.upstreams.iter().any(|pod| pod.name == name) {
             return;
         }
         let mut pod = self.new_pod(&name);
@@ -105,13 +105,13 @@ impl World {
             pod.likeness = altered();
             self.cause("UpstreamUnavailable");
         }
-        self.seen.upstreams.push(pod);
+        self.observed.upstreams.push(pod);
     }
 
     /// A probe's Job appears, unless there is one of this name.
     pub fn create_probe(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
         let job = format!("probe/{trial}{}", if again { "/again" } else { "" });
-        if self.seen.probes.iter().any(|probe| probe.job == job) {
+        if self.observed.probes.iter().any(|probe| probe.job == job) {
             return;
         }
         *self.launched.entry(trial.clone()).or_default() += 1;
@@ -124,7 +124,7 @@ impl World {
         if without {
             self.cause("ProbeNotStarted");
         }
-        self.seen.probes.push(ProbeSeen {
+        self.observed.probes.push(ObservedProbe {
             trial: trial.clone(),
             uid: format!("job-{}", pod.uid),
             job,
@@ -137,9 +137,9 @@ impl World {
     }
 
     fn create_late_probe(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
-        let before = self.seen.probes.len();
+        let before = self.observed.probes.len();
         self.create_probe(trial, subject_uid, again);
-        for probe in &self.seen.probes[before..] {
+        for probe in &self.observed.probes[before..] {
             self.came_late.insert(probe.uid.clone());
             // What it was created for may be gone by now.
             self.causes.extend(["SubjectLost", "UpstreamLost"]);
@@ -147,10 +147,10 @@ impl World {
     }
 
     pub fn upstreams_move_on(&mut self) {
-        let works = self.seen.upstream().is_some();
-        for index in 0..self.seen.upstreams.len() {
+        let works = self.observed.upstream().is_some();
+        for index in 0..self.observed.upstreams.len() {
             let ends = self.happens(self.hostility.objects.upstream_ends);
-            let pod = &mut self.seen.upstreams[index];
+            let pod = &mut self.observed.upstreams[index];
             if Self::is_kept(&self.nodes, pod) {
                 continue;
             }
@@ -163,9 +163,9 @@ impl World {
                 PodState::Running | PodState::Ended { .. } => {}
             }
         }
-        if works && self.seen.upstream().is_none() {
+        if works && self.observed.upstream().is_none() {
             self.cause("UpstreamLost");
-            if self.seen.upstreams.len() == self.upstream_names.len() - 1 {
+            if self.observed.upstreams.len() == self.upstream_names.len() - 1 {
                 self.cause("UpstreamUnavailable");
             }
         }
@@ -210,16 +210,16 @@ impl World {
 
     /// What a run that is over has left does not go away by itself.
     pub fn others_come_and_go(&mut self) {
-        if self.happens(self.hostility.objects.leftovers) && self.seen.occupants.is_empty() {
-            self.seen.occupants.push(occupant("over"));
+        if self.happens(self.hostility.objects.leftovers) && self.observed.occupants.is_empty() {
+            self.observed.occupants.push(occupant("over"));
         }
     }
 
     pub fn ended_pods_are_removed(&mut self) {
-        for index in 0..self.seen.probes.len() {
+        for index in 0..self.observed.probes.len() {
             let removed = self.happens(self.hostility.objects.result_removed);
-            let probe = &mut self.seen.probes[index];
-            let done = |pod: &PodSeen| pod.state == ended(0);
+            let probe = &mut self.observed.probes[index];
+            let done = |pod: &ObservedPod| pod.state == ended(0);
             if removed && probe.pod.as_ref().is_some_and(done) {
                 probe.pod = None;
                 probe.end = Some(JobEnd::Completed);
@@ -235,15 +235,15 @@ impl World {
         if self.refused < REFUSALS {
             return;
         }
-        let has_ended = |probe: &ProbeSeen| {
+        let has_ended = |probe: &ObservedProbe| {
             let pod = probe.pod.as_ref();
             probe.end.is_some() || pod.is_some_and(|pod| !pod.works())
         };
-        self.seen.probes.retain(has_ended);
-        let rest = |subject: &SubjectSeen| !subject.pod.works();
-        self.seen.subjects.retain(rest);
-        self.seen.cold_subjects.retain(rest);
-        self.seen.upstreams.retain(|pod| !pod.works());
+        self.observed.probes.retain(has_ended);
+        let rest = |subject: &ObservedSubject| !subject.pod.works();
+        self.observed.subjects.retain(rest);
+        self.observed.cold_subjects.retain(rest);
+        self.observed.upstreams.retain(|pod| !pod.works());
         if let Some(node) = self.held() {
             self.release(&node);
         }

@@ -1,6 +1,6 @@
 //! What other runs see of this one, and do to it.
 
-use wasmbench_core::observed::{Occupant, PodSeen, RunName};
+use wasmbench_core::observed::{ObservedPod, Occupant, RunName};
 
 use super::World;
 
@@ -9,13 +9,13 @@ impl World {
     /// still start one. A run that holds a node looks at the probes of others only. `lives` if this run can
     /// still measure.
     pub fn occupants(&self, name: &RunName, lives: bool, probes_only: bool) -> Vec<Occupant> {
-        let seen = &self.seen;
-        let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-        let others = subjects.map(|one| &one.pod).chain(&seen.upstreams);
+        let observed = &self.observed;
+        let subjects = observed.subjects.iter().chain(&observed.cold_subjects);
+        let others = subjects.map(|one| &one.pod).chain(&observed.upstreams);
         let others = others.filter(|_| !probes_only);
-        let pods = seen.probes.iter().filter_map(|one| one.pod.as_ref());
+        let pods = observed.probes.iter().filter_map(|one| one.pod.as_ref());
         let pods = pods.chain(others).filter(|pod| pod.works());
-        let may_start = seen.probes.iter();
+        let may_start = observed.probes.iter();
         let may_start = may_start.filter(|one| one.pod.is_none() && one.end.is_none());
         let jobs = may_start.filter(|one| !one.deleting);
         let pods = pods.map(|pod| (pod.node.clone(), pod.name.clone()));
@@ -35,12 +35,15 @@ impl World {
     /// Somebody removes all pods and Jobs of the run.
     pub fn is_swept(&mut self) {
         let now = self.now;
-        let goes = |pod: &mut PodSeen| pod.deleting = pod.deleting.or(Some(now));
-        let seen = &mut self.seen;
-        let subjects = seen.subjects.iter_mut().chain(&mut seen.cold_subjects);
+        let goes = |pod: &mut ObservedPod| pod.deleting = pod.deleting.or(Some(now));
+        let observed = &mut self.observed;
+        let subjects = observed
+            .subjects
+            .iter_mut()
+            .chain(&mut observed.cold_subjects);
         subjects.map(|one| &mut one.pod).for_each(goes);
-        seen.upstreams.clear();
-        for probe in &mut seen.probes {
+        observed.upstreams.clear();
+        for probe in &mut observed.probes {
             probe.deleting = true;
         }
     }

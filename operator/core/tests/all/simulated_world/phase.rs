@@ -2,21 +2,21 @@
 //! no probe is at work.
 
 use wasmbench_api::status::TrialPhase;
-use wasmbench_core::observed::{Observed, PodState, ProbeSeen};
+use wasmbench_core::observed::{Observed, ObservedProbe, PodState};
 use wasmbench_core::plan::{Plan, Stage, Step};
 
-pub fn check(plan: &Plan, seen: &Observed) {
+pub fn check(plan: &Plan, observed: &Observed) {
     let Stage::Measuring { trial, phase, .. } = &plan.stage else {
         return;
     };
-    let probes = || seen.probes.iter().filter(|probe| probe.trial == *trial);
+    let probes = || observed.probes.iter().filter(|probe| probe.trial == *trial);
     let records = |step: &Step| {
         matches!(
             step,
             Step::CollectRecord { .. } | Step::RecordFailure { .. } | Step::RecordSkipped(_)
         )
     };
-    let runs = |probe: &ProbeSeen| {
+    let runs = |probe: &ObservedProbe| {
         let pod = probe.pod.as_ref().filter(|_| !probe.deleting);
         pod.is_some_and(|pod| pod.state == PodState::Running)
     };
@@ -26,7 +26,8 @@ pub fn check(plan: &Plan, seen: &Observed) {
         // A probe may outlast its echo server, which is what the trial then waits for.
         TrialPhase::Preparing => {
             !plan.starts_probe()
-                && (!probes().any(runs) || seen.upstreams.iter().any(|pod| pod.deleting.is_some()))
+                && (!probes().any(runs)
+                    || observed.upstreams.iter().any(|pod| pod.deleting.is_some()))
         }
     };
     assert!(is_so, "{plan:?}");

@@ -1,8 +1,8 @@
 //! A Deployment that is there already: its controller, its owner, and what the operator does to it.
 
 use rand::RngExt;
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen};
-use wasmbench_core::scale::{Return, Scaled, Target, TargetSeen};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState};
+use wasmbench_core::scale::{ObservedTarget, Return, Scaled, Target};
 use wasmbench_model::wire::record::TrialId;
 
 use super::World;
@@ -27,48 +27,48 @@ impl World {
     /// An object that its owner offers.
     pub fn offer(&mut self, target: &Target) {
         self.next_uid += 1;
-        let seen = TargetSeen {
+        let observed = ObservedTarget {
             uid: Some(self.next_uid.to_string()),
             resource_version: Some("1".into()),
             generation: Some(1),
             selector: "app=shop".into(),
             is_offered: true,
             set_by_other: true,
-            ..TargetSeen::default()
+            ..ObservedTarget::default()
         };
-        self.seen.targets.insert(target.clone(), seen);
+        self.observed.targets.insert(target.clone(), observed);
     }
 
     /// The object, if there is one.
-    fn object(&self) -> Option<(Target, TargetSeen)> {
-        let (target, seen) = self.seen.targets.first_key_value()?;
-        Some((target.clone(), seen.clone()))
+    fn object(&self) -> Option<(Target, ObservedTarget)> {
+        let (target, observed) = self.observed.targets.first_key_value()?;
+        Some((target.clone(), observed.clone()))
     }
 
     fn noted(&self) -> Option<Scaled> {
-        self.seen.scaled().map(|(scaled, _)| scaled.clone())
+        self.observed.scaled().map(|(scaled, _)| scaled.clone())
     }
 
     /// Changes the object as somebody does who has seen this version of it.
     pub fn change(&mut self, version: Option<&String>, by_other: bool, replicas: u32) {
-        let Some((target, mut seen)) = self.object() else {
+        let Some((target, mut observed)) = self.object() else {
             return;
         };
-        if seen.resource_version.as_ref() != version {
+        if observed.resource_version.as_ref() != version {
             return;
         }
         self.next_uid += 1;
-        seen.resource_version = Some(self.next_uid.to_string());
-        if seen.replicas != replicas {
-            seen.generation = seen.generation.map(|one| one + 1);
-            seen.set_by_other = by_other;
+        observed.resource_version = Some(self.next_uid.to_string());
+        if observed.replicas != replicas {
+            observed.generation = observed.generation.map(|one| one + 1);
+            observed.set_by_other = by_other;
         }
-        seen.replicas = replicas;
-        self.seen.targets.insert(target, seen);
+        observed.replicas = replicas;
+        self.observed.targets.insert(target, observed);
     }
 
     /// The claim is written, and the object after it. The operator may die in between.
-    pub fn scale_up(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen) {
+    pub fn scale_up(&mut self, trial: &TrialId, target: &Target, found: &ObservedTarget) {
         self.note_target(trial, target, found, 1);
         if self.happens(self.hostility.operator_dies) {
             return;
@@ -81,7 +81,13 @@ impl World {
     }
 
     /// The claim is written.
-    pub fn note_target(&mut self, trial: &TrialId, target: &Target, found: &TargetSeen, most: u32) {
+    pub fn note_target(
+        &mut self,
+        trial: &TrialId,
+        target: &Target,
+        found: &ObservedTarget,
+        most: u32,
+    ) {
         assert!(
             found.is_offered && found.replicas == 0,
             "{found:?} is in use"
@@ -99,22 +105,22 @@ impl World {
             since: self.now,
         };
         let uid = self.uid.clone();
-        let mut leases = self.seen.leases.iter_mut();
+        let mut leases = self.observed.leases.iter_mut();
         let lease = leases.find(|lease| lease.holder.as_ref() == Some(&uid));
         lease.expect("a claim").scaled = Some(Box::new(scaled));
     }
 
     pub fn scale_down(&mut self, version: Option<&String>) {
-        let (_, seen) = self.object().expect("an object");
-        let is_current = seen.resource_version.as_ref() == version;
-        let is_owners = seen.set_by_other || !seen.is_offered;
-        assert!(!(is_current && is_owners), "{seen:?} is its owner's");
+        let (_, observed) = self.object().expect("an object");
+        let is_current = observed.resource_version.as_ref() == version;
+        let is_owners = observed.set_by_other || !observed.is_offered;
+        assert!(!(is_current && is_owners), "{observed:?} is its owner's");
         self.change(version, false, 0);
     }
 
     /// The note goes with nothing of the object left, or with an owner who has kept it.
     pub fn forget_target(&mut self) {
-        let Some((scaled, found)) = self.seen.scaled() else {
+        let Some((scaled, found)) = self.observed.scaled() else {
             return;
         };
         assert_eq!(
@@ -122,7 +128,7 @@ impl World {
             Return::Forget,
             "{found:?}"
         );
-        for lease in &mut self.seen.leases {
+        for lease in &mut self.observed.leases {
             lease.scaled = None;
         }
     }
@@ -136,11 +142,11 @@ impl World {
         if self.happens(self.owner_acts) {
             self.owner_acts(&target);
         }
-        let Some((_, seen)) = self.object() else {
+        let Some((_, observed)) = self.object() else {
             return;
         };
-        let wanted = if seen.uid.is_some() {
-            seen.replicas as usize
+        let wanted = if observed.uid.is_some() {
+            observed.replicas as usize
         } else {
             0
         };
@@ -205,8 +211,8 @@ impl World {
     pub fn owner_does(&mut self, target: &Target, act: Owner) {
         self.causes
             .extend(["TakenBack", "NotOffered", "SubjectLost"]);
-        let mut seen = self.seen.targets[target].clone();
-        let version = seen.resource_version.clone();
+        let mut observed = self.observed.targets[target].clone();
+        let version = observed.resource_version.clone();
         match act {
             Owner::ScalesUp => {
                 self.change(version.as_ref(), true, 3);
@@ -216,22 +222,22 @@ impl World {
                 self.change(version.as_ref(), true, 0);
                 return;
             }
-            Owner::Withdraws => seen.is_offered = false,
-            Owner::Deletes => seen = TargetSeen::default(),
+            Owner::Withdraws => observed.is_offered = false,
+            Owner::Deletes => observed = ObservedTarget::default(),
         }
         self.next_uid += 1;
-        seen.resource_version = Some(self.next_uid.to_string());
-        self.seen.targets.insert(target.clone(), seen);
+        observed.resource_version = Some(self.next_uid.to_string());
+        self.observed.targets.insert(target.clone(), observed);
     }
 
     /// What the operator sees of the object's pods.
     fn show_target(&mut self, target: &Target) {
         let pods = self.target_pods.iter();
         let count = pods.clone().filter(|pod| pod.works()).count();
-        let subjects: Vec<PodSeen> = pods.cloned().collect();
-        let mut seen = self.seen.targets[target].clone();
-        seen.pods = count;
-        self.seen.targets.insert(target.clone(), seen);
+        let subjects: Vec<ObservedPod> = pods.cloned().collect();
+        let mut observed = self.observed.targets[target].clone();
+        observed.pods = count;
+        self.observed.targets.insert(target.clone(), observed);
         let trial = self.noted().map(|scaled| scaled.trial);
         let many = subjects.len() > 1;
         let shown = subjects.into_iter().filter_map(|pod| {
@@ -240,12 +246,12 @@ impl World {
             } else {
                 pod.likeness.clone()
             };
-            Some(SubjectSeen {
+            Some(ObservedSubject {
                 trial: trial.clone()?,
-                pod: PodSeen { likeness, ..pod },
+                pod: ObservedPod { likeness, ..pod },
             })
         });
-        self.seen.scaled_subjects = shown.collect();
+        self.observed.scaled_subjects = shown.collect();
         if many {
             self.cause("SubjectAltered");
         }

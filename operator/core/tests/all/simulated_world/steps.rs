@@ -1,6 +1,6 @@
 //! What the operator does in the simulated cluster, and what must hold when it does.
 
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState};
 use wasmbench_core::plan::Step;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::altered::Likeness;
@@ -33,11 +33,11 @@ impl World {
             Step::ClaimNode { node, existing } => self.claim(run, node, existing.as_ref()),
             Step::ReleaseNode { node } => self.release(node),
             Step::ForgetNode { lease } => self.forget(lease),
-            Step::Sweep(over) => self.seen.occupants.retain(|other| other.run != *over),
+            Step::Sweep(over) => self.observed.occupants.retain(|other| other.run != *over),
             Step::StartUpstream { trial, restarts } => self.start_upstream(trial, *restarts),
             Step::RemoveUpstream { pod, uid } => {
-                let is_it = |other: &PodSeen| other.name == *pod && other.uid == *uid;
-                self.seen.upstreams.retain(|other| !is_it(other));
+                let is_it = |other: &ObservedPod| other.name == *pod && other.uid == *uid;
+                self.observed.upstreams.retain(|other| !is_it(other));
             }
             Step::DeploySubject(trial) => self.deploy(trial),
             Step::ScaleUp { .. } => panic!("carried out above"),
@@ -72,8 +72,8 @@ impl World {
                 }
             }
             Step::RemoveSubject { pod, uid } => {
-                let cold = self.seen.cold_subjects.iter_mut();
-                let mut subjects = self.seen.subjects.iter_mut().chain(cold);
+                let cold = self.observed.cold_subjects.iter_mut();
+                let mut subjects = self.observed.subjects.iter_mut().chain(cold);
                 let subject = subjects.find(|s| s.pod.name == *pod && s.pod.uid == *uid);
                 let pod = &mut subject.expect("removed twice").pod;
                 assert!(pod.deleting.is_none(), "removed twice");
@@ -84,23 +84,23 @@ impl World {
                 }
             }
             Step::RemoveProbe { job, .. } => {
-                let mut late = self.seen.late.iter_mut();
+                let mut late = self.observed.late.iter_mut();
                 if let Some(late) = late.find(|late| late.job == *job) {
                     late.deleting = true;
                     return;
                 }
-                let probe = self.seen.probes.iter_mut().find(|p| p.job == *job);
+                let probe = self.observed.probes.iter_mut().find(|p| p.job == *job);
                 probe.expect("removed twice").deleting = true;
             }
-            Step::Summarise => self.seen.report = !self.happens(self.hostility.report_refused),
+            Step::Summarise => self.observed.report = !self.happens(self.hostility.report_refused),
         }
     }
 
     /// Stores what the probe of `trial` has found.
     fn collect(&mut self, trial: &TrialId) {
-        assert_eq!(self.seen.late, [], "{trial} is believed beside it");
+        assert_eq!(self.observed.late, [], "{trial} is believed beside it");
         let probe = self
-            .seen
+            .observed
             .probes
             .iter()
             .find(|p| p.trial == *trial && p.pod.is_some())
@@ -127,12 +127,12 @@ impl World {
         if self.store(trial, ended) && ok && trial.is_scout() {
             let variant = &trial.cell.variant;
             let saw = self.scouts.get(variant).cloned().unwrap_or_default();
-            self.seen.scouted.insert(variant.clone(), saw);
+            self.observed.scouted.insert(variant.clone(), saw);
         }
     }
 
     fn deploy(&mut self, trial: &TrialId) {
-        let mut subjects = self.seen.subjects.iter();
+        let mut subjects = self.observed.subjects.iter();
         assert!(
             subjects.all(|subject| subject.trial != *trial),
             "a second subject for {trial}"
@@ -142,7 +142,7 @@ impl World {
 
     /// A subject appears, unless there is one of this name.
     pub fn create_subject(&mut self, trial: &TrialId) {
-        let mut subjects = self.seen.subjects.iter();
+        let mut subjects = self.observed.subjects.iter();
         if subjects.any(|subject| subject.trial == *trial) {
             return;
         }
@@ -152,20 +152,20 @@ impl World {
             self.cause("SubjectAltered");
         }
         let trial = trial.clone();
-        self.seen.subjects.push(SubjectSeen { trial, pod });
+        self.observed.subjects.push(ObservedSubject { trial, pod });
     }
 
     fn launch(&mut self, trial: &TrialId, subject_uid: &str, again: bool) {
-        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
+        let ended = |pod: &ObservedPod| matches!(pod.state, PodState::Ended { .. });
         let probes = self
-            .seen
+            .observed
             .probes
             .iter()
             .filter_map(|probe| probe.pod.as_ref());
         assert!(probes.into_iter().all(ended), "two probes on one node");
-        let made = self.seen.subjects.iter();
+        let made = self.observed.subjects.iter();
         let made = made.filter(|subject| !ended(&subject.pod));
-        for subject in made.chain(&self.seen.scaled_subjects) {
+        for subject in made.chain(&self.observed.scaled_subjects) {
             assert_eq!(
                 subject.trial, *trial,
                 "another subject lives beside {trial}"
@@ -178,7 +178,7 @@ impl World {
             let is = &subject.pod.likeness;
             assert_eq!(*is, Likeness::Unaltered, "load on another pod");
         }
-        let mut earlier = self.seen.probes.iter();
+        let mut earlier = self.observed.probes.iter();
         let was_used = earlier.any(|one| one.subject_uid == subject_uid && one.is_lost());
         assert!(!was_used, "{trial} is measured again on the same pod");
         self.assert_unmeasured(trial);
@@ -186,16 +186,16 @@ impl World {
     }
 
     fn launch_cold_start(&mut self, trial: &TrialId, again: bool) {
-        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
-        let probes = self.seen.probes.iter();
+        let ended = |pod: &ObservedPod| matches!(pod.state, PodState::Ended { .. });
+        let probes = self.observed.probes.iter();
         let mut probes = probes.filter_map(|probe| probe.pod.as_ref());
         assert!(probes.all(ended), "two probes on one node");
-        let mut subjects = self.seen.subjects.iter();
+        let mut subjects = self.observed.subjects.iter();
         assert!(
             subjects.all(|subject| ended(&subject.pod)),
             "a subject lives beside {trial}"
         );
-        let mut cold = self.seen.cold_subjects.iter();
+        let mut cold = self.observed.cold_subjects.iter();
         assert!(
             cold.all(|cold| cold.trial != *trial && !cold.pod.works()),
             "{trial} meets pods of its own names"
@@ -219,14 +219,17 @@ impl World {
         }
         self.refused = 0;
         assert!(
-            !self.seen.records.contains_key(trial),
+            !self.observed.records.contains_key(trial),
             "{trial} is recorded twice"
         );
-        assert!(!self.seen.report, "{trial} is recorded after the report");
+        assert!(
+            !self.observed.report,
+            "{trial} is recorded after the report"
+        );
         let node = self.node_of(trial).expect("a record comes from a node");
         *self.stored.entry(trial.clone()).or_default() += 1;
-        self.seen.records.insert(trial.clone(), ended);
-        let began = self.seen.demands.node.get_or_insert(node.clone());
+        self.observed.records.insert(trial.clone(), ended);
+        let began = self.observed.demands.node.get_or_insert(node.clone());
         assert_eq!(*began, node, "two nodes in one run");
         true
     }

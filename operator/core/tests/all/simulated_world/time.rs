@@ -1,7 +1,7 @@
 //! What the kubelet, controllers and accidents do in the meantime.
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{PodSeen, PodState, SubjectSeen, Waiting};
+use wasmbench_core::observed::{ObservedPod, ObservedSubject, PodState, Waiting};
 use wasmbench_model::altered::Likeness;
 use wasmbench_model::wire::record::Point;
 
@@ -27,23 +27,23 @@ impl World {
         self.cold_subjects_come_and_go();
         self.target_moves_on();
         if self.happens(self.hostility.operator_updated) {
-            for subject in &mut self.seen.subjects {
+            for subject in &mut self.observed.subjects {
                 subject.pod.likeness = Likeness::Outdated;
             }
         }
-        for index in 0..self.seen.subjects.len() {
+        for index in 0..self.observed.subjects.len() {
             self.subject_moves_on(index);
         }
-        for index in 0..self.seen.probes.len() {
+        for index in 0..self.observed.probes.len() {
             self.probe_moves_on(index);
         }
         self.ended_pods_are_removed();
         if self.happens(self.hostility.pod_vanishes) {
-            self.seen.subjects.pop();
+            self.observed.subjects.pop();
             self.cause("SubjectLost");
         }
         if self.happens(self.hostility.pod_vanishes / 2) {
-            self.seen.probes.pop();
+            self.observed.probes.pop();
         }
         self.look_at_nodes();
     }
@@ -51,13 +51,16 @@ impl World {
     /// Deleted pods end, and go away unless something holds them.
     fn deleted_pods_end(&mut self) {
         let (staying, nodes) = (&self.staying, &self.nodes);
-        let is_ready = |pod: &PodSeen| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
-        self.seen.late.retain(|late| !late.deleting);
+        let is_ready = |pod: &ObservedPod| nodes.is_ready(pod.node.as_deref().unwrap_or_default());
+        self.observed.late.retain(|late| !late.deleting);
         // The kubelet must report that a probe's pod has ended.
-        self.seen.probes.retain(|probe| {
+        self.observed.probes.retain(|probe| {
             !probe.deleting || probe.pod.as_ref().is_some_and(|pod| !is_ready(pod))
         });
-        for list in [&mut self.seen.subjects, &mut self.seen.cold_subjects] {
+        for list in [
+            &mut self.observed.subjects,
+            &mut self.observed.cold_subjects,
+        ] {
             list.retain(|subject| {
                 let pod = &subject.pod;
                 // One that had to wait for its node is seen ended before it goes.
@@ -75,8 +78,8 @@ impl World {
     /// A running cold-start probe has pods; one that ends well has removed them, and one that does
     /// not leaves them behind.
     fn cold_subjects_come_and_go(&mut self) {
-        for index in 0..self.seen.probes.len() {
-            let probe = &self.seen.probes[index];
+        for index in 0..self.observed.probes.len() {
+            let probe = &self.observed.probes[index];
             let Point::ColdStart { .. } = probe.trial.cell.point else {
                 continue;
             };
@@ -87,9 +90,13 @@ impl World {
             {
                 let name = format!("{trial}-{}", self.next_uid);
                 let pod = self.new_pod(&name);
-                self.seen.cold_subjects.push(SubjectSeen { trial, pod });
+                self.observed
+                    .cold_subjects
+                    .push(ObservedSubject { trial, pod });
             } else if state == Some(ended(0)) {
-                self.seen.cold_subjects.retain(|cold| cold.trial != trial);
+                self.observed
+                    .cold_subjects
+                    .retain(|cold| cold.trial != trial);
             }
         }
     }
@@ -98,7 +105,7 @@ impl World {
         let crashes = self.happens(self.hostility.pod_crashes);
         let missing = self.happens(self.hostility.image_missing);
         let starts = self.happens(80);
-        let pod = &mut self.seen.subjects[index].pod;
+        let pod = &mut self.observed.subjects[index].pod;
         if is_held(pod) || Self::is_kept(&self.nodes, pod) {
             return;
         }
@@ -122,7 +129,7 @@ impl World {
     fn probe_moves_on(&mut self, index: usize) {
         let fails = self.happens(self.hostility.probe_fails);
         let goes_on = self.happens(70);
-        let Some(pod) = &mut self.seen.probes[index].pod else {
+        let Some(pod) = &mut self.observed.probes[index].pod else {
             return;
         };
         if is_held(pod) || Self::is_kept(&self.nodes, pod) {
@@ -143,7 +150,7 @@ pub fn later(now: Timestamp) -> Timestamp {
 }
 
 /// Whether the pod never starts: what was injected waits for something. Others start with it.
-fn is_held(pod: &PodSeen) -> bool {
+fn is_held(pod: &ObservedPod) -> bool {
     pod.likeness == altered() && pod.uid.ends_with(['1', '3', '5', '7', '9'])
 }
 

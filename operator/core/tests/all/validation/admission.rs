@@ -17,7 +17,7 @@ fn a_run_longer_than_allowed_is_refused_with_both_durations() {
         .duration_seconds = 600;
     let refused = admit(&run, &config).unwrap_err();
     assert_eq!(refused.field, "spec");
-    for words in [" h ", "60 s", "spec.blocks"] {
-        assert!(refused.message.contains(words), "{refused}");
+    for text in [" h ", "60 s", "spec.blocks"] {
+        assert!(refused.message.contains(text), "{refused}");
     }
 }

@@ -23,7 +23,7 @@ fn an_expectation_must_refer_to_a_comparison() {
         })
     };
     assert_eq!(refusal(gate("hare", "greet", "1.5")), None);
-    for (expectation, words) in [
+    for (expectation, text) in [
         (
             gate("snail", "greet", "1.5"),
             "'snail' is not one of spec.variants",
@@ -38,7 +38,7 @@ fn an_expectation_must_refer_to_a_comparison() {
         (gate("hare", "greet", "5%"), "write a number without a unit"),
     ] {
         let refused = refusal(expectation).unwrap_or_default();
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(text), "{refused}");
     }
 }
 
@@ -64,7 +64,7 @@ fn a_bound_on_a_start_is_a_difference_with_its_unit() {
     ] {
         assert_eq!(refusal(metric, bound), "", "{metric}");
     }
-    for (metric, bound, words) in [
+    for (metric, bound, text) in [
         ("coldStartListening", "1.2", "such as 20ms"),
         (
             "coldStartAnswer",
@@ -78,7 +78,7 @@ fn a_bound_on_a_start_is_a_difference_with_its_unit() {
             refused.starts_with("spec.expectations[gate]: "),
             "{refused}"
         );
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(text), "{refused}");
     }
 }
 

@@ -64,7 +64,7 @@ fn headers_that_would_end_before_they_end_are_refused() {
 }
 
 #[test]
-fn what_services_take_may_be_sent() {
+fn headers_and_bodies_that_services_take_may_be_sent() {
     let mut run = common::parse(common::RUN);
     let workload = &mut run.spec.workloads[0];
     workload.method = Method::Post;
@@ -138,7 +138,7 @@ const HOME_AND_ORDER: &str = "[{name: home, weight: 7}, \
     {name: order, weight: 3, method: POST, path: /order, body: '{}', expect: {status: 201}}]";
 
 #[test]
-fn a_mix_has_its_requests_and_nothing_beside_them() {
+fn a_mix_has_its_requests_and_nothing_else() {
     validate(&mix(HOME_AND_ORDER), &common::config()).unwrap();
     let parts = mix(HOME_AND_ORDER).spec.workloads[0].parts();
     let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();

@@ -45,7 +45,7 @@ fn only_kinds_and_namespaces_that_the_administrator_lists_are_scaled() {
 }
 
 #[test]
-fn what_only_a_pod_of_our_own_can_have_is_refused_with_the_field() {
+fn a_field_that_only_the_runs_own_pods_can_have_is_refused_and_named() {
     let config = common::scaling_config();
     for (variant, field) in [
         (

@@ -47,8 +47,8 @@ async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
     let all = ListParams::default();
     eventually(PATIENCE, "the operator has seen the runs", || async {
         let runs = answered("runs are listed", || api.list(&all)).await;
-        let is_seen = |run: &BenchmarkRun| run.status.is_some();
-        runs.items.iter().all(is_seen).then_some(())
+        let is_observed = |run: &BenchmarkRun| run.status.is_some();
+        runs.items.iter().all(is_observed).then_some(())
     })
     .await;
     let mut status = measured.status.clone().expect("a status");
@@ -111,8 +111,8 @@ async fn seconds_to_ready(pod: &str) -> f64 {
     let log = kubectl(&["logs", "-n", &operator_namespace(), pod])
         .await
         .stdout;
-    let at = |words: &str| {
-        let mut lines = log.lines().filter(|line| line.contains(words));
+    let at = |text: &str| {
+        let mut lines = log.lines().filter(|line| line.contains(text));
         let line: serde_json::Value = serde_json::from_str(lines.next()?).ok()?;
         line["timestamp"].as_str()?.parse::<jiff::Timestamp>().ok()
     };

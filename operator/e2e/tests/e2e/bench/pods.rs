@@ -115,9 +115,9 @@ async fn a_trial_takes_little_more_than_its_window() {
         records.retain(|record| !record.trial.is_scout());
         runs::assert_measured(&records, 6);
         let windows = f64::from(WINDOW) * records.len() as f64;
-        let besides = (all - windows) / records.len() as f64;
+        let overhead = (all - windows) / records.len() as f64;
         let keep = [
-            at_most("trial-overhead", besides, "s/trial", 3.0),
+            at_most("trial-overhead", overhead, "s/trial", 3.0),
             at_least("timed-share", windows / all, "ratio", 0.7),
             cpu_at_most(
                 &run,

@@ -34,9 +34,9 @@ fn assert_refused(records: &[Record]) {
         let mine = outcomes
             .iter()
             .filter(|(trial, _)| trial.starts_with(prefix));
-        let mut words: Vec<&str> = mine.map(|(_, outcome)| outcome.as_str()).collect();
-        words.sort_unstable();
-        words
+        let mut found: Vec<&str> = mine.map(|(_, outcome)| outcome.as_str()).collect();
+        found.sort_unstable();
+        found
     };
     assert_eq!(outcomes_of("good/"), ["Measured"; 2], "{outcomes:#?}");
     let refused = ["Failed SubjectAltered", "Skipped SubjectAltered"];

@@ -116,8 +116,8 @@ async fn a_trial_climbs_until_two_rungs_above_its_capacity_and_a_gate_judges_it(
         );
         let shown = kubectl(&["wasmbench", "get", "passes", "-n", &namespace]).await;
         println!("{}", shown.stdout);
-        for words in ["CAPACITY", "capacity*", "3.00 s"] {
-            assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+        for text in ["CAPACITY", "capacity*", "3.00 s"] {
+            assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
         }
         let report = kubectl(&["wasmbench", "report", "passes", "-n", &namespace]).await;
         assert!(

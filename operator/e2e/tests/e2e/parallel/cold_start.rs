@@ -195,14 +195,14 @@ async fn check_report(namespace: &str) {
         path,
     ])
     .await;
-    for words in [
+    for text in [
         "## Cold start",
         "firstCorrectAnswer",
         "logStamp",
         "Makespan",
         "Harness floor",
     ] {
-        assert!(report.stdout.contains(words), "{words}: {}", report.stdout);
+        assert!(report.stdout.contains(text), "{text}: {}", report.stdout);
     }
     let check = kubectl(&["wasmbench", "report", "chill", "-n", namespace, "--check"]).await;
     assert!(check.ok, "{check:?}");
@@ -237,9 +237,9 @@ sweeps: {coldStart: {samples: 3}}
         let run = runs::finished(&client, &namespace, "victim", 240).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
         // In the first trial, unless this machine took too long to see it.
-        let mut words: Vec<&String> = outcomes.values().collect();
-        words.sort();
-        assert_eq!(words, ["Failed ProbeFailed", "Measured"], "{outcomes:#?}");
+        let mut found: Vec<&String> = outcomes.values().collect();
+        found.sort();
+        assert_eq!(found, ["Failed ProbeFailed", "Measured"], "{outcomes:#?}");
         assert_eq!(left_of(&client, &uid).await, Vec::<String>::new());
     })
     .await;

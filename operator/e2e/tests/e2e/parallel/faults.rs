@@ -41,9 +41,9 @@ sweeps:
         let scout = scouts
             .find(|scout| scout.failure.is_none())
             .expect("the good one's");
-        let seen = &scout.workloads[0];
+        let observed = &scout.workloads[0];
         assert_eq!(
-            (seen.answers.len(), &seen.failure),
+            (observed.answers.len(), &observed.failure),
             (2, &None),
             "{scout:#?}"
         );
@@ -126,9 +126,9 @@ sweeps: {{warmLatency: {{requests: 50, warmupRequests: 10}}}}
         runs::create(&client, &namespace, "deaf", &spec).await;
         let run = runs::finished(&client, &namespace, "deaf", 300).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-        let words: Vec<&String> = outcomes.values().collect();
+        let found: Vec<&String> = outcomes.values().collect();
         // In the order of their names.
-        assert_eq!(words, ["Failed NeverListened", "Measured"], "{outcomes:#?}");
+        assert_eq!(found, ["Failed NeverListened", "Measured"], "{outcomes:#?}");
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert_eq!(skipped.len(), 1, "{skipped:#?}");
         assert!(
@@ -217,10 +217,10 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
         .await;
         let run = runs::finished(&client, &namespace, "hanging", 300).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-        let mut words: Vec<&String> = outcomes.values().collect();
-        words.sort();
+        let mut found: Vec<&String> = outcomes.values().collect();
+        found.sort();
         assert_eq!(
-            words,
+            found,
             ["Failed ProbeDeadlineExceeded", "Measured"],
             "pid {frozen}"
         );

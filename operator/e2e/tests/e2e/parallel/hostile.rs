@@ -148,22 +148,22 @@ async fn a_tenant_can_neither_create_nor_change_objects_marked_as_a_runs() {
         };
         let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), &namespace);
         let pods: Api<Pod> = Api::namespaced(mallory.clone(), &namespace);
-        let words = "only wasmbench creates and changes";
+        let text = "only wasmbench creates and changes";
         let records = map(json!({ "metadata": meta(labels::COMPONENT_RECORDS) }));
-        assert_refused(maps.create(&PostParams::default(), &records).await, words);
+        assert_refused(maps.create(&PostParams::default(), &records).await, text);
         let decoy = serde_json::from_value(json!({
             "metadata": meta(labels::COMPONENT_SUBJECT),
             "spec": restricted(),
         }));
         let created = pods.create(&PostParams::default(), &decoy.expect("a pod")).await;
-        assert_refused(created, words);
+        assert_refused(created, text);
         // Nor by changing an existing object.
         let plain = map(json!({ "metadata": { "name": "plain" } }));
         maps.create(&PostParams::default(), &plain).await.expect("their own");
         let label = Patch::Merge(json!({ "metadata": { "labels": { labels::RUN_UID: uid } } }));
         let labelled = maps.patch("plain", &PatchParams::default(), &label).await;
-        assert_refused(labelled, words);
-        held_subject(&pods, &uid, words).await;
+        assert_refused(labelled, text);
+        held_subject(&pods, &uid, text).await;
         let run = runs::finished(&client, &namespace, "real", 120).await;
         runs::assert_measured(&runs::records(&client, &run).await, 1);
     })
@@ -185,14 +185,14 @@ async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
         let created = schedules.create(&PostParams::default(), &yearly()).await;
         let schedule = created.expect("their own");
         let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), &namespace);
-        let words = "only wasmbench creates and changes";
+        let text = "only wasmbench creates and changes";
         let history = config_map::history(&schedule, HISTORY_KEY, vec![]);
         let name = history.name_any();
         let (mut unowned, mut unlabelled) = (history.clone(), history.clone());
         unowned.metadata.owner_references = None;
         unlabelled.metadata.labels = None;
         for forged in [&history, &unowned, &unlabelled] {
-            assert_refused(maps.create(&PostParams::default(), forged).await, words);
+            assert_refused(maps.create(&PostParams::default(), forged).await, text);
         }
         // Nor does a map of their own become one.
         let plain = map(json!({ "metadata": { "name": &name } }));
@@ -205,7 +205,7 @@ async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
             maps.patch(&name, &PatchParams::default(), &Patch::Merge(change))
                 .await
         };
-        assert_refused(patch(owners).await, words);
+        assert_refused(patch(owners).await, text);
         maps.delete(&name, &DeleteParams::default())
             .await
             .expect("their own");
@@ -221,7 +221,7 @@ async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
             json!({ "metadata": { "ownerReferences": null } }),
             json!({ "metadata": { "labels": null, "ownerReferences": null } }),
         ] {
-            assert_refused(patch(change).await, words);
+            assert_refused(patch(change).await, text);
         }
         // To begin anew, they may remove it.
         maps.delete(&name, &DeleteParams::default())
@@ -232,7 +232,7 @@ async fn a_tenant_can_neither_create_nor_change_the_history_of_a_schedule() {
 }
 
 /// Asserts that nobody can put a finalizer on a subject, which would hold the node.
-async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
+async fn held_subject(pods: &Api<Pod>, uid: &str, text: &str) {
     let subjects = component_selector(uid, labels::COMPONENT_SUBJECT);
     let params = ListParams::default().labels(&subjects);
     let subject = eventually(PATIENCE, "there is a subject", || async {
@@ -246,7 +246,7 @@ async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
     {
         // The subject was deleted with its trial.
         Err(kube::Error::Api(status)) if status.is_not_found() => {}
-        answer => assert_refused(answer, words),
+        answer => assert_refused(answer, text),
     }
 }
 

@@ -127,14 +127,14 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
     .await;
     runs::create(client, namespace, "second", &one).await;
     // Its place is written between the windows of the first. Runs for any node may come before it.
-    let words = [
+    let text = [
         &format!("waiting for node {node}"),
         "in the queue; begins about",
     ];
     eventually(PATIENCE, "the second run has its place", || async {
         let run = runs::get(client, namespace, "second").await;
         let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
-        let is_placed = words.iter().all(|words| succeeded.message.contains(words));
+        let is_placed = text.iter().all(|text| succeeded.message.contains(text));
         (succeeded.reason == "Queued" && is_placed).then_some(())
     })
     .await;

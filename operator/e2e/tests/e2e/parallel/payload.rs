@@ -70,8 +70,8 @@ async fn bodies_come_back_from_every_kind_of_gateway_and_cost_per_request_and_pe
         }
         let shown = kubectl(&["wasmbench", "get", "bodies", "-n", &namespace]).await;
         println!("{}", shown.stdout);
-        for words in ["PAYLOAD", "CPU/MB", "1.00 MiB at"] {
-            assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+        for text in ["PAYLOAD", "CPU/MB", "1.00 MiB at"] {
+            assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
         }
         let report = kubectl(&["wasmbench", "report", "bodies", "-n", &namespace]).await;
         assert!(

@@ -182,7 +182,7 @@ async fn a_request_to_an_address_is_a_wrong_answer_where_a_host_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_body_that_changes_ends_the_run_with_a_sentence() {
+async fn a_body_that_changes_ends_the_run_with_a_message() {
     with_namespace("changes", |client, namespace| async move {
         let maps = store(&client, &namespace).await;
         let image = test_image(&client, "misbehave").await;

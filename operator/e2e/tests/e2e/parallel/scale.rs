@@ -39,12 +39,12 @@ fn of_shop(records: &[Record]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_or_in_use_is_never_touched() {
+async fn an_object_that_is_not_offered_or_in_use_is_never_touched() {
     let client = wasmbench_e2e::client().await;
     let foreign = Service::create(&client, "foreign", &json!({}), 1).await;
     let in_use = json!({ "wasmbench.dev/offered": "true" });
     let in_use = Service::create(&client, "in-use", &in_use, 1).await;
-    for (service, words) in [(foreign, "is not offered"), (in_use, "has 1 replicas")] {
+    for (service, text) in [(foreign, "is not offered"), (in_use, "has 1 replicas")] {
         let before = service.runs().await;
         let spec = spec(&[native(), service.variant()], 1);
         runs::create(&client, NAMESPACE, &service.name, &spec).await;
@@ -53,7 +53,7 @@ async fn what_is_not_offered_or_in_use_is_never_touched() {
         assert_eq!(of_shop(&records), ["Skipped NotOffered"; 2]);
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert!(
-            skipped.iter().any(|one| one.message.contains(words)),
+            skipped.iter().any(|one| one.message.contains(text)),
             "{skipped:#?}"
         );
         assert_eq!(
@@ -93,7 +93,7 @@ async fn a_pod_with_the_same_labels_is_no_subject() {
 }
 
 #[tokio::test]
-async fn what_its_owner_takes_back_in_mid_run_is_left_alone() {
+async fn an_object_that_its_owner_takes_back_in_mid_run_is_not_touched() {
     let client = wasmbench_e2e::client().await;
     let shop = Service::offered(&client, "taken-back").await;
     let spec = spec(&[shop.variant()], 20);
@@ -103,9 +103,9 @@ async fn what_its_owner_takes_back_in_mid_run_is_left_alone() {
     runs::finished(&client, NAMESPACE, &shop.name, 300).await;
     let records = runs::all_records(&client, &run).await;
     let outcomes = of_shop(&records);
-    let is_told =
+    let is_recorded =
         |outcome: &String| outcome.ends_with(" TakenBack") || outcome.ends_with(" NotOffered");
-    assert!(outcomes.iter().any(is_told), "{outcomes:?}");
+    assert!(outcomes.iter().any(is_recorded), "{outcomes:?}");
     assert_eq!(shop.replicas().await, 2, "it is its owner's");
     let uid = run.metadata.uid.as_deref().expect("a uid");
     assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
@@ -158,12 +158,12 @@ async fn who_may_not_patch_the_scale_may_not_start_such_a_run() {
     let theirs: Api<BenchmarkRun> = Api::namespaced(client_as(&user).await, NAMESPACE);
     let spec = serde_yaml::from_str(&spec(&[shop.variant()], 1)).expect("a spec");
     let run = BenchmarkRun::new(&shop.name, spec);
-    let words = "patch deployments/scale";
+    let text = "patch deployments/scale";
     // The API server sees the binding a moment later.
     eventually(PATIENCE, "the policy answers", || async {
         let answer = theirs.create(&params, &run).await;
         match answer {
-            Err(kube::Error::Api(status)) => status.message.contains(words).then_some(()),
+            Err(kube::Error::Api(status)) => status.message.contains(text).then_some(()),
             other => panic!("not forbidden: {other:?}"),
         }
     })

@@ -250,7 +250,7 @@ async fn planner(admin: &Client, namespace: &str) -> Client {
 
 #[tokio::test]
 async fn users_without_rights_to_pods_can_neither_create_nor_change_a_schedule() {
-    const ASKED: &str = "you must be allowed to create pods";
+    const REFUSAL: &str = "you must be allowed to create pods";
     with_namespace("planner", |client, namespace| async move {
         let eve = planner(&client, &namespace).await;
         let suspend = json!({ "suspend": true });
@@ -258,14 +258,14 @@ async fn users_without_rights_to_pods_can_neither_create_nor_change_a_schedule()
         let schedules: Api<BenchmarkSchedule> = Api::namespaced(eve.clone(), &namespace);
         assert_refused(
             schedules.create(&PostParams::default(), &schedule).await,
-            ASKED,
+            REFUSAL,
         );
         create(&client, &namespace, &schedule).await;
         for change in [
             json!({ "suspend": false }),
             json!({ "template": { "spec": { "blocks": 3 } } }),
         ] {
-            assert_refused(patch(&eve, &namespace, "paused", change).await, ASKED);
+            assert_refused(patch(&eve, &namespace, "paused", change).await, REFUSAL);
         }
         let stopped = patch(&eve, &namespace, "paused", suspend).await;
         stopped.expect("stopping is free");

@@ -50,12 +50,12 @@ async fn taken_away(client: &Client, namespace: &str, node: &str) {
 }
 
 /// Waits until the run is queued with this message.
-async fn waits_because(client: &Client, namespace: &str, (name, words): (&str, &str)) {
-    let what = format!("{name} says '{words}'");
+async fn waits_because(client: &Client, namespace: &str, (name, text): (&str, &str)) {
+    let what = format!("{name} says '{text}'");
     eventually(PATIENCE, &what, || async {
         let run = runs::get(client, namespace, name).await;
         let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
-        (succeeded.reason == "Queued" && succeeded.message.contains(words)).then_some(())
+        (succeeded.reason == "Queued" && succeeded.message.contains(text)).then_some(())
     })
     .await;
 }

@@ -54,7 +54,7 @@ fn primary(summary: &Value) -> Vec<&Value> {
 }
 
 /// A comparison in words: `equal, cpuPerRequest: 1.003x, Equivalent`.
-fn words(comparison: &Value) -> String {
+fn described(comparison: &Value) -> String {
     let text = |field: &str| comparison[field].as_str().expect("a text");
     format!(
         "{}, {}: {:.3}x, {}",
@@ -100,7 +100,11 @@ async fn check_equals(client: &Client, namespace: &str, name: &str, spec: &str) 
     let summary = summary(namespace, name).await;
     let primary = primary(&summary);
     for one in &primary {
-        found(&format!("equals, the {name} run"), &words(one), "1.000x");
+        found(
+            &format!("equals, the {name} run"),
+            &described(one),
+            "1.000x",
+        );
     }
     let (shortest, fewest, windows) = warm_windows(&runs::records(client, &run).await);
     let figure = format!("{shortest:.3} s, {fewest} requests, of {windows} windows");
@@ -165,7 +169,7 @@ async fn a_precise_run_calls_an_equal_equivalent() {
         let figure = format!("{} after {} blocks", reached.outcome, reached.blocks);
         found("a precise run", &figure, "PreciseEnough, 30 blocks at most");
         for one in &primary {
-            found("a precise run", &words(one), "the equal Equivalent");
+            found("a precise run", &described(one), "the equal Equivalent");
         }
         if reached.outcome == "PreciseEnough" {
             let equal = primary.iter().find(|one| one["variant"] == "equal");

@@ -122,7 +122,7 @@ async fn nearly_all_of_twenty_planted_tenths_are_found() {
         );
         let (different, equals) = count(&all, 0, &["Larger", "Smaller"]);
         let figure = format!("{different} of {equals}");
-        found("equals called different", &figure, "at most 3 of 20");
+        found("false positives among equals", &figure, "at most 3 of 20");
         let (few, of_few) = count(&all, 3, &["Larger"]);
         let findable = |largest: f64| {
             let thirds = all.iter().filter(|one| one.percent == 3);

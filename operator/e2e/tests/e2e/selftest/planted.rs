@@ -67,7 +67,7 @@ async fn equal_variants_hardly_ever_differ() {
             .iter()
             .filter(|r| ["Faster", "Slower", "Smaller", "Larger"].contains(&&*r.verdict))
             .collect();
-        let figure = format!("{} of {} called different", different.len(), ratios.len());
+        let figure = format!("{} of {} differ", different.len(), ratios.len());
         found(
             "equals",
             &figure,

@@ -103,8 +103,8 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
         "the same from create, as judged",
         &format!(
             "{}, {}",
-            difference.words(Unit::Microseconds),
-            judged.verdict.words(judged.metric)
+            difference.text(Unit::Microseconds),
+            judged.verdict.text(judged.metric)
         ),
         "50 ms, starts later",
     );

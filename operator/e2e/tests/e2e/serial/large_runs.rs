@@ -46,14 +46,14 @@ fn run(name: &str, text: usize, annotations: usize, labels: usize) -> BenchmarkR
 
 async fn refused_beyond(mallory: &Client, namespace: &str) {
     let api: Api<BenchmarkRun> = Api::namespaced(mallory.clone(), namespace);
-    for (run, words) in [
+    for (run, message) in [
         (run("wordy", 17_000, 0, 0), "16384 characters"),
         (run("noted", 800, 140_000, 0), "metadata.annotations"),
         (run("labelled", 800, 0, 65), "metadata.labels"),
     ] {
         let refused = api.create(&PostParams::default(), &run).await;
         let refused = refused.expect_err("more than a run may have").to_string();
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(message), "{refused}");
     }
 }
 

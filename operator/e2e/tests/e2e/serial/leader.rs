@@ -76,7 +76,7 @@ async fn check(client: Client, namespace: String) {
     let late = late(&first);
     let launched = operator.create(&PostParams::default(), &late).await;
     assert_refused(launched, "has taken over");
-    let alone = Box::pin(async {
+    let checked = Box::pin(async {
         eventually(PATIENCE, "nothing refuses it", || async {
             operator.create(&PostParams::default(), &late).await.ok()
         })
@@ -92,7 +92,7 @@ async fn check(client: Client, namespace: String) {
         })
         .await;
     });
-    without_policy(&client, "leader", alone).await;
+    without_policy(&client, "leader", checked).await;
     let run = runs::finished(&client, &namespace, "disturbed", 120).await;
     runs::assert_measured(&runs::records(&client, &run).await, 1);
 }

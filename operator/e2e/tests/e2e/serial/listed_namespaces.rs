@@ -95,8 +95,8 @@ async fn assert_within(client: &Client, listed: &str, unlisted: &str) {
     }
     runs::create(client, unlisted, "unseen", BRIEF).await;
     runs::create(client, listed, "seen", BRIEF).await;
-    let seen = runs::finished(client, listed, "seen", 120).await;
-    runs::assert_measured(&runs::records(client, &seen).await, 1);
+    let observed = runs::finished(client, listed, "seen", 120).await;
+    runs::assert_measured(&runs::records(client, &observed).await, 1);
     let unseen = runs::get(client, unlisted, "unseen").await;
     assert!(unseen.status.is_none(), "{:#?}", unseen.status);
 }

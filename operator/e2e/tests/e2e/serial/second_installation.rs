@@ -54,12 +54,12 @@ async fn apply(namespace: &str, file: &tempfile::NamedTempFile, more: &[&str]) -
 }
 
 /// What every refusal says.
-fn words() -> String {
+fn text() -> String {
     format!("already installed in namespace {}", operator_namespace())
 }
 
 fn assert_refused(output: &Output) {
-    assert!(!output.ok && output.stderr.contains(&words()), "{output:?}");
+    assert!(!output.ok && output.stderr.contains(&text()), "{output:?}");
 }
 
 /// The values of the first release, in a file: images that exist, and nodes for the operator.
@@ -147,7 +147,7 @@ async fn check(client: Client, namespace: String) {
         let logs = ["logs", "deployment/other-wasmbench", "--namespace"];
         eventually(PATIENCE, "its operator refuses to work", || async {
             let log = kubectl(&[&logs[..], &[namespace.as_str()]].concat()).await;
-            log.stdout.contains(&words()).then_some(())
+            log.stdout.contains(&text()).then_some(())
         })
         .await;
     });

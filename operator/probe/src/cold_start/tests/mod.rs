@@ -168,7 +168,7 @@ fn a_service_that_never_answers_differs_from_one_that_answers_wrongly() {
     let silent = request_in_vain(1);
     let mut wrong = request_in_vain(service());
     wrong.expect.body = Some("goodbye".into());
-    for (fate, request, expected, seen) in [
+    for (fate, request, expected, observed) in [
         (
             Fate::Serves,
             &silent,
@@ -187,7 +187,7 @@ fn a_service_that_never_answers_differs_from_one_that_answers_wrongly() {
         let failure = document.failure.as_ref().expect("a reason");
         assert_eq!(failure.reason, expected, "{failure:?}");
         assert!(failure.message.contains("2 of 2 starts"), "{failure:?}");
-        assert!(failure.message.contains(seen), "{failure:?}");
+        assert!(failure.message.contains(observed), "{failure:?}");
         let late = document.samples.iter().map(|sample| sample.late().count());
         assert_eq!(late.collect::<Vec<_>>(), [1, 1], "two samples are enough");
     }

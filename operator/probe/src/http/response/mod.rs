@@ -34,8 +34,8 @@ impl Response {
     pub fn wants_tls(&self) -> bool {
         let beginning = &self.body[..self.body.len().min(REFUSAL)];
         let text = String::from_utf8_lossy(beginning).to_ascii_lowercase();
-        let words = ["https port", "https server", "ssl-enabled server"];
-        self.status == 400 && words.iter().any(|words| text.contains(words))
+        let known = ["https port", "https server", "ssl-enabled server"];
+        self.status == 400 && known.iter().any(|known| text.contains(known))
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Framing {
 
 impl Framing {
     /// The framing of an answer to a request with this method.
-    pub fn of(method: Method) -> Self {
+    pub fn new(method: Method) -> Self {
         Self {
             is_of_head: method == Method::Head,
             ..Self::default()

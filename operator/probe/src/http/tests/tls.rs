@@ -64,7 +64,7 @@ fn hello(mut stream: Secured) {
 
 fn https(address: SocketAddr, sent: &Sent) -> Target {
     let origin = Origin::new(address.ip(), address.port(), Scheme::Https);
-    Target::of(origin, sent, None).unwrap()
+    Target::from_sent(origin, sent, None).unwrap()
 }
 
 /// Why a service was not ready.

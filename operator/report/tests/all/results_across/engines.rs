@@ -37,8 +37,8 @@ fn listed(one: &[Record], other: &[Record]) -> Vec<(Weight, String)> {
     let differences = found.differences.iter();
     // What the engine reports is judged elsewhere.
     let ran = differences.filter(|difference| difference.what != "trustworthy");
-    let words = |d: &Difference| format!("{}: {} -> {}", d.what, d.before, d.after);
-    ran.map(|difference| (difference.weight, words(difference)))
+    let text = |d: &Difference| format!("{}: {} -> {}", d.what, d.before, d.after);
+    ran.map(|difference| (difference.weight, text(difference)))
         .collect()
 }
 

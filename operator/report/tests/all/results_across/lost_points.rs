@@ -43,10 +43,10 @@ fn a_variant_that_crashes_is_lost_and_named_in_every_output() {
         lost(&found),
         ["warm", "throughput-c10", "throughput-c50"].map(of_hello)
     );
-    let words =
+    let message =
         "no valid number any more: embedded on hello (warm, throughput-c10, throughput-c50)";
-    assert!(found.line().contains(words), "{}", found.line());
-    assert!(found.text().contains(words), "{}", found.text());
+    assert!(found.line().contains(message), "{}", found.line());
+    assert!(found.text().contains(message), "{}", found.text());
 }
 
 #[test]

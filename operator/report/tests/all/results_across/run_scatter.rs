@@ -260,7 +260,7 @@ fn a_faster_or_slower_cluster_makes_no_variant_start_later() {
 }
 
 #[test]
-fn a_variant_that_starts_100_ms_later_is_found_and_told_in_milliseconds() {
+fn a_variant_that_starts_100_ms_later_is_found_and_reported_in_milliseconds() {
     let (input, like) = of_starts();
     let share = share_of_pairs(|chance| {
         let mut run = |cluster, more| started(&like, chance, TRIAL, cluster, more);

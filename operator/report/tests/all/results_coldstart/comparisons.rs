@@ -287,10 +287,10 @@ fn starts_are_judged_by_their_difference_in_milliseconds() {
     assert!((140e3..220e3).contains(&difference.value), "{difference:?}");
     let least = difference.at_least.unwrap();
     assert!(least <= difference.value && least > 100e3, "{difference:?}");
-    let words = found.verdict_words();
+    let text = found.verdict_text();
     assert!(
-        words.starts_with("starts at least 1") && words.ends_with(" ms later"),
-        "{words}"
+        text.starts_with("starts at least 1") && text.ends_with(" ms later"),
+        "{text}"
     );
 }
 

@@ -85,11 +85,11 @@ fn a_late_start_counts_as_longer_than_any_other() {
 fn a_late_pod_that_listened_is_only_late_with_its_answer() {
     let mut all = with_late(2);
     for document in hares(&mut all).take(2) {
-        let (seen, late) = (
+        let (observed, late) = (
             document.samples[2].pods[0].clone(),
             &mut document.samples[3].pods[0],
         );
-        let listening = seen.steps[&ColdStep::Listening];
+        let listening = observed.steps[&ColdStep::Listening];
         late.steps.insert(ColdStep::Listening, listening);
     }
     let summary = summary_of(&all);

@@ -133,9 +133,9 @@ fn starts_under_a_shim_report_whether_they_compiled_if_it_is_known() {
         }
         document.samples[1].compiled_before = Some(CompileCache::Cold);
     }
-    let seen = summarize(&input, &all);
-    assert_eq!(hare(&seen).detail.compile_cache_unknown, 0);
-    let report = &report_files_of(&seen).unwrap()["report.md"];
+    let observed = summarize(&input, &all);
+    assert_eq!(hare(&observed).detail.compile_cache_unknown, 0);
+    let report = &report_files_of(&observed).unwrap()["report.md"];
     assert!(report.contains("5 cold, 10 warm"), "{report}");
 }
 

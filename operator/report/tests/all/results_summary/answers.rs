@@ -88,7 +88,7 @@ fn failures_within_the_limit_are_compared_and_noted() {
     assert!((difference.value + 0.1).abs() < 0.001, "{difference:?}");
     assert_eq!(found.verdict, Verdict::Smaller, "{found:?}");
     assert!(found.verdict.is_worse(Metric::Succeeded));
-    assert!(found.words().starts_with("-10 points"), "{}", found.words());
+    assert!(found.text().starts_with("-10 points"), "{}", found.text());
 }
 
 #[test]

@@ -52,10 +52,10 @@ fn a_rate_below_half_is_stated_as_how_many_times_fewer_requests() {
     assert!(second.ends_with("x fewer requests/s on compute"), "{line}");
     let ratio = summary.comparisons.iter().find(|one| one.primary).unwrap();
     assert!(
-        ratio.words().ends_with(", fewer requests/s"),
+        ratio.text().ends_with(", fewer requests/s"),
         "tables keep the ratio"
     );
-    assert!(ratio.words().starts_with("0.05"), "{}", ratio.words());
+    assert!(ratio.text().starts_with("0.05"), "{}", ratio.text());
 }
 
 /// A run on a schedule at 200 and 500 requests per second.

@@ -60,9 +60,9 @@ fn take_longer(record: &mut Record, factor: f64) {
 fn a_variant_that_burdens_the_next_trial_is_named() {
     let summary = with_heavy(1.05);
     let note = doubt(&summary, Reason::OrderEffect);
-    let words = "CPU per request of trials on hello at 50 connections directly after heavy is ";
+    let text = "CPU per request of trials on hello at 50 connections directly after heavy is ";
     assert!(
-        !note.breaks_trust && note.message.contains(words) && note.message.contains(" larger, "),
+        !note.breaks_trust && note.message.contains(text) && note.message.contains(" larger, "),
         "{note:?}"
     );
     assert_eq!(

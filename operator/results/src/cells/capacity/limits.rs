@@ -27,7 +27,7 @@ impl Limits {
     }
 
     /// What they did, in words: `stopped in 71 % of its periods, 2 OOM kills`; `None` if nothing.
-    pub fn words(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         let throttled = self.throttled_share_of_periods.filter(|share| *share > 0.0);
         let all = [
             throttled.map(|share| format!("stopped in {} of its periods", units::percent(share))),
@@ -39,8 +39,8 @@ impl Limits {
             }),
             (self.oom_kills > 0).then(|| format!("{} OOM kill(s)", self.oom_kills)),
         ];
-        let words: Vec<String> = all.into_iter().flatten().collect();
-        (!words.is_empty()).then(|| words.join(", "))
+        let texts: Vec<String> = all.into_iter().flatten().collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
     }
 }
 
@@ -50,14 +50,14 @@ mod tests {
 
     #[test]
     fn limits_that_did_something_are_named() {
-        assert_eq!(Limits::default().words(), None);
+        assert_eq!(Limits::default().text(), None);
         let all = Limits {
             throttled_share_of_periods: Some(0.71),
             memory_limit_blocks: 3,
             oom_kills: 2,
         };
         assert_eq!(
-            all.words().unwrap(),
+            all.text().unwrap(),
             "stopped in 71 % of its periods, memory at its limit in 3 block(s), 2 OOM kill(s)"
         );
     }

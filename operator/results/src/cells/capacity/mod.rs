@@ -198,10 +198,10 @@ impl CapacityDetail {
     }
 
     /// The median, or what is known of it, in words: `420/s`, `at least 600/s`; `None` where nothing is.
-    pub fn words(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         let BoundedSpread { median, low, high } = self.rps;
         let rate = |rps: f64| format!("{}/s", units::rate(rps));
-        let bound = |bound: OneSided, rps: f64| format!("{} {}", bound.words(), rate(rps));
+        let bound = |bound: OneSided, rps: f64| format!("{} {}", bound.text(), rate(rps));
         match (median, low, high) {
             (Some(median), _, _) => Some(rate(median)),
             (None, Some(low), None) => Some(bound(OneSided::AtLeast, low)),

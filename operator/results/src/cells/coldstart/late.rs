@@ -66,21 +66,23 @@ pub fn starts<'a>(
         .copied()
         .collect();
     answers.sort_by(f64::total_cmp);
-    let mut seen = trials
+    let mut observed = trials
         .clone()
         .filter_map(|trial| trial.late_because.as_deref());
     Some(LateStarts {
         starts: u32::try_from(starts).unwrap_or(u32::MAX),
         samples: trials.map(|trial| trial.late_samples).sum(),
         limit_seconds,
-        last_seen: seen.next().map(|seen| truncate(seen, MAX_SEEN_CHARS)),
+        last_seen: observed
+            .next()
+            .map(|observed| truncate(observed, MAX_SEEN_CHARS)),
         in_time: InTime::from_sorted(&answers),
     })
 }
 
 impl LateStarts {
     /// `1 of 20 starts took longer than 30 s`, of `pods`.
-    pub fn sentence(&self, pods: u32) -> String {
+    pub fn message(&self, pods: u32) -> String {
         let Self {
             starts,
             limit_seconds,

@@ -8,7 +8,7 @@ use crate::cells::density::blocks::{Blocks, by_instances};
 use crate::cells::density::{DensityCell, DisturbedStep};
 use crate::cells::load::saturation;
 use crate::read::density_trial::Reached;
-use crate::read::pod_use::throttled_words;
+use crate::read::pod_use::throttled_text;
 use crate::vocabulary::doubt::Reason;
 
 /// The disturbed steps of the measured climbs of a cell, by instances.
@@ -38,7 +38,7 @@ pub fn disturbed_steps(blocks: &Blocks<'_>) -> Vec<DisturbedStep> {
             (
                 Reason::Throttled,
                 stopped.count(),
-                throttled_words(periods, longest),
+                throttled_text(periods, longest),
             ),
             (
                 Reason::LoadGeneratorSaturated,
@@ -72,7 +72,7 @@ fn errors(steps: &[&Reached]) -> String {
 
 /// The steps of a cell that are disturbed by `reason`: `at 5 instances in 2 block(s), 31 % used by
 /// others`; empty if there are none.
-pub fn words(cell: &DensityCell, reason: Reason) -> String {
+pub fn text(cell: &DensityCell, reason: Reason) -> String {
     let steps = cell
         .detail
         .disturbed_steps

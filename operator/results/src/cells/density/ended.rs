@@ -10,7 +10,7 @@ const MAX_MESSAGE_CHARS: usize = 200;
 
 /// The climbs that ended early, one sentence per step and reason.
 pub fn ended(cell: &DensityCell) -> Vec<String> {
-    let sentence = |end: &DensityEnd| {
+    let message = |end: &DensityEnd| {
         let why = match end.reason {
             DensityStopReason::MemoryLow => "the node has too little memory available",
             DensityStopReason::NoRoom => "the scheduler has no room",
@@ -27,5 +27,5 @@ pub fn ended(cell: &DensityCell) -> Vec<String> {
             end.at
         )
     };
-    cell.detail.stopped.iter().map(sentence).collect()
+    cell.detail.stopped.iter().map(message).collect()
 }

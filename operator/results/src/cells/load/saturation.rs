@@ -27,7 +27,7 @@ fn rate_and_ceiling(load: &LoadDetail) -> Option<(f64, f64)> {
 }
 
 /// How near it was.
-pub fn words(load: &LoadDetail) -> String {
+pub fn text(load: &LoadDetail) -> String {
     let cpu =
         cpu_share(load).map(|share| format!("{} of the CPUs it may use", units::percent(share)));
     let rate = rate_and_ceiling(load).map(|(rate, ceiling)| {

@@ -133,7 +133,7 @@ impl PayloadDetail {
     }
 
     /// Both costs in words: `31.2 us per request + 412 us per MB`; `None` without them.
-    pub fn words(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         let fixed = units::micros(self.fixed_cpu_microseconds?.median);
         let slope = units::micros(self.cpu_microseconds_per_megabyte?.median);
         Some(format!("{fixed} per request + {slope} per MB"))

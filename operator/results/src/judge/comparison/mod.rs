@@ -78,11 +78,11 @@ impl Estimate {
     }
 
     /// The ratio in words: `0.52x`, `at least 2.08x`.
-    pub fn ratio_words(&self) -> String {
+    pub fn ratio_text(&self) -> String {
         let ratio = units::ratio(self.stated());
         match self.bound {
             None => ratio,
-            Some(bound) => format!("{} {ratio}", bound.words()),
+            Some(bound) => format!("{} {ratio}", bound.text()),
         }
     }
 
@@ -92,7 +92,7 @@ impl Estimate {
     }
 
     /// The ends of the interval in words, `0.48-0.55`.
-    pub fn interval_words(&self) -> Option<String> {
+    pub fn interval_text(&self) -> Option<String> {
         match self.bound {
             None => self.ends().map(units::ratio_interval),
             Some(_) => Some("one end is known".to_owned()),
@@ -100,10 +100,10 @@ impl Estimate {
     }
 
     /// The ratio with its interval and the verdict, `0.52x (0.48-0.55), slower`.
-    pub fn words(&self, comes_to: &str) -> String {
+    pub fn text(&self, comes_to: &str) -> String {
         match self.bound {
             None => units::judged_ratio(self.ratio, self.ends(), comes_to),
-            Some(_) => format!("{}, {comes_to}", self.ratio_words()),
+            Some(_) => format!("{}, {comes_to}", self.ratio_text()),
         }
     }
 }
@@ -152,7 +152,7 @@ impl Difference {
     }
 
     /// The difference in words, `+185 ms (+183 ms to +187 ms)`.
-    pub fn words(&self, unit: Unit) -> String {
+    pub fn text(&self, unit: Unit) -> String {
         unit.difference_within(self.value, self.ends())
     }
 }
@@ -231,11 +231,11 @@ impl NoiseFloor {
     }
 
     /// The ratio in words, with its interval and the noise floor.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let floor = self
             .factor
             .map(units::excess)
             .map(|floor| format!("noise floor {floor}"));
-        self.estimate.words(floor.as_deref().unwrap_or("one block"))
+        self.estimate.text(floor.as_deref().unwrap_or("one block"))
     }
 }

@@ -48,45 +48,45 @@ impl Comparison {
     }
 
     /// The ratio in words, with interval and verdict, preceded by the difference if that is judged.
-    pub fn words(&self) -> String {
-        let verdict = self.verdict.words(self.metric) + self.mark();
-        let ratio = self.estimate.words(&verdict);
+    pub fn text(&self) -> String {
+        let verdict = self.verdict.text(self.metric) + self.mark();
+        let ratio = self.estimate.text(&verdict);
         let unit = self.metric.measure().unit;
         match self.judged_difference() {
-            Some(difference) => format!("{}, {ratio}", difference.words(unit)),
+            Some(difference) => format!("{}, {ratio}", difference.text(unit)),
             None => ratio,
         }
     }
 
     /// The judged number with its interval, `1.91x (1.90-1.93)` or `+154 ms (152 ms to 157 ms)`.
-    pub fn judged_words(&self) -> String {
+    pub fn judged_text(&self) -> String {
         if let Some(difference) = self.judged_difference() {
-            return difference.words(self.metric.measure().unit);
+            return difference.text(self.metric.measure().unit);
         }
-        let ratio = self.estimate.ratio_words();
+        let ratio = self.estimate.ratio_text();
         if self.estimate.bound.is_some() {
             return ratio;
         }
-        let interval = self.estimate.interval_words();
+        let interval = self.estimate.interval_text();
         format!("{ratio} ({})", interval.as_deref().unwrap_or("1 block"))
     }
 
     /// The verdict with the near end of a difference: `at least 44 % slower`.
-    pub fn verdict_words(&self) -> String {
-        let least = self.least_words().map(|least| format!("at least {least}"));
-        self.verdict.words_by(self.metric, least.as_deref())
+    pub fn verdict_text(&self) -> String {
+        let least = self.least_text().map(|least| format!("at least {least}"));
+        self.verdict.text_by(self.metric, least.as_deref())
     }
 
     /// The near end of a difference: `183 ms`, `2.10x`, `44 %`.
-    fn least_words(&self) -> Option<String> {
+    fn least_text(&self) -> Option<String> {
         if let Some(least) = self.difference.and_then(|difference| difference.at_least) {
             return Some(self.metric.measure().unit.shown(least));
         }
-        Some(self.factor_words(self.at_least?))
+        Some(self.factor_text(self.at_least?))
     }
 
     /// A factor above 1 in words, in the direction of the ratio: `2.10x`, `44 %`.
-    fn factor_words(&self, factor: f64) -> String {
+    fn factor_text(&self, factor: f64) -> String {
         if factor >= 2.0 {
             units::ratio(factor)
         } else if self.estimate.ratio < 1.0 {
@@ -98,9 +98,9 @@ impl Comparison {
 
     /// What was found, as briefly as possible: `44 % more CPU`, `starts 154 ms later`, `memory:
     /// equivalent`.
-    pub fn short_words(&self) -> String {
+    pub fn short_text(&self) -> String {
         if !self.verdict.is_difference() {
-            let verdict = self.verdict.words(self.metric);
+            let verdict = self.verdict.text(self.metric);
             return format!("{}: {verdict}", self.metric.noun());
         }
         let ratio = self.estimate.stated();
@@ -110,15 +110,15 @@ impl Comparison {
             ""
         };
         let found = self.judged_difference().map_or_else(
-            || bounded.to_owned() + &self.factor_words(ratio.max(1.0 / ratio)),
+            || bounded.to_owned() + &self.factor_text(ratio.max(1.0 / ratio)),
             |difference| self.metric.measure().unit.shown(difference.value.abs()),
         );
-        self.verdict.words_by(self.metric, Some(&found))
+        self.verdict.text_by(self.metric, Some(&found))
     }
 
     /// How many times fewer a rate below half of the baseline's is, `18.5x fewer requests/s`,
     /// because few people grasp what 0.054x means. `None` for everything else.
-    pub fn fewer_words(&self) -> Option<String> {
+    pub fn fewer_text(&self) -> Option<String> {
         let Estimate { ratio, .. } = self.estimate;
         let measure = self.metric.measure();
         let is_rate = measure.unit == Unit::PerSecond && self.verdict.is_difference();
@@ -129,8 +129,8 @@ impl Comparison {
         })
     }
 
-    /// The suffix of [`Self::fewer_words`]: `(17.9-19.2), at least 17.1x`.
-    pub fn fewer_interval_words(&self) -> String {
+    /// The suffix of [`Self::fewer_text`]: `(17.9-19.2), at least 17.1x`.
+    pub fn fewer_interval_text(&self) -> String {
         let ends = self.estimate.ends().filter(|(low, _)| *low > 0.0);
         let interval = ends.map_or_else(
             || "1 block".to_owned(),

@@ -30,7 +30,7 @@ pub enum Fulfilment {
 
 impl Fulfilment {
     /// The outcome in a sentence or a table.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::NotMet => "NOT MET",
             Self::Undecided => "undecided",
@@ -266,7 +266,7 @@ fn finding(found: Found, among: usize) -> String {
             OneSided::AtLeast => low,
             OneSided::AtMost => high,
         };
-        return format!("it is {} {}{together}", bound.words(), units::ratio(end));
+        return format!("it is {} {}{together}", bound.text(), units::ratio(end));
     }
     let interval = match found.metric.scale() {
         Scale::Ratio => units::ratio_interval((low, high)),

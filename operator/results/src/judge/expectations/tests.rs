@@ -212,6 +212,6 @@ fn more_expectations_demand_more_certainty_of_each_bound() {
     assert_eq!(decided(1).outcome, Fulfilment::Met);
     let among_many = decided(30);
     assert_eq!(among_many.outcome, Fulfilment::Undecided);
-    let words = "for 30 expectations together";
-    assert!(among_many.message.contains(words), "{}", among_many.message);
+    let text = "for 30 expectations together";
+    assert!(among_many.message.contains(text), "{}", among_many.message);
 }

@@ -231,9 +231,9 @@ fn message(
         widest: of_pilot,
         ..
     } = plan;
-    let (planned, needed) = (plan.blocks(), plan.needed_words());
+    let (planned, needed) = (plan.blocks(), plan.needed_text());
     let widest = widest.unwrap_or(of_pilot);
-    let (place, (reach, own_target)) = (&widest.what, target.words(widest));
+    let (place, (reach, own_target)) = (&widest.what, target.text(widest));
     match outcome {
         Ending::PreciseEnough => {
             let as_planned = if blocks > *pilot { " as planned" } else { "" };
@@ -247,7 +247,7 @@ fn message(
              (target {own_target})"
         ),
         Ending::GoingOn | Ending::NothingToCompare => {
-            let (place, (reach, own_target)) = (&of_pilot.what, target.words(of_pilot));
+            let (place, (reach, own_target)) = (&of_pilot.what, target.text(of_pilot));
             let needs = if plan.fits() {
                 format!("{planned} reach +-{own_target}")
             } else {

@@ -54,7 +54,7 @@ impl Plan {
     }
 
     /// The needed blocks in words.
-    pub(super) fn needed_words(&self) -> String {
+    pub(super) fn needed_text(&self) -> String {
         self.needed.map_or_else(
             || format!("more than {MOST_BLOCKS}"),
             |needed| needed.to_string(),

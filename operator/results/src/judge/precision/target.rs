@@ -39,7 +39,7 @@ impl Target {
     }
 
     /// A width and its target in words.
-    pub(super) fn words(&self, width: &Width) -> (String, String) {
-        width.words(&self.written)
+    pub(super) fn text(&self, width: &Width) -> (String, String) {
+        width.text(&self.written)
     }
 }

@@ -82,7 +82,7 @@ impl Width {
     }
 
     /// The width and its target in words; `target` is that for ratios: `+-7.2 %` and `2.5%`.
-    pub(super) fn words(&self, target: &str) -> (String, String) {
+    pub(super) fn text(&self, target: &str) -> (String, String) {
         let Some(DifferenceWidth {
             metric,
             reaches,

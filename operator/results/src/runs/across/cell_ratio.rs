@@ -112,9 +112,9 @@ impl CellRatio {
     }
 
     /// The change with its interval: `1.08x (1.02-1.14)`, or `+12 ms (+8 ms to +15 ms)`.
-    pub fn change_words(&self) -> String {
+    pub fn change_text(&self) -> String {
         match &self.difference {
-            Some(difference) => difference.words(self.metric.measure().unit),
+            Some(difference) => difference.text(self.metric.measure().unit),
             None => units::ratio_within(self.ratio, self.low.zip(self.high)),
         }
     }

@@ -52,20 +52,20 @@ impl LastingChange {
     }
 
     /// The size with its interval: `1.10x (1.05-1.14)`, or `+12 ms (+8 ms to +15 ms)`.
-    pub fn size_words(&self, series: &Series) -> String {
+    pub fn size_text(&self, series: &Series) -> String {
         let Ends(size, low, high) = self.size;
-        series.number_words(size, Some((low, high)))
+        series.number_text(size, Some((low, high)))
     }
 
     /// The change in words: what it is, since when, and with which images.
-    pub fn words(&self, series: &Series) -> String {
+    pub fn text(&self, series: &Series) -> String {
         let Self {
             run,
             last_before,
             found_with,
             ..
         } = self;
-        let (what, size) = (series.words(), self.size_words(series));
+        let (what, size) = (series.text(), self.size_text(series));
         let changed = match series.scale() {
             Scale::Ratio => format!("{what} as a ratio to the baseline is {size} of what it was"),
             Scale::Difference => {

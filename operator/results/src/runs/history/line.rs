@@ -44,7 +44,7 @@ impl Series {
 
     /// How a variant compares with the baseline, or a change of it: `1.10x (1.05-1.14)`, or
     /// `+12 ms (+8 ms to +15 ms)`.
-    pub fn number_words(&self, number: f64, interval: Option<(f64, f64)>) -> String {
+    pub fn number_text(&self, number: f64, interval: Option<(f64, f64)>) -> String {
         match self.scale() {
             Scale::Ratio => units::ratio_within(number, interval),
             Scale::Difference => {
@@ -55,7 +55,7 @@ impl Series {
     }
 
     /// The series in words: `CPU per request of embedded on hello at 50 connections`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let place = place(&self.variant, &self.workload, self.point);
         // The nouns of cold starts and density name the sweep.
         format!("{} of {place}", self.metric.noun())

@@ -66,7 +66,7 @@ impl History {
         let described: Vec<String> = regressions
             .iter()
             .take(MOST_DESCRIBED)
-            .map(|found| found.words(&self.series[found.series]))
+            .map(|found| found.text(&self.series[found.series]))
             .collect();
         let more = match regressions.len().saturating_sub(MOST_DESCRIBED) {
             0 => String::new(),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_a_share_of_the_number_before_the_change() {
+    fn a_growth_is_judged_as_a_share_of_the_number_before_the_change() {
         let spec: BenchmarkRunSpec = serde_json::from_value(serde_json::json!({
             "variants": [{"name": "native", "preset": "native"}],
             "workloads": [{"name": "hello", "path": "/"}],

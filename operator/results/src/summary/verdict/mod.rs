@@ -29,7 +29,7 @@ pub fn verdict(summary: &Summary) -> String {
     // A run that was too short says so instead of numbers that mean nothing.
     let as_a_whole = too_few.is_none() && is_untrusted_as_a_whole(summary, &reported);
     let mut statements = match too_few {
-        Some(sentence) => vec![sentence],
+        Some(message) => vec![message],
         None => statements(summary, &reported, as_a_whole),
     };
     if statements.is_empty() {
@@ -172,13 +172,13 @@ fn capacity(summary: &Summary, variant: &str, workload: &str) -> Option<String> 
     let target = units::micros(cell.detail.target_p99_microseconds);
     Some(format!(
         "capacity {} at p99 <= {target}",
-        cell.detail.words()?
+        cell.detail.text()?
     ))
 }
 
 fn payload(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.payload, variant, workload).next()?;
-    Some(format!("CPU {}", cell.detail.words()?))
+    Some(format!("CPU {}", cell.detail.text()?))
 }
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {

@@ -12,20 +12,20 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
     let Comparison {
         variant, workload, ..
     } = comparison;
-    if let Some(fewer) = comparison.fewer_words() {
-        let interval = comparison.fewer_interval_words();
+    if let Some(fewer) = comparison.fewer_text() {
+        let interval = comparison.fewer_interval_text();
         return format!("{variant}: {fewer} than {baseline} on {workload} {interval}");
     }
-    let (what, verdict) = (comparison.what(), comparison.verdict_words());
+    let (what, verdict) = (comparison.what(), comparison.verdict_text());
     if comparison.judged_difference().is_some() {
-        let found = comparison.judged_words();
+        let found = comparison.judged_text();
         return format!(
             "{variant}: {found} in {what} on {workload} compared with {baseline}, {verdict}"
         );
     }
-    let ratio = comparison.estimate.ratio_words();
-    let words = comparison.estimate.interval_words();
-    let interval = words.as_deref().unwrap_or("1 block");
+    let ratio = comparison.estimate.ratio_text();
+    let text = comparison.estimate.interval_text();
+    let interval = text.as_deref().unwrap_or("1 block");
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
 }
 
@@ -33,13 +33,13 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
 /// is the one of the statement before.
 pub fn short(comparison: &Comparison, is_of_same: bool) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
-    if let Some(fewer) = comparison.fewer_words() {
+    if let Some(fewer) = comparison.fewer_text() {
         return format!("{variant}: {fewer} on {workload}");
     }
     let unit = comparison.metric.measure().unit;
     let difference = comparison.judged_difference();
     let found = difference.map_or_else(
-        || comparison.estimate.ratio_words(),
+        || comparison.estimate.ratio_text(),
         |difference| unit.shown_difference(difference.value),
     );
     let what = match (is_of_same, difference) {
@@ -47,7 +47,7 @@ pub fn short(comparison: &Comparison, is_of_same: bool) -> String {
         (false, Some(_)) => format!(" in {}", comparison.what()),
         (false, None) => format!(" the {}", comparison.what()),
     };
-    let verdict = comparison.verdict_words();
+    let verdict = comparison.verdict_text();
     format!("{variant}: {found}{what} on {workload}, {verdict}")
 }
 

@@ -39,7 +39,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .variants
             .iter()
             .filter(|v| v.name != TWIN)
-            .map(|v| named(&v.name, variant_words(v)))
+            .map(|v| named(&v.name, variant_text(v)))
             .collect(),
         limits: limits(spec),
         twin: spec
@@ -50,19 +50,19 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         workloads: spec
             .workloads
             .iter()
-            .map(|w| named(&w.name, workload_words(w)))
+            .map(|w| named(&w.name, workload_text(w)))
             .collect(),
-        sweeps: sweeps::sentences(spec),
+        sweeps: sweeps::descriptions(spec),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),
     }
 }
 
-fn variant_words(variant: &Variant) -> String {
+fn variant_text(variant: &Variant) -> String {
     let preset = variant
         .preset
         .map(|preset| format!("preset {}", <&str>::from(preset)));
-    let engine = variant.engine.map(|engine| engine_words(variant, engine));
+    let engine = variant.engine.map(|engine| engine_text(variant, engine));
     let own = variant.container.as_ref().map(|own| {
         let class = own
             .runtime_class_name
@@ -82,7 +82,7 @@ fn variant_words(variant: &Variant) -> String {
 }
 
 /// The settings of an engine, each after a comma.
-fn engine_words(variant: &Variant, engine: Engine) -> String {
+fn engine_text(variant: &Variant, engine: Engine) -> String {
     let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
     let row = definition_of(variant);
     let allocator = row
@@ -109,9 +109,9 @@ fn engine_words(variant: &Variant, engine: Engine) -> String {
     all.into_iter().flatten().collect()
 }
 
-fn workload_words(workload: &Workload) -> String {
+fn workload_text(workload: &Workload) -> String {
     if workload.requests.is_empty() {
-        return request_words(workload);
+        return request_text(workload);
     }
     let parts = workload.requests.iter().zip(workload.parts());
     let words = parts.map(|(one, part)| {
@@ -119,13 +119,13 @@ fn workload_words(workload: &Workload) -> String {
             "{} of weight {}: {}",
             one.name,
             one.weight,
-            request_words(&part)
+            request_text(&part)
         )
     });
     words.collect::<Vec<_>>().join("; ")
 }
 
-fn request_words(workload: &Workload) -> String {
+fn request_text(workload: &Workload) -> String {
     let Expectation {
         status,
         body,

@@ -10,7 +10,7 @@ use wasmbench_model::ladder::BETWEEN;
 use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
 /// A sentence for each sweep.
-pub fn sentences(spec: &BenchmarkRunSpec) -> Vec<String> {
+pub fn descriptions(spec: &BenchmarkRunSpec) -> Vec<String> {
     let cold = spec
         .sweeps
         .cold_start

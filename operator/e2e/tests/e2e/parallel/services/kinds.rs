@@ -18,8 +18,8 @@ fn offer() -> Value {
     json!({ "wasmbench.dev/offered": "true" })
 }
 
-/// Why a run leaves the service alone.
-async fn left_alone(client: &Client, service: &Service) -> String {
+/// Why a run skips the service.
+async fn why_skipped(client: &Client, service: &Service) -> String {
     let name = format!("{}-again", service.name);
     let spec = scale::spec(&[native(), service.variant()], 1);
     runs::create(client, NAMESPACE, &name, &spec).await;
@@ -53,7 +53,7 @@ async fn rollout(client: &Client) -> Service {
 
 #[tokio::test]
 #[ignore = "needs the controller of Argo Rollouts: make test-systems"]
-async fn a_rollout_is_measured_by_its_scale_and_left_alone_in_mid_update() {
+async fn a_rollout_is_measured_by_its_scale_and_skipped_in_mid_update() {
     let client = wasmbench_e2e::client().await;
     with_controller(ARGO_ROLLOUTS, || async {
         let shop = rollout(&client).await;
@@ -68,7 +68,7 @@ async fn a_rollout_is_measured_by_its_scale_and_left_alone_in_mid_update() {
             (status["currentPodHash"] != status["stableRS"]).then_some(())
         })
         .await;
-        let why = left_alone(&client, &shop).await;
+        let why = why_skipped(&client, &shop).await;
         assert!(why.contains("in the middle of a rollout"), "{why}");
     })
     .await;
@@ -113,7 +113,7 @@ async fn a_spin_app_is_measured_by_the_scale_of_its_deployment() {
         shop.patch(json!({ "spec": { "replicas": 0 } })).await;
         shop.is_at_rest().await;
         scale::measured(&shop, &nodes::placement(&node)).await;
-        let why = left_alone(&client, &app).await;
+        let why = why_skipped(&client, &app).await;
         assert!(why.contains("no scale subresource"), "{why}");
     })
     .await;

@@ -162,10 +162,10 @@ async fn assert_walkable(browser: &Browser, page: &str) {
     for _ in 0..2 * wanted + 5 {
         browser.press_tab().await;
         let stop = browser.evaluated(FOCUSED).await;
-        let (index, is_seen, element): (i64, bool, String) =
+        let (index, is_visible, element): (i64, bool, String) =
             serde_json::from_value(stop).expect("three values");
         if let Ok(index) = u64::try_from(index) {
-            assert!(is_seen, "{page}: no sign of the focus on {element}");
+            assert!(is_visible, "{page}: no sign of the focus on {element}");
             reached.insert(index);
         }
     }

@@ -103,7 +103,7 @@ async fn follow(stage: &Stage) {
         .evaluated("document.querySelector('#trials summary').focus()")
         .await;
     let deadline = Instant::now() + 2 * PATIENCE;
-    let mut seen = vec![];
+    let mut observed = vec![];
     let mut is_taken = false;
     loop {
         let now = shown(stage).await;
@@ -114,17 +114,17 @@ async fn follow(stage: &Stage) {
         }
         // The parts of the page are updated one after the other.
         let has_ended = now.state.contains("Completed") && cells(&now).all(is_end);
-        if seen.last() != Some(&now) {
-            seen.push(now);
+        if observed.last() != Some(&now) {
+            observed.push(now);
         }
         if has_ended {
             break;
         }
-        assert!(Instant::now() < deadline, "no end: {seen:#?}");
+        assert!(Instant::now() < deadline, "no end: {observed:#?}");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert_filled_in(&seen);
-    assert!(is_taken, "no point before the end: {seen:#?}");
+    assert_filled_in(&observed);
+    assert!(is_taken, "no point before the end: {observed:#?}");
     browser.find("#decision .banner").await;
     for region in ["#report svg", "#decision .verdict", "#doubts"] {
         assert!(browser.count(region).await > 0, "{region}");
@@ -153,9 +153,9 @@ fn cells(shown: &Shown) -> impl Iterator<Item = &str> {
 
 /// Asserts that there is a row per cell and a column per block, and that no state ever goes
 /// backwards.
-fn assert_filled_in(seen: &[Shown]) {
+fn assert_filled_in(observed: &[Shown]) {
     let mut ways: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
-    for shown in seen {
+    for shown in observed {
         for (row, states) in shown.trials.iter().enumerate() {
             for (column, state) in states.iter().enumerate() {
                 let way = ways.entry((row, column)).or_default();
@@ -167,7 +167,7 @@ fn assert_filled_in(seen: &[Shown]) {
     }
     let places: BTreeSet<(usize, usize)> = ways.keys().copied().collect();
     let wanted = (0..2).flat_map(|row| (0..5).map(move |column| (row, column)));
-    assert_eq!(places, wanted.collect(), "{seen:#?}");
+    assert_eq!(places, wanted.collect(), "{observed:#?}");
     let steps = |state: &&str| match *state {
         "planned" => 0,
         "running" => 1,
@@ -180,9 +180,9 @@ fn assert_filled_in(seen: &[Shown]) {
     }
     // The first trial may run before the page is loaded, and a short one may run between two
     // observations.
-    let are_seen = |state: &str| ways.values().filter(|way| way.contains(&state)).count();
-    assert!(are_seen("planned") >= 4, "{ways:#?}");
-    assert!(are_seen("running") >= 3, "{ways:#?}");
+    let passed_through = |state: &str| ways.values().filter(|way| way.contains(&state)).count();
+    assert!(passed_through("planned") >= 4, "{ways:#?}");
+    assert!(passed_through("running") >= 3, "{ways:#?}");
 }
 
 /// Asserts that the dashboard's user sent no request to the cluster while windows of this run were

@@ -15,7 +15,7 @@ async fn is_suspended(stage: &Stage) -> bool {
 }
 
 /// Follows the link and confirms the question; returns once the run's page is shown again.
-async fn confirmed(stage: &Stage, link: &str, words: &str) {
+async fn confirmed(stage: &Stage, link: &str, message: &str) {
     let browser = &stage.browser;
     let before = is_suspended(stage).await;
     browser.click(link).await;
@@ -26,7 +26,7 @@ async fn confirmed(stage: &Stage, link: &str, words: &str) {
     browser.click("#confirm").await;
     let page = format!("/runs/{}/{RUN}", stage.namespace);
     browser.arrives(&page).await;
-    browser.wait_for_text("#state", words).await;
+    browser.wait_for_text("#state", message).await;
     assert_ne!(is_suspended(stage).await, before);
 }
 

@@ -34,7 +34,7 @@ pub struct Scaled {
 
 /// What was seen of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TargetSeen {
+pub struct ObservedTarget {
     /// Its uid; `None` if it does not exist.
     pub uid: Option<String>,
     /// The version of it that was seen: a write against another one fails.
@@ -71,7 +71,7 @@ pub enum Return {
     Forget,
 }
 
-impl TargetSeen {
+impl ObservedTarget {
     /// Why its owner has taken it back since it was noted; `None` if it is still the run's to scale.
     pub fn taken_back(&self, scaled: &Scaled) -> Option<String> {
         let target = &scaled.target;
@@ -171,54 +171,54 @@ mod tests {
     }
 
     /// One that makes so many pods because wasmbench has asked for them.
-    fn up(replicas: u32) -> TargetSeen {
-        TargetSeen {
+    fn up(replicas: u32) -> ObservedTarget {
+        ObservedTarget {
             uid: Some("1".into()),
             generation: Some(5),
             replicas,
             is_offered: true,
             pods: replicas as usize,
-            ..TargetSeen::default()
+            ..ObservedTarget::default()
         }
     }
 
     #[test]
     fn one_that_a_run_has_scaled_up_goes_back_to_0_and_is_forgotten_once_its_pods_are_gone() {
         assert_eq!(up(1).to_return(&scaled(), LATER), Return::ScaleDown);
-        let ending = TargetSeen { pods: 1, ..up(0) };
+        let ending = ObservedTarget { pods: 1, ..up(0) };
         assert_eq!(ending.to_return(&scaled(), LATER), Return::Wait);
         assert_eq!(up(0).to_return(&scaled(), LATER), Return::Forget);
     }
 
     #[test]
-    fn one_that_its_owner_has_taken_back_is_left_alone() {
-        let owners = TargetSeen {
+    fn one_that_its_owner_has_taken_back_is_not_touched() {
+        let owners = ObservedTarget {
             set_by_other: true,
             ..up(1)
         };
-        let withdrawn = TargetSeen {
+        let withdrawn = ObservedTarget {
             is_offered: false,
             ..up(1)
         };
-        let stopped = TargetSeen {
+        let stopped = ObservedTarget {
             set_by_other: true,
             ..up(0)
         };
-        for (seen, words) in [
+        for (observed, text) in [
             (owners, "somebody else"),
             (up(3), "to 3"),
             (withdrawn, "annotation"),
             (stopped, "to 0"),
         ] {
-            let why = seen.taken_back(&scaled()).unwrap();
-            assert!(why.contains(words), "{why}");
-            assert_eq!(seen.to_return(&scaled(), LATER), Return::Forget);
+            let why = observed.taken_back(&scaled()).unwrap();
+            assert!(why.contains(text), "{why}");
+            assert_eq!(observed.to_return(&scaled(), LATER), Return::Forget);
         }
     }
 
     #[test]
     fn one_that_was_noted_and_not_scaled_up_yet_is_still_the_runs() {
-        let noted = TargetSeen {
+        let noted = ObservedTarget {
             set_by_other: true,
             generation: Some(4),
             ..up(0)
@@ -232,24 +232,27 @@ mod tests {
     #[test]
     fn one_that_is_gone_is_forgotten_once_its_pods_are_gone_too() {
         for uid in [None, Some("2".to_owned())] {
-            let gone = TargetSeen { uid, ..up(0) };
+            let gone = ObservedTarget { uid, ..up(0) };
             assert!(gone.taken_back(&scaled()).unwrap().contains("is gone"));
             assert_eq!(gone.to_return(&scaled(), LATER), Return::Forget);
-            let ending = TargetSeen { pods: 1, ..gone };
+            let ending = ObservedTarget { pods: 1, ..gone };
             assert_eq!(ending.to_return(&scaled(), LATER), Return::Wait);
         }
     }
 
     #[test]
-    fn what_is_not_offered_or_in_use_is_refused_with_the_remedy() {
+    fn an_object_that_is_not_offered_or_in_use_is_refused_with_the_remedy() {
         let target = scaled().target;
-        let refused = |seen: &TargetSeen| seen.not_offered(&target, "team-a");
+        let refused = |observed: &ObservedTarget| observed.not_offered(&target, "team-a");
         assert_eq!(refused(&up(0)), None);
         let scaler = Some("an autoscaler scales it".to_owned());
-        for (seen, words) in [
-            (TargetSeen::default(), "there is no deployments.apps/shop"),
+        for (observed, text) in [
             (
-                TargetSeen {
+                ObservedTarget::default(),
+                "there is no deployments.apps/shop",
+            ),
+            (
+                ObservedTarget {
                     is_offered: false,
                     ..up(0)
                 },
@@ -257,7 +260,7 @@ mod tests {
             ),
             (up(3), "replicas to 0"),
             (
-                TargetSeen {
+                ObservedTarget {
                     without_pods: Some("it has no scale".to_owned()),
                     is_offered: false,
                     ..up(1)
@@ -265,15 +268,15 @@ mod tests {
                 "no scale",
             ),
             (
-                TargetSeen {
+                ObservedTarget {
                     obstacle: scaler,
                     ..up(0)
                 },
                 "autoscaler",
             ),
         ] {
-            let why = refused(&seen).unwrap();
-            assert!(why.contains(words), "{why}");
+            let why = refused(&observed).unwrap();
+            assert!(why.contains(text), "{why}");
         }
     }
 
@@ -285,9 +288,9 @@ mod tests {
             pods in 0..3_usize,
         ) {
             let uid = uid.map(|uid| uid.to_string());
-            let seen = TargetSeen { uid, replicas, is_offered, set_by_other, pods, ..TargetSeen::default() };
-            if seen.to_return(&scaled(), LATER) == Return::ScaleDown {
-                prop_assert!(seen.uid == Some("1".to_owned()) && is_offered && !set_by_other);
+            let observed = ObservedTarget { uid, replicas, is_offered, set_by_other, pods, ..ObservedTarget::default() };
+            if observed.to_return(&scaled(), LATER) == Return::ScaleDown {
+                prop_assert!(observed.uid == Some("1".to_owned()) && is_offered && !set_by_other);
                 prop_assert!(replicas > 0 && replicas <= 1);
             }
         }

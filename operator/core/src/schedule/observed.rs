@@ -7,7 +7,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 
 /// A run of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenRun {
+pub struct ScheduledRun {
     /// Its name.
     pub name: String,
     /// Its uid.
@@ -35,7 +35,7 @@ pub enum RunOutcome {
 
 /// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
 /// whatever its labels are.
-pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
+pub fn observed(run: &BenchmarkRun, schedule_uid: &str) -> Option<ScheduledRun> {
     if !belongs_to::<BenchmarkSchedule>(&run.metadata, schedule_uid) {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
         .status
         .as_ref()
         .and_then(|status| status.completion_time.as_ref());
-    Some(SeenRun {
+    Some(ScheduledRun {
         name: run.name_any(),
         uid: run.uid().unwrap_or_default(),
         due,

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::observed;
-use wasmbench_core::scale::TargetSeen;
+use wasmbench_core::scale::ObservedTarget;
 
 /// What was read, or why it could not be, for people.
 pub type Answer<T> = Result<T, String>;
 
 /// An installation as this user sees it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ObservedInstallation {
     /// The namespace for runs.
     pub namespace: String,
     /// Whether there is such a namespace.
@@ -20,7 +20,7 @@ pub struct Seen {
     /// Resources of wasmbench's API that the API server serves.
     pub resources: Answer<Vec<String>>,
     /// Operators.
-    pub operators: Answer<Vec<OperatorSeen>>,
+    pub operators: Answer<Vec<ObservedOperator>>,
     /// The operator's configuration.
     pub config: Answer<OperatorConfig>,
     /// Names of the admission policies that exist and that a binding enforces by denying.
@@ -32,14 +32,14 @@ pub struct Seen {
     /// NetworkPolicies in the namespace.
     pub network_policies: Answer<Vec<NetworkPolicy>>,
     /// `RuntimeClasses` by name.
-    pub runtime_classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
+    pub runtime_classes: Answer<BTreeMap<String, ObservedRuntimeClass>>,
     /// Nodes.
-    pub nodes: Answer<Vec<NodeSeen>>,
+    pub nodes: Answer<Vec<ObservedNode>>,
 }
 
 /// The Deployment of an operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OperatorSeen {
+pub struct ObservedOperator {
     /// Its namespace.
     pub namespace: String,
     /// Its name, with which the names of the chart's other objects begin.
@@ -52,7 +52,7 @@ pub struct OperatorSeen {
 
 /// A `RuntimeClass`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RuntimeClassSeen {
+pub struct ObservedRuntimeClass {
     /// The name of its handler in the node's container runtime.
     pub handler: String,
     /// Labels of the nodes that have it.
@@ -61,16 +61,16 @@ pub struct RuntimeClassSeen {
 
 /// An object that a run is to scale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObjectSeen {
+pub struct ObservedObject {
     /// What decides whether it may be scaled.
-    pub target: TargetSeen,
+    pub target: ObservedTarget,
     /// Labels of the nodes that its template asks for.
     pub node_selector: BTreeMap<String, String>,
 }
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NodeSeen {
+pub struct ObservedNode {
     /// Its name.
     pub name: String,
     /// Its labels.
@@ -82,7 +82,7 @@ pub struct NodeSeen {
     pub cpus: Option<u32>,
 }
 
-impl NodeSeen {
+impl ObservedNode {
     /// Whether it has all these labels.
     pub fn has(&self, labels: &BTreeMap<String, String>) -> bool {
         labels
@@ -97,12 +97,12 @@ impl NodeSeen {
     }
 
     /// The same as the operator observes it, as far as it decides where a run can be measured at all.
-    pub fn observed(&self) -> observed::NodeSeen {
-        observed::NodeSeen {
+    pub fn observed(&self) -> observed::ObservedNode {
+        observed::ObservedNode {
             name: self.name.clone(),
             labels: self.labels.clone(),
             cpus: self.cpus,
-            ..observed::NodeSeen::default()
+            ..observed::ObservedNode::default()
         }
     }
 }

@@ -10,7 +10,7 @@ use wasmbench_results::vocabulary::measure::Measured as _;
 
 /// The sentences, in the order of the spec, each with what leads first: `embedded on hello: 1.91x native's CPU per request;
 /// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.
-pub fn sentences(summary: &Summary) -> Vec<String> {
+pub fn overview(summary: &Summary) -> Vec<String> {
     let mut all = vec![];
     for workload in &summary.compared.workloads {
         for variant in &summary.compared.variants {
@@ -29,11 +29,11 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
 /// When and on what the run was measured, and what it was able to find, in one sentence each.
 pub fn facts(summary: &Summary) -> Vec<String> {
     let period = summary.period.as_ref();
-    let substrate = substrate::sentence(&summary.environment);
+    let substrate = substrate::description(&summary.environment);
     let precision = summary.precision.as_ref();
     let facts = [
         instead(summary),
-        period.map(|period| format!("Measured from {}.", period.words())),
+        period.map(|period| format!("Measured from {}.", period.text())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::found_message(summary).map(|power| format!("Power: {power}.")),
         precision.map(|precision| format!("Precision: {}.", precision.message)),
@@ -101,13 +101,13 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
                 return format!("{} in {what}", unit.shown_difference(difference.value));
             }
             let whose = std::mem::replace(owner, "its".to_owned());
-            if let Some(fewer) = one.fewer_words() {
+            if let Some(fewer) = one.fewer_text() {
                 let than = whose
                     .strip_suffix("'s")
                     .map_or_else(String::new, |baseline| format!(" than {baseline}"));
                 return fewer + &than + untrusted(one);
             }
-            format!("{} {whose} {what}", one.estimate.ratio_words())
+            format!("{} {whose} {what}", one.estimate.ratio_text())
         })
         .collect();
     let equal = named(|verdict| verdict == Verdict::Equivalent);
