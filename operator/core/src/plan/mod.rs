@@ -73,6 +73,8 @@ const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
 const OCCUPANT_CHECK: SignedDuration = SignedDuration::from_secs(5);
 /// How long a run waits for a node that meets its demands: an autoscaler may add one.
 const UNMATCHED: SignedDuration = SignedDuration::from_mins(10);
+/// What a run does once every trial has a record.
+const WRITING: &str = "writing the report";
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -281,8 +283,11 @@ pub enum Stage {
         /// The same for people.
         message: String,
     },
-    /// Every trial has a record and the report is being written.
-    Summarising,
+    /// Every trial has a record; the report is being written, or what is left of the run has to go.
+    Summarising {
+        /// Which of them, for people.
+        message: String,
+    },
     /// The user stopped it.
     Suspended,
     /// The report exists.
@@ -528,7 +533,7 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     let gave_up = completed < run.planned(seen.blocks).len();
     let stage = match (wake == Wake::OnChange, gave_up) {
         (true, false) => Stage::Done,
-        (false, false) => Stage::Summarising,
+        (false, false) => summarising(seen, now),
         (is_over, true) => giving_up(claim::unmatched(seen), is_over),
     };
     Plan {
@@ -538,6 +543,28 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
         completed,
         wake,
     }
+}
+
+/// What a run still does that has all its records: a pod may take long to end, and its report is read meanwhile.
+fn summarising(seen: &Observed, now: Timestamp) -> Stage {
+    let message = match (seen.report, last_left(seen, now)) {
+        (false, _) => WRITING.to_owned(),
+        (true, Some(left)) => format!("the report is written; waiting until {left}"),
+        (true, None) => "the report is written; releasing the node".to_owned(),
+    };
+    Stage::Summarising { message }
+}
+
+/// Something of the run that has to end before the run does, and how it ends.
+fn last_left(seen: &Observed, now: Timestamp) -> Option<String> {
+    let late = seen.late.iter().map(|late| &late.job);
+    let jobs = seen.probes.iter().map(|probe| &probe.job).chain(late);
+    let jobs = jobs.map(|job| format!("probe {job} is gone"));
+    let pods = pods_of(seen).filter(|pod| !pods::stays(seen, pod, now));
+    let pods = pods.map(|pod| format!("pod {} is gone", pod.name));
+    let scaled = seen.scaled().into_iter();
+    let scaled = scaled.map(|(scaled, _)| format!("{} is back at 0 replicas", scaled.target));
+    jobs.chain(pods).chain(scaled).next()
 }
 
 /// Until the report exists, the run reports that it has no node, and since when.
