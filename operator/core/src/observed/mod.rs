@@ -59,6 +59,8 @@ pub struct Observed {
     pub blocks: u32,
     /// How far trials scatter so far; `None` before the third block is complete.
     pub scatter: Option<Scatter>,
+    /// What speaks against the numbers of the complete blocks, for people.
+    pub doubts: Option<String>,
     /// The number that a run with precision planned after its first blocks. Unknown between a restart
     /// of the operator and the end of the block.
     pub planned_blocks: Option<u32>,
