@@ -1,6 +1,6 @@
 //! Reads the contents of records: at the end of a run, and between two blocks, for how far trials
-//! scatter, what speaks against them, and whether the confidence intervals require another block. Never while a trial is
-//! prepared or measured.
+//! scatter, what speaks against them, and whether the confidence intervals require another block. Never
+//! while a trial is prepared or measured.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;
