@@ -183,6 +183,8 @@ pub struct Demands {
     pub tolerations: Vec<Toleration>,
     /// The node that its records come from: one run measures one node.
     pub node: Option<String>,
+    /// RuntimeClasses that the cluster lacks. They demand nothing: the variants that name them are skipped.
+    pub lacks: Vec<String>,
 }
 
 /// A label that a node must carry.

@@ -91,6 +91,7 @@ impl Shown<'_> {
                     holder: holder.map(|holder| holder.name.clone()),
                     begins: later(self.now, seconds),
                     ends: later(self.now, seconds.saturating_add(run.seconds)),
+                    lacks: run.demands.lacks.clone(),
                 }))
             }
             Start::Unavailable(message) => Outlook::Unavailable(message),

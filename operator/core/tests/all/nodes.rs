@@ -272,6 +272,15 @@ fn an_unused_runtime_class_demands_nothing() {
 }
 
 #[test]
+fn a_runtime_class_that_the_cluster_lacks_demands_nothing_and_is_known() {
+    let run = common::validated();
+    let lacking = demands(&run.spec, &common::config(), &BTreeMap::new(), None);
+    assert_eq!(lacking.lacks, ["spin"]);
+    assert_eq!(lacking.labels, common::demands(&run).labels);
+    assert!(common::demands(&run).lacks.is_empty());
+}
+
+#[test]
 fn a_node_of_another_architecture_or_system_is_not_claimed() {
     let run = common::validated();
     for (key, value) in [
