@@ -12,7 +12,8 @@ pub const FINISHED: &str = "Finished";
 /// refused. Unknown: the run has not ended. Its reason is the STATE column.
 pub const SUCCEEDED: &str = "Succeeded";
 /// True: there are no doubts about the numbers. False: the message lists every doubt. Unknown:
-/// there are no numbers.
+/// there are no numbers, or the run has not ended; if anything speaks against the numbers so far, the
+/// message lists that.
 pub const TRUSTWORTHY: &str = "Trustworthy";
 /// Present if the spec has expectations. True: all are met. False: at least one is not; the message
 /// lists all. Unknown: the data do not decide, or there are no numbers yet.
@@ -31,12 +32,23 @@ pub const STALLED: &str = "Stalled";
 /// Reason of `Stalled` and `Succeeded` while no node meets a run's demands, and of the end of a run
 /// that no node met for too long.
 pub const NO_MATCHING_NODE: &str = "NoMatchingNode";
+/// Reason of `Trustworthy` while a run goes on, if something speaks against its numbers so far.
+pub const DOUBTED_SO_FAR: &str = "DoubtedSoFar";
 
 /// Whether a condition of this type is `True`.
 pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
     conditions
         .iter()
         .any(|c| c.type_ == type_ && c.status == "True")
+}
+
+/// What speaks against the numbers of a run so far, for people: a line that says since when, then one per
+/// reason. `None` for a run without such doubts or that has ended.
+pub fn doubts_so_far(conditions: &[Condition]) -> Option<&str> {
+    let found = conditions
+        .iter()
+        .find(|c| c.type_ == TRUSTWORTHY && c.reason == DOUBTED_SO_FAR)?;
+    Some(&found.message)
 }
 
 /// A condition without its times, which [`merge`] adds.

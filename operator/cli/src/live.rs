@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
+use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY, doubts_so_far};
 use wasmbench_api::status::Progress;
 use wasmbench_model::units;
 use wasmbench_report::table::ascii;
@@ -98,7 +98,31 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     if let Some(delay) = &progress.delay {
         let _ = writeln!(text, "{}", ascii(delay));
     }
+    if let Some(doubts) = doubts(run) {
+        let _ = writeln!(text, "not trustworthy so far, {}", lines(doubts));
+    }
     text
+}
+
+/// What speaks against the numbers of a run that goes on.
+fn doubts(run: &BenchmarkRun) -> Option<&str> {
+    doubts_so_far(&run.status.as_ref()?.conditions)
+}
+
+/// Text of several lines for a terminal.
+fn lines(text: &str) -> String {
+    text.lines().map(ascii).collect::<Vec<_>>().join("\n")
+}
+
+/// The reasons alone, for the end of a line of a log.
+fn reasons_so_far(run: &BenchmarkRun) -> String {
+    let lines = doubts(run).unwrap_or_default().lines().skip(1);
+    let reasons = lines.filter_map(|line| Some(ascii(line.split_once(": ")?.0)));
+    let reasons: Vec<String> = reasons.collect();
+    if reasons.is_empty() {
+        return String::new();
+    }
+    format!("; not trustworthy so far: {}", reasons.join(", "))
 }
 
 /// A time of day where the user is, with the day if it is far from `now`.
@@ -141,7 +165,13 @@ pub fn line(run: &BenchmarkRun) -> String {
         .and_then(|status| status.progress.as_ref())
     {
         None => format!("{state}: waiting for the operator to see the run\n"),
-        Some(progress) if state == "Measuring" => format!("{state}: {}\n", ascii(&progress.text)),
+        Some(progress) if state == "Measuring" => {
+            format!(
+                "{state}: {}{}\n",
+                ascii(&progress.text),
+                reasons_so_far(run)
+            )
+        }
         Some(progress) => format!(
             "{state}: {}: {}\n",
             ascii(&progress.text),
@@ -151,7 +181,7 @@ pub fn line(run: &BenchmarkRun) -> String {
 }
 
 /// Changes when a log is worth another line: with every change but those of a measurement, which
-/// gets one line for each tenth of its trials.
+/// gets one line for each tenth of its trials and for each new reason not to trust its numbers.
 pub fn milestone(run: &BenchmarkRun) -> String {
     let progress = run
         .status
@@ -160,7 +190,7 @@ pub fn milestone(run: &BenchmarkRun) -> String {
     match (state(run), progress) {
         (state @ "Measuring", Some(progress)) => {
             let tenth = 10 * progress.completed_trials / progress.total_trials.max(1);
-            format!("{state} {tenth}")
+            format!("{state} {tenth}{}", reasons_so_far(run))
         }
         _ => line(run),
     }

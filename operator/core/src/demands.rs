@@ -1,7 +1,7 @@
 //! A run's spec, the administrator's settings and the cluster's `RuntimeClasses` in, what the run
 //! demands of its node out. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::quantity::thousandths;
@@ -53,6 +53,7 @@ pub fn demands(
         cpus: cpus(spec),
         tolerations: placement.tolerations,
         node,
+        missing_classes: missing_classes(spec, config, classes),
     }
 }
 
@@ -105,11 +106,28 @@ fn used<'a>(
     config: &OperatorConfig,
     classes: &'a RuntimeClassLabels,
 ) -> BTreeMap<&'a String, &'a BTreeMap<String, String>> {
-    let variants = spec.variants.iter();
-    let named = variants.filter_map(|variant| subject::subject(variant, config)?.runtime_class);
+    let named = named(spec, config).into_iter();
     named
         .filter_map(|class| classes.get_key_value(&class))
         .collect()
+}
+
+/// The RuntimeClasses of the run's variants that do not exist.
+fn missing_classes(
+    spec: &BenchmarkRunSpec,
+    config: &OperatorConfig,
+    classes: &RuntimeClassLabels,
+) -> Vec<String> {
+    let mut named = named(spec, config);
+    named.retain(|class| !classes.contains_key(class));
+    named.into_iter().collect()
+}
+
+/// The RuntimeClasses that the run's variants name.
+fn named(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> BTreeSet<String> {
+    let variants = spec.variants.iter();
+    let named = variants.filter_map(|variant| subject::subject(variant, config)?.runtime_class);
+    named.collect()
 }
 
 fn each(labels: &BTreeMap<String, String>, by: &str) -> impl Iterator<Item = LabelDemand> {

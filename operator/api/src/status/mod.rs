@@ -247,7 +247,7 @@ pub struct Power {
     /// their difference.
     pub scatter: Option<f64>,
 
-    /// Number of complete blocks that were looked at for `scatter`. Absent before the third.
+    /// Number of complete blocks that were looked at for `scatter` and for doubts. Absent before the first.
     pub blocks: Option<u32>,
 
     /// The same in words: until the run ends, also if too few blocks are planned to find equals

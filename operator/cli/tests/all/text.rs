@@ -110,6 +110,33 @@ fn a_log_has_a_line_for_each_tenth_of_the_trials_and_one_for_every_other_change(
 }
 
 #[test]
+fn what_speaks_against_a_run_that_goes_on_is_shown_and_a_line_of_the_log() {
+    let trusted = measuring();
+    let mut run = run(
+        &[
+            ("Succeeded", "Unknown", "Measuring"),
+            ("Trustworthy", "Unknown", "DoubtedSoFar"),
+        ],
+        &serde_json::to_value(&trusted.status.as_ref().unwrap().progress).unwrap(),
+    );
+    run.status.as_mut().unwrap().conditions[1].message =
+        "after 2 block(s):\nNodeNoisy: native on hello. What to do: wait.\nThrottled: b.".into();
+    let frame = live::frame(&run, now());
+    assert!(
+        frame.ends_with(
+            "not trustworthy so far, after 2 block(s):\nNodeNoisy: native on hello. What to do: wait.\nThrottled: b.\n"
+        ),
+        "{frame}"
+    );
+    let line = live::line(&run);
+    assert!(
+        line.ends_with("; not trustworthy so far: NodeNoisy, Throttled\n"),
+        "{line}"
+    );
+    assert_ne!(live::milestone(&run), live::milestone(&trusted));
+}
+
+#[test]
 fn a_run_that_the_operator_has_not_seen_is_shown_as_pending() {
     let mut run = measuring();
     run.status = None;

@@ -105,6 +105,7 @@ pub async fn observe(
         probes: convert::probes(&of_run(probe_jobs, &run.uid), &of_run(probe_pods, &run.uid)),
         blocks: 0,
         scatter: None,
+        doubts: None,
         planned_blocks: None,
         records: records.index,
         noted: records.noted,

@@ -1,12 +1,12 @@
 //! Reads the contents of records: at the end of a run, and between two blocks, for how far trials
-//! scatter and whether the confidence intervals require another block. Never while a trial is
-//! prepared or measured.
+//! scatter, what speaks against them, and whether the confidence intervals require another block. Never
+//! while a trial is prepared or measured.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::owner::belongs_to;
-use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::observed::Scatter;
 use wasmbench_core::plan::{Blocks, blocks, complete_blocks};
@@ -14,8 +14,7 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::{store, twin};
 use wasmbench_results::judge::precision::Precision;
 use wasmbench_results::summary::collect::{Collector, RunInput};
-use wasmbench_results::summary::power::FEWEST_BLOCKS;
-use wasmbench_results::summary::{Summary, power};
+use wasmbench_results::summary::{Summary, power, trust};
 use wasmbench_results::vocabulary::primary::planned;
 
 use super::{Observed, failed};
@@ -26,9 +25,9 @@ use crate::error::{Error, chain};
 const PAGE: u32 = 4;
 
 /// Adds to `observed` what the records of the complete blocks of `run` decide and show: how many blocks
-/// it has, as far as that is decided, and how far trials scatter. They are read between two blocks:
-/// whenever they decide whether another block follows, and once after each block for the scatter, which
-/// the status of the `written` run has from then on.
+/// it has, as far as that is decided, how far trials scatter, and what speaks against their numbers. They
+/// are read between two blocks: whenever they decide whether another block follows, and once after each
+/// block for the rest, which the status of the `written` run has from then on.
 pub async fn between_blocks(
     context: &Context,
     written: &BenchmarkRun,
@@ -37,10 +36,9 @@ pub async fn between_blocks(
 ) -> Result<(), Error> {
     let known = known_scatter(written);
     observed.scatter = known;
+    observed.doubts = known_doubts(written);
     let complete = complete_blocks(run, observed).filter(|_| planned(&run.spec) > 0);
-    let new = complete
-        .filter(|blocks| *blocks >= FEWEST_BLOCKS)
-        .filter(|blocks| known.is_none_or(|known| known.blocks != *blocks));
+    let new = complete.filter(|blocks| known.is_none_or(|known| known.blocks != *blocks));
     let (input, decided) = match (blocks(run, observed), new) {
         (Blocks::Decided(blocks), new) => {
             observed.planned_blocks = context.planned_blocks(&run.uid);
@@ -56,6 +54,8 @@ pub async fn between_blocks(
     if let Some(blocks) = new {
         let share = power::scatter(&summary);
         observed.scatter = Some(Scatter { blocks, share });
+        let doubts = trust::so_far(&summary);
+        observed.doubts = doubts.map(|lines| format!("after {blocks} block(s):\n{lines}"));
     }
     let Some(complete) = decided else {
         return Ok(());
@@ -76,6 +76,12 @@ fn known_scatter(run: &BenchmarkRun) -> Option<Scatter> {
         blocks: power.blocks?,
         share: power.scatter,
     })
+}
+
+/// What speaks against the numbers so far according to the status.
+fn known_doubts(run: &BenchmarkRun) -> Option<String> {
+    let conditions = &run.status.as_ref()?.conditions;
+    conditions::doubts_so_far(conditions).map(str::to_owned)
 }
 
 /// The input for a summary of the first `blocks` blocks of `run`, as if it had no others.

@@ -9,16 +9,18 @@ use wasmbench_results::summary::trust::Trust;
 
 use crate::status::{Conclusion, truncate};
 
-/// The conditions of a run that was accepted and has `total` trials without its scouts.
+/// The conditions of a run that was accepted and has `total` trials without its scouts. While it goes on,
+/// `doubts` speak against its numbers.
 pub fn drafts(
     valid: &ValidatedRun,
     total: usize,
     plan: &Plan,
     conclusion: Option<&Conclusion>,
+    doubts: Option<&str>,
 ) -> Vec<Draft> {
     let accepted = yes(conditions::ACCEPTED, "Valid", "the spec was understood");
     let mut drafts = vec![accepted];
-    drafts.extend(outcome(total, &plan.stage, conclusion));
+    drafts.extend(outcome(total, &plan.stage, conclusion, doubts));
     let is_over = matches!(plan.stage, Stage::Done | Stage::GaveUp { .. });
     let concluded = conclusion.filter(|_| is_over);
     drafts.extend(passed(&valid.spec, concluded));
@@ -28,7 +30,13 @@ pub fn drafts(
 }
 
 /// Whether the run has ended, and how.
-fn outcome(total: usize, stage: &Stage, conclusion: Option<&Conclusion>) -> Vec<Draft> {
+fn outcome(
+    total: usize,
+    stage: &Stage,
+    conclusion: Option<&Conclusion>,
+    doubts: Option<&str>,
+) -> Vec<Draft> {
+    let pending = |reason: &str, message: &str| pending(reason, message, doubts);
     match (stage, conclusion) {
         (Stage::Queued { message }, _) => pending("Queued", message),
         (Stage::Measuring { message, .. }, _) => pending("Measuring", message),
@@ -39,21 +47,20 @@ fn outcome(total: usize, stage: &Stage, conclusion: Option<&Conclusion>) -> Vec<
         (Stage::NoNode { message }, _) => pending(conditions::NO_MATCHING_NODE, message),
         (Stage::Done, Some(conclusion)) => concluded(total, conclusion),
         (Stage::GaveUp { message }, Some(conclusion)) => gave_up(message, total, conclusion),
-        (Stage::Summarising | Stage::Done | Stage::GaveUp { .. }, _) => {
-            pending("Summarising", "writing the report")
-        }
+        (Stage::Summarising { message }, _) => pending("Summarising", message),
+        (Stage::Done | Stage::GaveUp { .. }, _) => pending("Summarising", "writing the report"),
     }
 }
 
-fn pending(reason: &str, message: &str) -> Vec<Draft> {
+fn pending(reason: &str, message: &str, doubts: Option<&str>) -> Vec<Draft> {
+    let (trust, so_far) = match doubts {
+        Some(doubts) => (conditions::DOUBTED_SO_FAR, doubts),
+        None => ("NoResult", "there are no numbers yet"),
+    };
     vec![
         no(conditions::FINISHED, reason, "the run has not ended"),
         unknown(conditions::SUCCEEDED, reason, truncate(message)),
-        unknown(
-            conditions::TRUSTWORTHY,
-            "NoResult",
-            "there are no numbers yet",
-        ),
+        unknown(conditions::TRUSTWORTHY, trust, so_far),
     ]
 }
 
@@ -81,7 +88,7 @@ fn stalled(stage: &Stage) -> Draft {
         ),
         Stage::Done => no(conditions::STALLED, "Finished", "the run has ended"),
         Stage::Suspended => no(conditions::STALLED, "Suspended", "the user stopped the run"),
-        Stage::Queued { .. } | Stage::Measuring { .. } | Stage::Summarising => {
+        Stage::Queued { .. } | Stage::Measuring { .. } | Stage::Summarising { .. } => {
             no(conditions::STALLED, "Progressing", "nothing is in the way")
         }
     }

@@ -1,7 +1,7 @@
 //! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
 //! decide what to do, with four exceptions: a finished run stays finished, a run that no node fits
-//! keeps the time since when, the records of blocks whose scatter it has are not read again, and
-//! bodies stay those that were first read.
+//! keeps the time since when, the records of blocks whose scatter and doubts it has are not read
+//! again, and bodies stay those that were first read.
 
 mod capacity;
 mod cold_start;
@@ -152,7 +152,13 @@ pub fn status_of(
     let planned = valid.planned(observed.blocks);
     // A scout measures nothing, so that no measurement is missing without one.
     let measuring = planned.iter().filter(|trial| !trial.is_scout()).count();
-    let drafts = drafts::drafts(valid, measuring, plan, conclusion);
+    let drafts = drafts::drafts(
+        valid,
+        measuring,
+        plan,
+        conclusion,
+        observed.doubts.as_deref(),
+    );
     let finished = drafts
         .iter()
         .any(|d| d.type_ == conditions::FINISHED && d.status == "True");

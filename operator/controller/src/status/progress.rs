@@ -23,7 +23,7 @@ pub fn progress(
     let is_queued = matches!(plan.stage, Stage::Queued { .. });
     let has_ended = matches!(
         plan.stage,
-        Stage::Summarising | Stage::Done | Stage::GaveUp { .. }
+        Stage::Summarising { .. } | Stage::Done | Stage::GaveUp { .. }
     );
     let is_open = most > total && !has_ended;
     let upto = if is_open {
@@ -36,8 +36,8 @@ pub fn progress(
         Stage::Queued { message }
         | Stage::NoNode { message }
         | Stage::GaveUp { message }
+        | Stage::Summarising { message }
         | Stage::Measuring { message, .. } => truncate(message),
-        Stage::Summarising => "writing the report".to_owned(),
         Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
         Stage::Done => format!(
             "read the report with: kubectl wasmbench report {} -n {}",
@@ -55,7 +55,7 @@ pub fn progress(
         Stage::Queued { .. }
         | Stage::NoNode { .. }
         | Stage::GaveUp { .. }
-        | Stage::Summarising
+        | Stage::Summarising { .. }
         | Stage::Suspended
         | Stage::Done => (None, None),
     };

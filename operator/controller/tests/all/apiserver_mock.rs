@@ -57,7 +57,9 @@ fn valid() -> ValidatedRun {
 pub fn plan_of(step: Step) -> Plan {
     Plan {
         steps: vec![step],
-        stage: Stage::Summarising,
+        stage: Stage::Summarising {
+            message: String::new(),
+        },
         node: Some("bench-1".into()),
         completed: 0,
         wake: Wake::Now,

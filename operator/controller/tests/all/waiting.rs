@@ -32,6 +32,7 @@ fn wait_at(context: &Context, run: &BenchmarkRun, place: u32) {
         holder: None,
         begins: now + SignedDuration::from_mins(20),
         ends: now + SignedDuration::from_mins(50),
+        missing_classes: vec![],
     }));
     wait_for(context, run, place, outlook);
 }

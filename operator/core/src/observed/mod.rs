@@ -59,6 +59,8 @@ pub struct Observed {
     pub blocks: u32,
     /// How far trials scatter so far; `None` before the third block is complete.
     pub scatter: Option<Scatter>,
+    /// What speaks against the numbers of the complete blocks, for people.
+    pub doubts: Option<String>,
     /// The number that a run with precision planned after its first blocks. Unknown between a restart
     /// of the operator and the end of the block.
     pub planned_blocks: Option<u32>,
@@ -181,6 +183,8 @@ pub struct Demands {
     pub tolerations: Vec<Toleration>,
     /// The node that its records come from: one run measures one node.
     pub node: Option<String>,
+    /// RuntimeClasses that the cluster lacks. They demand nothing: the variants that name them are skipped.
+    pub missing_classes: Vec<String>,
 }
 
 /// A label that a node must carry.

@@ -93,6 +93,8 @@ pub struct Expected {
     pub begins: Timestamp,
     /// Until this time.
     pub ends: Timestamp,
+    /// The RuntimeClasses for lack of which some of its variants are not measured then.
+    pub missing_classes: Vec<String>,
 }
 
 impl Turn {
@@ -128,20 +130,33 @@ impl Turn {
             format!(", on which {holder} is measuring")
         });
         format!(
-            "waiting for node {node}{who}: number {place} in the queue; begins about {}, ends about {} UTC",
+            "waiting for node {node}{who}: number {place} in the queue; begins about {}, ends about {} UTC{}",
             clock(expected.begins, now),
-            clock(expected.ends, now)
+            clock(expected.ends, now),
+            expected.never_measured()
         )
     }
 }
 
 impl Expected {
+    /// What the run will not measure: there is time to mend that while it waits.
+    fn never_measured(&self) -> String {
+        if self.missing_classes.is_empty() {
+            return String::new();
+        }
+        format!(
+            "; there is no RuntimeClass {}: what needs it is not measured, unless it is installed before",
+            self.missing_classes.join(", ")
+        )
+    }
+
     fn stands_for(&self, newer: &Self, now: Timestamp) -> bool {
         let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs();
         let wait = u64::try_from(seconds(now, newer.begins)).unwrap_or_default();
         let allowed = (wait / u64::from(SHARE)).max(COARSE_SECONDS);
         let is_close = |one, other| seconds(one, other).unsigned_abs() <= allowed;
         self.holder == newer.holder
+            && self.missing_classes == newer.lacks
             && is_close(self.begins, newer.begins)
             && is_close(self.ends, newer.ends)
     }
@@ -173,6 +188,7 @@ mod tests {
                 holder: (place == 1).then(|| "team-a/first".into()),
                 begins: after(minutes),
                 ends: after(minutes + 10),
+                missing_classes: vec![],
             })),
         }
     }
@@ -203,6 +219,26 @@ mod tests {
         };
         assert!(!later(1, 1).stands_for(&free, NOW));
         assert!(!free.stands_for(&later(1, 1), NOW));
+    }
+
+    #[test]
+    fn a_runtime_class_that_is_missing_is_named_while_the_run_waits() {
+        let complete = later(3, 90);
+        let mut without_class = complete.clone();
+        if let Outlook::Later(Some(expected)) = &mut without_class.outlook {
+            expected.missing_classes = vec!["spin".into()];
+        }
+        let message = without_class.message(NOW);
+        assert!(
+            message.contains(
+                "ends about 01:40 UTC; there is no RuntimeClass spin: what needs it is not measured"
+            ),
+            "{message}"
+        );
+        assert!(
+            !without_class.stands_for(&complete, NOW),
+            "it was installed"
+        );
     }
 
     #[test]

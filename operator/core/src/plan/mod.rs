@@ -1,4 +1,4 @@
-//! What to do next for one run: the rules. Pure: `plan(run, seen, now)` looks at a run and at what
+//! What to do next for one run: the rules. Pure: `plan(run, observed, now)` looks at a run and at what
 //! was seen of the cluster, and returns steps, progress and when to look again. It keeps no state
 //! of its own: kill the operator at any moment, and the next plan continues from what is there.
 //!
@@ -73,6 +73,8 @@ const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
 const OCCUPANT_CHECK: SignedDuration = SignedDuration::from_secs(5);
 /// How long a run waits for a node that meets its demands: an autoscaler may add one.
 const UNMATCHED: SignedDuration = SignedDuration::from_mins(10);
+/// What a run does once every trial has a record.
+const WRITING: &str = "writing the report";
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -118,7 +120,7 @@ pub enum Step {
         trial: TrialId,
         /// The object.
         target: Box<Target>,
-        /// The object as it was seen: a write against another one fails.
+        /// The object as it was observed: a write against another one fails.
         found: Box<ObservedTarget>,
     },
     /// Note in the claim that a probe will scale an object up, to so many pods at most.
@@ -127,7 +129,7 @@ pub enum Step {
         trial: TrialId,
         /// The object.
         target: Box<Target>,
-        /// The object as it was seen.
+        /// The object as it was observed.
         found: Box<ObservedTarget>,
         /// The most pods.
         most: u32,
@@ -136,7 +138,7 @@ pub enum Step {
     ScaleDown {
         /// The object.
         target: Box<Target>,
-        /// The version of it that was seen.
+        /// The version of it that was observed.
         resource_version: Option<String>,
     },
     /// Remove the note of an object of which nothing is left.
@@ -281,8 +283,11 @@ pub enum Stage {
         /// The same for people.
         message: String,
     },
-    /// Every trial has a record and the report is being written.
-    Summarising,
+    /// Every trial has a record; the report is being written, or what is left of the run has to go.
+    Summarising {
+        /// Which of them, for people.
+        message: String,
+    },
     /// The user stopped it.
     Suspended,
     /// The report exists.
@@ -528,7 +533,7 @@ fn finishing(run: &ValidatedRun, observed: &Observed, completed: usize, now: Tim
     let gave_up = completed < run.planned(observed.blocks).len();
     let stage = match (wake == Wake::OnChange, gave_up) {
         (true, false) => Stage::Done,
-        (false, false) => Stage::Summarising,
+        (false, false) => summarising(observed, now),
         (is_over, true) => giving_up(claim::unmatched(observed), is_over),
     };
     Plan {
@@ -538,6 +543,28 @@ fn finishing(run: &ValidatedRun, observed: &Observed, completed: usize, now: Tim
         completed,
         wake,
     }
+}
+
+/// What a run still does that has all its records: a pod may take long to end, and its report is read meanwhile.
+fn summarising(observed: &Observed, now: Timestamp) -> Stage {
+    let message = match (observed.report, last_left(observed, now)) {
+        (false, _) => WRITING.to_owned(),
+        (true, Some(left)) => format!("the report is written; waiting until {left}"),
+        (true, None) => "the report is written; releasing the node".to_owned(),
+    };
+    Stage::Summarising { message }
+}
+
+/// Something of the run that has to end before the run does, and how it ends.
+fn last_left(observed: &Observed, now: Timestamp) -> Option<String> {
+    let late = observed.late.iter().map(|late| &late.job);
+    let jobs = observed.probes.iter().map(|probe| &probe.job).chain(late);
+    let jobs = jobs.map(|job| format!("probe {job} is gone"));
+    let pods = pods_of(observed).filter(|pod| !pods::stays(observed, pod, now));
+    let pods = pods.map(|pod| format!("pod {} is gone", pod.name));
+    let scaled = observed.scaled().into_iter();
+    let scaled = scaled.map(|(scaled, _)| format!("{} is back at 0 replicas", scaled.target));
+    jobs.chain(pods).chain(scaled).next()
 }
 
 /// Until the report exists, the run reports that it has no node, and since when.

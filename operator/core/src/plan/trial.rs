@@ -16,13 +16,14 @@ use crate::plan::pods::{
     altered_probe, ended_probe, fail, later, on_its_way_out, others_work, probe_on_its_way_out,
     removals, since, subject_of,
 };
-use crate::plan::{Stage, Step, Wake, again, altered_pod, cold_start, scaled, upstream};
+use crate::plan::{Stage, Step, WRITING, Wake, again, altered_pod, cold_start, scaled, upstream};
 use crate::validate::ValidatedRun;
 
 /// What to do for the first trial without a record.
 pub fn next(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
     let Some(trial) = without_record(run, observed) else {
-        return (vec![], Stage::Summarising, Wake::Now);
+        let message = WRITING.to_owned();
+        return (vec![], Stage::Summarising { message }, Wake::Now);
     };
     let mut steps = leftovers(observed, trial);
     let next = scaled::before(observed, trial, now)

@@ -93,6 +93,7 @@ impl Shown<'_> {
                     holder: holder.map(|holder| holder.name.clone()),
                     begins: later(self.now, seconds),
                     ends: later(self.now, seconds.saturating_add(run.seconds)),
+                    missing_classes: run.demands.missing_classes.clone(),
                 }))
             }
             Start::Unavailable(message) => Outlook::Unavailable(message),

@@ -13,6 +13,7 @@ mod altered;
 mod common;
 mod complete_blocks;
 mod exclusion;
+mod finishing;
 mod interruption;
 mod kernels;
 mod nodes;

@@ -274,6 +274,15 @@ fn an_unused_runtime_class_demands_nothing() {
 }
 
 #[test]
+fn a_runtime_class_that_the_cluster_lacks_demands_nothing_and_is_known() {
+    let run = common::validated();
+    let without_class = demands(&run.spec, &common::config(), &BTreeMap::new(), None);
+    assert_eq!(without_class.missing_classes, ["spin"]);
+    assert_eq!(without_class.labels, common::demands(&run).labels);
+    assert!(common::demands(&run).missing_classes.is_empty());
+}
+
+#[test]
 fn a_node_of_another_architecture_or_system_is_not_claimed() {
     let run = common::validated();
     for (key, value) in [

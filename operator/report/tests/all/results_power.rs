@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions::{self, TRUSTWORTHY};
 use wasmbench_api::status::Power;
 use wasmbench_controller::status::{Conclusion, status_of};
 use wasmbench_core::observed::{Observed, Scatter};
@@ -24,6 +25,15 @@ fn queued(more: &Value) -> BenchmarkRun {
 
 /// The same, whose trials scatter like this so far.
 fn scattering(more: &Value, scatter: Option<Scatter>) -> BenchmarkRun {
+    let seen = Observed {
+        scatter,
+        ..Observed::default()
+    };
+    observed(more, &seen)
+}
+
+/// The same, of which this was seen.
+fn observed(more: &Value, seen: &Observed) -> BenchmarkRun {
     let mut spec = json!({
         "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],
         "workloads": [{"name": "hello"}],
@@ -45,12 +55,8 @@ fn scattering(more: &Value, scatter: Option<Scatter>) -> BenchmarkRun {
         completed: 0,
         wake: Wake::OnChange,
     };
-    let observed = Observed {
-        scatter,
-        ..Observed::default()
-    };
     let now = Timestamp::UNIX_EPOCH;
-    run.status = Some(status_of(&run, &valid, &observed, &plan, None, now));
+    run.status = Some(status_of(&run, &valid, seen, &plan, None, now));
     run
 }
 
@@ -94,6 +100,22 @@ fn a_run_reports_from_its_third_block_on_what_its_own_scatter_lets_it_find() {
     let unknown = power(None);
     assert_eq!((unknown.scatter, unknown.blocks), (None, Some(3)));
     assert_eq!(unknown.assumed_scatter, Some(0.04));
+}
+
+#[test]
+fn what_speaks_against_a_run_so_far_is_in_its_status_from_which_it_is_read_again() {
+    let doubts = "after 2 block(s):\nNodeNoisy: native on hello. What to do: move other pods away.";
+    let seen = Observed {
+        doubts: Some(doubts.to_owned()),
+        ..Observed::default()
+    };
+    let conditions_of = |run: BenchmarkRun| run.status.unwrap().conditions;
+    let found = conditions_of(observed(&json!({"blocks": 10}), &seen));
+    assert_eq!(conditions::doubts_so_far(&found), Some(doubts));
+    let mut trust = found.iter().filter(|one| one.type_ == TRUSTWORTHY);
+    assert_eq!(trust.next().unwrap().status, "Unknown", "it may pass");
+    let without = conditions_of(queued(&json!({"blocks": 10})));
+    assert_eq!(conditions::doubts_so_far(&without), None);
 }
 
 #[test]

@@ -49,10 +49,7 @@ pub fn trust(summary: &Summary) -> Trust {
             .doubts
             .iter()
             .filter(move |doubt| doubt.breaks_trust == breaks_trust);
-        doubts.map(move |doubt| {
-            let reason: &str = doubt.reason.into();
-            format!("{kind}{reason}: {}", doubt.text())
-        })
+        doubts.map(move |doubt| format!("{kind}{}", line(doubt)))
     };
     let message = |first: Option<String>| {
         let all = first
@@ -86,6 +83,20 @@ pub fn trust(summary: &Summary) -> Trust {
             }
         }
     }
+}
+
+/// A doubt with its reason and remedy.
+fn line(doubt: &Doubt) -> String {
+    let reason: &str = doubt.reason.into();
+    format!("{reason}: {}", doubt.text())
+}
+
+/// What breaks trust of a run that goes on, one line per reason; `None` if nothing does so far.
+pub fn so_far(summary: &Summary) -> Option<String> {
+    let doubts = summary.doubts.iter();
+    let breaking = doubts.filter(|doubt| doubt.breaks_trust && !doubt.reason.is_of_the_end());
+    let lines: Vec<String> = breaking.map(line).collect();
+    (!lines.is_empty()).then(|| truncate(&lines.join("\n"), MAX_CONDITION_CHARS))
 }
 
 /// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2

@@ -100,6 +100,14 @@ pub enum Reach {
 }
 
 impl Reason {
+    /// Whether it holds of most runs until they end, so that it is no news before.
+    pub const fn is_of_the_end(self) -> bool {
+        matches!(
+            self,
+            Self::Incomplete | Self::TooFewBlocks | Self::HighVariance
+        )
+    }
+
     /// What the reason speaks against.
     pub const fn reach(self) -> Reach {
         match self {

@@ -5,7 +5,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
 use wasmbench_report::files;
 use wasmbench_report::html::{HATCH, plots, report_head, report_rest};
-use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
+use wasmbench_results::vocabulary::doubt::Doubt;
 
 use crate::dashboard::followed::Recorded;
 use crate::dashboard::pages::change::Change;
@@ -132,19 +132,11 @@ fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
             }
         };
     }
-    let is_of_the_end = |doubt: &&Doubt| {
-        let of_the_end = [
-            Reason::Incomplete,
-            Reason::TooFewBlocks,
-            Reason::HighVariance,
-        ];
-        !of_the_end.contains(&doubt.reason)
-    };
     let doubts: Vec<&Doubt> = recorded
         .summary
         .iter()
         .flat_map(|summary| &summary.doubts)
-        .filter(is_of_the_end)
+        .filter(|doubt| !doubt.reason.is_of_the_end())
         .collect();
     html! {
         (trouble)

@@ -6,8 +6,8 @@ use wasmbench_model::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_model::wire::record::{Point, Record};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::cells::load::LoadCell;
-use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::{Summary, trust};
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
@@ -84,6 +84,18 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_make_it_untrusted() {
     let (first, _) = summary.verdict.split_once("; ").unwrap();
     assert!(first.contains("warm p50 latency on hello"), "{first}");
     assert!(!first.contains("untrusted"), "{first}");
+}
+
+#[test]
+fn what_breaks_trust_is_known_before_the_end_and_that_blocks_are_missing_is_no_news() {
+    let mut first = run();
+    first.spec.blocks = 2;
+    let so_far = |noisy: &[u32]| trust::so_far(&summarize(&first, &noisy_records(noisy)));
+    let lines = so_far(&[1, 2]).unwrap();
+    assert!(lines.starts_with("NodeNoisy: "), "{lines}");
+    assert!(lines.contains("What to do: move other pods"), "{lines}");
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert_eq!(so_far(&[]), None);
 }
 
 #[test]
