@@ -156,7 +156,7 @@ impl Expected {
         let allowed = (wait / u64::from(SHARE)).max(COARSE_SECONDS);
         let is_close = |one, other| seconds(one, other).unsigned_abs() <= allowed;
         self.holder == newer.holder
-            && self.missing_classes == newer.lacks
+            && self.missing_classes == newer.missing_classes
             && is_close(self.begins, newer.begins)
             && is_close(self.ends, newer.ends)
     }
