@@ -160,8 +160,8 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 }
 
 /// Among the differences that are reported, the share that is smaller than stated depends on how
-/// many are real: where few are, the reported ones are mostly luck. Of runs it does not depend. What
-/// docs/methodology/statistics.md states of reported ones, 6 % and 2 %, has a margin here.
+/// many are real: where few are, the reported ones are mostly luck. Of runs it does not depend. The
+/// bounds leave a margin around 6 % and 2 % of the reported ones.
 #[test]
 fn in_95_of_100_runs_no_difference_is_smaller_than_stated() {
     for (name, blocks, noise, slower, of_reported) in [
@@ -308,10 +308,10 @@ fn additional_measures_cost_the_primary_measure_nothing() {
     assert!(only_one >= 0.85 && only_one > all, "{only_one} and {all}");
 }
 
-/// What docs/methodology.md and docs/methodology/statistics.md state of runs as they are by default,
-/// with a twin, in which one of two variants takes more CPU time and nothing else differs: the
-/// scatter of trials, by how much it takes more, and the share of runs that find this among their
-/// four primary comparisons, with 5, 10 and 20 blocks.
+/// What docs/methodology.md and docs/methodology/statistics.md state, and some lines that they leave out,
+/// of runs as they are by default, with a twin, in which one of two variants takes more CPU time and
+/// nothing else differs: the scatter of trials, by how much it takes more, and the share of runs that
+/// find this among their four primary comparisons, with 5, 10 and 20 blocks.
 const POWER: [(f64, f64, [f64; 3]); 7] = [
     (0.03, 1.10, [0.84, 1.00, 1.00]),
     (0.03, 1.05, [0.26, 0.72, 0.97]),

@@ -7,7 +7,9 @@
 //! Pure and deterministic: a history is replayed from its first run, so that a change found after
 //! some run is found again at the same place, whatever comes later.
 //!
-//! Why not E-divisive, and what is promised: docs/methodology/change-points.md.
+//! E-divisive (Matteson and James, 2014; Fleming et al., *Hunter*, 2023) tests one history once: how often it
+//! is wrong over many looks would have to be found for each kind of noise. What is promised instead:
+//! docs/methodology/change-points.md.
 
 mod entry;
 mod group;
