@@ -33,7 +33,7 @@ pub struct AnyCell<'a> {
 }
 
 /// What only cells of one kind have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, strum::EnumTryAs)]
 pub enum Detail<'a> {
     /// A load.
     Load(&'a LoadDetail),
@@ -47,45 +47,22 @@ pub enum Detail<'a> {
     Density(&'a DensityDetail),
 }
 
-impl<'a> From<&'a LoadDetail> for Detail<'a> {
-    fn from(load: &'a LoadDetail) -> Self {
-        Self::Load(load)
-    }
+macro_rules! kinds {
+    ($($kind:ident $detail:ident)*) => {
+        $(impl<'a> From<&'a $detail> for Detail<'a> {
+            fn from(detail: &'a $detail) -> Self {
+                Self::$kind(detail)
+            }
+        })*
+    };
 }
 
-impl<'a> From<&'a CapacityDetail> for Detail<'a> {
-    fn from(climbs: &'a CapacityDetail) -> Self {
-        Self::Capacity(climbs)
-    }
+kinds! {
+    Load LoadDetail Capacity CapacityDetail Payload PayloadDetail
+    ColdStart ColdStartDetail Density DensityDetail
 }
 
-impl<'a> From<&'a PayloadDetail> for Detail<'a> {
-    fn from(bodies: &'a PayloadDetail) -> Self {
-        Self::Payload(bodies)
-    }
-}
-
-impl<'a> From<&'a ColdStartDetail> for Detail<'a> {
-    fn from(starts: &'a ColdStartDetail) -> Self {
-        Self::ColdStart(starts)
-    }
-}
-
-impl<'a> From<&'a DensityDetail> for Detail<'a> {
-    fn from(climbs: &'a DensityDetail) -> Self {
-        Self::Density(climbs)
-    }
-}
-
-impl<'a> Detail<'a> {
-    /// The detail of a load; `None` for other cells.
-    pub const fn load(self) -> Option<&'a LoadDetail> {
-        match self {
-            Self::Load(load) => Some(load),
-            Self::Capacity(_) | Self::Payload(_) | Self::ColdStart(_) | Self::Density(_) => None,
-        }
-    }
-
+impl Detail<'_> {
     fn point(self) -> Point {
         match self {
             Self::Load(load) => load.point(),
@@ -123,7 +100,7 @@ impl<'a> Detail<'a> {
 
     /// Whether it is unknown if the node was noisy, although it could have been determined.
     fn is_noise_unknown(self) -> bool {
-        let load = self.load().is_some_and(LoadDetail::is_noise_unknown);
+        let load = self.try_as_load().is_some_and(LoadDetail::is_noise_unknown);
         load || matches!(self, Self::Capacity(climbs) if climbs.noise_unknown_blocks > 0)
     }
 
@@ -169,7 +146,7 @@ impl AnyCell<'_> {
     /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
     /// effect that matters.
     pub fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
-        let load = self.detail.load();
+        let load = self.detail.try_as_load();
         [
             (Reason::TrialsFailed, self.is_partly_measured()),
             (Reason::NodeNoisy, self.detail.is_noisy()),
