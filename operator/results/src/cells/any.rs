@@ -33,7 +33,7 @@ pub struct AnyCell<'a> {
 }
 
 /// What only cells of one kind have.
-#[derive(Clone, Copy, Debug, strum::EnumTryAs)]
+#[derive(Clone, Copy, Debug)]
 pub enum Detail<'a> {
     /// A load.
     Load(&'a LoadDetail),
@@ -48,18 +48,28 @@ pub enum Detail<'a> {
 }
 
 macro_rules! kinds {
-    ($($kind:ident $detail:ident)*) => {
-        $(impl<'a> From<&'a $detail> for Detail<'a> {
+    ($($kind:ident $detail:ident $try_as:ident)*) => {$(
+        impl<'a> From<&'a $detail> for Detail<'a> {
             fn from(detail: &'a $detail) -> Self {
                 Self::$kind(detail)
             }
-        })*
-    };
+        }
+
+        impl<'a> Detail<'a> {
+            /// What only this kind of cell has; `None` for a cell of another kind.
+            pub fn $try_as(self) -> Option<&'a $detail> {
+                if let Self::$kind(detail) = self { Some(detail) } else { None }
+            }
+        }
+    )*};
 }
 
 kinds! {
-    Load LoadDetail Capacity CapacityDetail Payload PayloadDetail
-    ColdStart ColdStartDetail Density DensityDetail
+    Load LoadDetail try_as_load
+    Capacity CapacityDetail try_as_capacity
+    Payload PayloadDetail try_as_payload
+    ColdStart ColdStartDetail try_as_cold_start
+    Density DensityDetail try_as_density
 }
 
 impl Detail<'_> {
