@@ -19,7 +19,7 @@ use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 use super::chart::{NAMESPACE, repository};
 
 /// The configuration that the chart renders by default, but with `hostNetwork` enabled.
-fn config(meter: MeterLevel) -> OperatorConfig {
+pub fn config(meter: MeterLevel) -> OperatorConfig {
     OperatorConfig {
         operator_namespace: NAMESPACE.into(),
         image_architectures: vec![],
