@@ -5,7 +5,7 @@ mod nodes;
 
 pub use fixtures::{RUN, config};
 use k8s_openapi::api::batch::v1::Job;
-pub use nodes::{demands, in_turn, node, observed_run};
+pub use nodes::{demands, in_turn, lease, node, observed_run};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
