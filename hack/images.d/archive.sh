@@ -53,6 +53,7 @@ assemble() { # NAME CONTENT ARCHIVE
   # Timestamps are fixed, so that the same content gives the same image.
   in_store images --quiet "$image" 2>/dev/null ||
     in_store bud --isolation chroot --timestamp 0 --tag "$image" \
+      --build-arg "NAME=$1" --build-arg "RUNTIME=${runtime_of[$1]}" \
       --build-arg "VERSION=$(version)" --build-arg "REVISION=$(revision)" \
       --file "$repository/${folder_of[$1]}/Containerfile" "$(stage_of "$1")"
   in_store push --quiet "$image" "oci-archive:$3:$(reference_of "$1")"

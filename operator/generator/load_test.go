@@ -26,12 +26,30 @@ const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 // its connection, and returns whether the connection goes on.
 func serve(t *testing.T, answer func(conn *net.TCPConn, number, onConnection int64) bool) string {
 	t.Helper()
+	var count atomic.Int64
+	return listen(t, func(conn net.Conn) {
+		reader := bufio.NewReader(conn)
+		for on := int64(1); ; on++ {
+			request, err := http.ReadRequest(reader)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, request.Body)
+			if !answer(conn.(*net.TCPConn), count.Add(1), on) {
+				return
+			}
+		}
+	})
+}
+
+// listen passes each connection to take, and closes it afterwards.
+func listen(t *testing.T, take func(net.Conn)) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	var count atomic.Int64
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -40,17 +58,7 @@ func serve(t *testing.T, answer func(conn *net.TCPConn, number, onConnection int
 			}
 			go func() {
 				defer conn.Close()
-				reader := bufio.NewReader(conn)
-				for on := int64(1); ; on++ {
-					request, err := http.ReadRequest(reader)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, request.Body)
-					if !answer(conn.(*net.TCPConn), count.Add(1), on) {
-						return
-					}
-				}
+				take(conn)
 			}()
 		}
 	}()
@@ -346,14 +354,6 @@ func TestAMissingListenerIsReported(t *testing.T) {
 	expect(t, "failures", failures(report), "map[notConnected:4]")
 }
 
-func TestAnAnswerToHEADHasNoBody(t *testing.T) {
-	text := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
-	report := loaded(t, serve(t, always(text, true)), func(task *Task) {
-		task.Request = []byte("HEAD / HTTP/1.1\r\nHost: test\r\n\r\n")
-	})
-	expect(t, "answers", report.RetCodes[200], 100)
-}
-
 func TestNothingIsSentBetweenReadyAndTheStart(t *testing.T) {
 	var sent atomic.Int64
 	address := serve(t, func(conn *net.TCPConn, number, _ int64) bool {
@@ -417,34 +417,19 @@ func post(bytes int) []byte {
 // echo answers each request with its body, and sends what it has read before it reads on.
 func echo(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
+	return listen(t, func(conn net.Conn) {
+		reader := bufio.NewReader(conn)
 		for {
-			conn, err := listener.Accept()
+			request, err := http.ReadRequest(reader)
 			if err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				reader := bufio.NewReader(conn)
-				for {
-					request, err := http.ReadRequest(reader)
-					if err != nil {
-						return
-					}
-					fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", request.ContentLength)
-					if _, err := io.Copy(conn, request.Body); err != nil {
-						return
-					}
-				}
-			}()
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", request.ContentLength)
+			if _, err := io.Copy(conn, request.Body); err != nil {
+				return
+			}
 		}
-	}()
-	return listener.Addr().String()
+	})
 }
 
 func TestABodyLargerThanAllBuffersIsSentWhileItsAnswerIsRead(t *testing.T) {
@@ -456,29 +441,15 @@ func TestABodyLargerThanAllBuffersIsSentWhileItsAnswerIsRead(t *testing.T) {
 }
 
 func TestAServiceThatAnswersAndTakesNoMoreOfABodyIsHeard(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
-					return
-				}
-				_, _ = io.WriteString(conn, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n")
-				// It is read before the connection is reset.
-				time.Sleep(100 * time.Millisecond)
-			}()
+	address := listen(t, func(conn net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+			return
 		}
-	}()
-	report := loaded(t, listener.Addr().String(), func(task *Task) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n")
+		// It is read before the connection is reset.
+		time.Sleep(100 * time.Millisecond)
+	})
+	report := loaded(t, address, func(task *Task) {
 		task.Request, task.Requests, task.Status = post(16*1024*1024), 6, 413
 	})
 	expect(t, "answers", report.RetCodes[413], 6)

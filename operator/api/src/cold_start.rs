@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
 use crate::validation;
 
 /// Repeatedly creates pods, waits for their answers and removes them. Each trial takes `samples`
@@ -16,7 +17,7 @@ pub struct ColdStart {
     /// Counted samples per trial, taken one after the other. One more sample before them is
     /// discarded, because the first pod after a change finds different caches from those that
     /// follow.
-    #[serde(default = "default_samples")]
+    #[serde(default = "number::<20>")]
     #[schemars(range(min = 1, max = 200))]
     pub samples: u32,
 
@@ -36,7 +37,7 @@ pub struct ColdStart {
 
     /// Seconds that each pod has to answer correctly. A pod that takes longer is removed and counts
     /// as longer than all others; the trial fails if half of its pods do.
-    #[serde(default = "default_timeout")]
+    #[serde(default = "number::<30>")]
     #[schemars(range(min = 1, max = 600))]
     pub timeout_seconds: u32,
 }
@@ -73,12 +74,6 @@ pub enum ColdStartClass {
     Scaled,
 }
 
-fn default_samples() -> u32 {
-    20
-}
 fn default_concurrency() -> Vec<u32> {
     vec![1]
-}
-fn default_timeout() -> u32 {
-    30
 }

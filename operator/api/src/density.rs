@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
+
 /// More and more instances of the variant at once, all idle but the first. Each trial climbs the
 /// whole ladder: at each step it waits until all instances have answered, sends requests to the
 /// first one, and reads the memory of all.
@@ -19,7 +21,7 @@ pub struct Density {
     pub instances: Vec<u32>,
 
     /// Timed requests to the first instance at each step, on one connection.
-    #[serde(default = "default_requests")]
+    #[serde(default = "number::<1000>")]
     #[schemars(range(min = 10, max = 100_000))]
     pub requests: u32,
 
@@ -65,9 +67,6 @@ impl Density {
 
 fn default_instances() -> Vec<u32> {
     vec![1, 2, 5, 10, 20]
-}
-fn default_requests() -> u32 {
-    1000
 }
 fn default_available() -> u32 {
     10

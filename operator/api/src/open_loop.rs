@@ -4,6 +4,7 @@
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
 use crate::validation;
 pub use crate::validation::{RATES_MESSAGE, RUNGS_MESSAGE, TARGET_P99_MESSAGE};
 
@@ -57,25 +58,25 @@ pub struct OpenLoop {
     /// Connections that take turns sending the requests, also while the peak is measured. A request
     /// whose connection is still waiting for an answer is sent later, and the wait counts: use
     /// enough of them.
-    #[serde(default = "default_connections")]
+    #[serde(default = "number::<50>")]
     #[schemars(range(min = 1, max = 512))]
     pub connections: u32,
 
     /// Length of a trial's timed window, or of that of each rung, in seconds; shorter if it would
     /// contain more than 1,000,000 requests, and for a rung longer if it would contain fewer than
     /// 1000.
-    #[serde(default = "default_duration")]
+    #[serde(default = "number::<10>")]
     #[schemars(range(min = 1, max = 600))]
     pub duration_seconds: u32,
 
     /// Length of the discarded warm-up, in seconds; up to three times as long while the rate is
     /// still changing.
-    #[serde(default = "default_warmup")]
+    #[serde(default = "number::<5>")]
     #[schemars(range(min = 0, max = 120))]
     pub warmup_seconds: u32,
 
     /// How long the baseline's peak is measured, in seconds; only without `rates`.
-    #[serde(default = "default_peak")]
+    #[serde(default = "number::<5>")]
     #[schemars(range(min = 1, max = 60))]
     pub peak_seconds: u32,
 }
@@ -134,19 +135,6 @@ fn ascending(rates: &[u32]) -> Vec<u32> {
     rates.sort_unstable();
     rates.dedup();
     rates
-}
-
-fn default_connections() -> u32 {
-    50
-}
-fn default_duration() -> u32 {
-    10
-}
-fn default_warmup() -> u32 {
-    5
-}
-fn default_peak() -> u32 {
-    5
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
+
 pub use crate::validation::PAYLOAD_MESSAGE;
 
 /// The largest body of a request, in bytes: what the presets take.
@@ -30,18 +32,18 @@ pub struct Payload {
     pub path: String,
 
     /// Connections that carry the load.
-    #[serde(default = "default_connections")]
+    #[serde(default = "number::<4>")]
     #[schemars(range(min = 1, max = 512))]
     pub connections: u32,
 
     /// Length of the timed window of each size, in seconds.
-    #[serde(default = "default_duration")]
+    #[serde(default = "number::<4>")]
     #[schemars(range(min = 1, max = 600))]
     pub duration_seconds: u32,
 
     /// Length of the discarded warm-up before each of these windows, in seconds; up to three times
     /// as long while the rate is still changing.
-    #[serde(default = "default_warmup")]
+    #[serde(default = "number::<2>")]
     #[schemars(range(min = 0, max = 120))]
     pub warmup_seconds: u32,
 }
@@ -61,13 +63,4 @@ fn default_bytes() -> Vec<u32> {
 }
 fn default_path() -> String {
     "/echo".to_owned()
-}
-fn default_connections() -> u32 {
-    4
-}
-fn default_duration() -> u32 {
-    4
-}
-fn default_warmup() -> u32 {
-    2
 }

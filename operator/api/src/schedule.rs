@@ -9,6 +9,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
 use crate::run::BenchmarkRunSpec;
 use crate::validation;
 
@@ -111,17 +112,17 @@ pub struct BenchmarkScheduleSpec {
     pub accept_changes_before: Option<Time>,
 
     /// Finished runs to keep that succeeded and are trustworthy.
-    #[serde(default = "default_successful")]
+    #[serde(default = "number::<3>")]
     #[schemars(range(min = 0, max = 1000))]
     pub successful_runs_history_limit: u32,
 
     /// Finished runs to keep that were refused or could not be measured.
-    #[serde(default = "default_failed")]
+    #[serde(default = "number::<1>")]
     #[schemars(range(min = 0, max = 1000))]
     pub failed_runs_history_limit: u32,
 
     /// Finished runs to keep that succeeded but are not trustworthy.
-    #[serde(default = "default_untrustworthy")]
+    #[serde(default = "number::<1>")]
     #[schemars(range(min = 0, max = 1000))]
     pub untrustworthy_runs_history_limit: u32,
 }
@@ -227,16 +228,4 @@ pub struct LeftOutTime {
     /// Reason in one word: `TooLate`, `AlreadyActive` or `TooManyActive`.
     #[schemars(length(max = 64))]
     pub reason: String,
-}
-
-fn default_successful() -> u32 {
-    3
-}
-
-fn default_failed() -> u32 {
-    1
-}
-
-fn default_untrustworthy() -> u32 {
-    1
 }

@@ -1,5 +1,7 @@
 //! `kubectl wasmbench compare`: a run as a multiple of earlier ones.
 
+use std::path::Path;
+
 use kube::ResourceExt;
 use wasmbench_api::run::RunScatter;
 use wasmbench_api::{BenchmarkRun, labels};
@@ -12,7 +14,7 @@ use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::live::NOT_TRUSTWORTHY;
-use crate::read::{Read, from_cluster, from_files, partial_from_cluster, partial_from_files};
+use crate::read::{Read, from_cluster, from_files};
 use crate::{history, print, warn};
 
 /// Exit code when something is slower or larger than before, or no longer has a valid number: a
@@ -30,7 +32,9 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
         ));
     }
     before.reverse();
-    let scatter = args.run_scatter.unwrap_or_else(|| stated(&after));
+    let scatter = args
+        .run_scatter
+        .unwrap_or_else(|| after.0.spec.run_scatter());
     let found = compared(&before, &after, followed.as_ref(), scatter, args.force);
     print(&match args.output.format() {
         None => found.text(),
@@ -100,11 +104,6 @@ pub fn compared(
     }
 }
 
-/// How far runs scatter according to the spec of the later run.
-pub fn stated(after: &Read) -> RunScatter {
-    after.0.spec.run_scatter()
-}
-
 fn side(run: &Read) -> Side<'_> {
     Side {
         spec: &run.0.spec,
@@ -135,9 +134,9 @@ async fn all(
             let cluster = Cluster::connect(cluster).await?;
             let mut before = vec![];
             for name in &args.before {
-                before.push(of_cluster(&cluster, name, args.partial).await?);
+                before.push(from_cluster(&cluster, name, args.partial).await?);
             }
-            let after = of_cluster(&cluster, &args.after, args.partial).await?;
+            let after = from_cluster(&cluster, &args.after, args.partial).await?;
             let followed = followed(&cluster, &after.0).await?;
             return Ok((before, after, followed));
         }
@@ -146,22 +145,10 @@ async fn all(
         more => return Err(Error::TooManyDirectories(more.len())),
     };
     let namespace = cluster.namespace.as_deref();
-    let read = if args.partial {
-        partial_from_files
-    } else {
-        from_files
-    };
-    let before = args.before.iter().map(|name| read(one, name, namespace));
+    let read = |directory: &Path, name: &str| from_files(directory, name, namespace, args.partial);
+    let before = args.before.iter().map(|name| read(one, name));
     let before = before.collect::<Result<Vec<Read>, Error>>()?;
-    Ok((before, read(other, &args.after, namespace)?, None))
-}
-
-async fn of_cluster(cluster: &Cluster, name: &str, partial: bool) -> Result<Read, Error> {
-    if partial {
-        partial_from_cluster(cluster, name).await
-    } else {
-        from_cluster(cluster, name).await
-    }
+    Ok((before, read(other, &args.after)?, None))
 }
 
 /// The schedule that created `run`, with its history; `None` if there is no such schedule or it is

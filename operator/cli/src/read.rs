@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_results::summary::Summary;
@@ -9,16 +10,15 @@ use wasmbench_results::summary::Summary;
 use crate::args::ClusterArgs;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::files::Saved;
 use crate::recompute::Recomputation;
 use crate::{files, live};
 
 /// A run with the results of its records.
 pub type Read = (BenchmarkRun, Summary);
 
-/// Returns an error unless `run` is finished.
-pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
-    if run.is_finished() {
+/// Returns an error unless `run` is finished, or may be `partial`.
+pub fn finished(run: &BenchmarkRun, partial: bool) -> Result<(), Error> {
+    if partial || run.is_finished() {
         return Ok(());
     }
     Err(Error::NotFinished {
@@ -49,56 +49,45 @@ impl Source {
     /// files.
     pub async fn read(&self, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
         match self {
-            Self::Cluster(cluster) => from_cluster(cluster, name).await,
-            Self::Files(directory) => from_files(directory, name, namespace),
+            Self::Cluster(cluster) => from_cluster(cluster, name, false).await,
+            Self::Files(directory) => from_files(directory, name, namespace, false),
         }
     }
 }
 
-/// Reads the finished run of this name from a cluster.
-pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
+/// Reads the run of this name from a cluster, with the records that it has so far if it may be `partial`.
+pub async fn from_cluster(cluster: &Cluster, name: &str, partial: bool) -> Result<Read, Error> {
     let run = cluster.run(name).await?;
-    finished(&run)?;
-    of_cluster(cluster, run).await
-}
-
-/// Reads the run of this name from a cluster, with the records that it has so far.
-pub async fn partial_from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
-    of_cluster(cluster, cluster.run(name).await?).await
-}
-
-async fn of_cluster(cluster: &Cluster, run: BenchmarkRun) -> Result<Read, Error> {
-    let mut recomputation = Recomputation::new(&run)?;
-    cluster
-        .each_record_map(&run, |map| recomputation.add(map))
-        .await?;
-    let summary = recomputation.summary()?;
+    finished(&run, partial)?;
+    let summary = summary_in_cluster(cluster, &run).await?;
     Ok((run, summary))
 }
 
-/// Reads the finished run of this name from the files of a directory; `namespace` chooses between
-/// runs of the same name.
-pub fn from_files(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
-    let saved = files::saved(directory, name, namespace)?;
-    finished(&saved.run)?;
-    of_files(saved)
+/// The results of the records that a cluster has of `run`.
+pub async fn summary_in_cluster(cluster: &Cluster, run: &BenchmarkRun) -> Result<Summary, Error> {
+    let mut recomputation = Recomputation::new(run)?;
+    cluster
+        .each_record_map(run, |map| recomputation.add(map))
+        .await?;
+    recomputation.summary()
 }
 
-/// The same for a run with the records that it had when it was saved.
-pub fn partial_from_files(
+/// The same from the files of a directory; `namespace` chooses between runs of the same name.
+pub fn from_files(
     directory: &Path,
     name: &str,
     namespace: Option<&str>,
+    partial: bool,
 ) -> Result<Read, Error> {
-    of_files(files::saved(directory, name, namespace)?)
+    let saved = files::saved(directory, name, namespace)?;
+    finished(&saved.run, partial)?;
+    let summary = summary_of(&saved.run, &saved.records)?;
+    Ok((saved.run, summary))
 }
 
-fn of_files(saved: Saved) -> Result<Read, Error> {
-    let mut recomputation = Recomputation::new(&saved.run)?;
-    saved
-        .records
-        .iter()
-        .try_for_each(|map| recomputation.add(map))?;
-    let summary = recomputation.summary()?;
-    Ok((saved.run, summary))
+/// The results of `records`, which are of `run`.
+pub fn summary_of(run: &BenchmarkRun, records: &[ConfigMap]) -> Result<Summary, Error> {
+    let mut recomputation = Recomputation::new(run)?;
+    records.iter().try_for_each(|map| recomputation.add(map))?;
+    recomputation.summary()
 }

@@ -20,8 +20,8 @@ use wasmbench_results::summary::Summary;
 use crate::args::{ClusterArgs, Output, ReportArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::read::{Source, finished};
-use crate::recompute::{Recomputation, first_difference};
+use crate::read::{Source, finished, summary_in_cluster, summary_of};
+use crate::recompute::first_difference;
 use crate::{BUILD, files, print};
 
 /// A run, the results of its records, and its stored report if it was read.
@@ -94,26 +94,17 @@ fn from_files(
     args: &ReportArgs,
 ) -> Result<Found, Error> {
     let saved = files::saved(directory, &args.name, namespace)?;
-    check_finished(&saved.run, args)?;
+    finished(&saved.run, args.partial)?;
     let run = with_baseline(&saved.run, args.baseline.as_deref())?;
-    let mut recomputation = Recomputation::new(&run)?;
-    saved
-        .records
-        .iter()
-        .try_for_each(|map| recomputation.add(map))?;
-    let summary = compared_instead(recomputation.summary()?, &saved.run);
+    let summary = compared_instead(summary_of(&run, &saved.records)?, &saved.run);
     Ok((saved.run, summary, saved.report))
 }
 
 async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Error> {
     let run = cluster.run(&args.name).await?;
-    check_finished(&run, args)?;
+    finished(&run, args.partial)?;
     let compared = with_baseline(&run, args.baseline.as_deref())?;
-    let mut recomputation = Recomputation::new(&compared)?;
-    cluster
-        .each_record_map(&run, |map| recomputation.add(map))
-        .await?;
-    let summary = compared_instead(recomputation.summary()?, &run);
+    let summary = compared_instead(summary_in_cluster(cluster, &compared).await?, &run);
     let stored = if args.check {
         Some(cluster.report(&run).await?)
     } else {
@@ -155,13 +146,6 @@ fn compared_instead(mut summary: Summary, run: &BenchmarkRun) -> Summary {
         summary.planned_baseline = Some(planned.to_owned());
     }
     summary
-}
-
-fn check_finished(run: &BenchmarkRun, args: &ReportArgs) -> Result<(), Error> {
-    if args.partial {
-        return Ok(());
-    }
-    finished(run)
 }
 
 fn check(

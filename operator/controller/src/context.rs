@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -122,11 +122,16 @@ impl Context {
         self.runs.get().map(Store::state).unwrap_or_default()
     }
 
+    fn known(&self, key: fn(&GuardedRun) -> Option<String>) -> BTreeSet<String> {
+        let runs = self.known_runs();
+        runs.iter().filter_map(|run| key(run)).collect()
+    }
+
     /// Notes that a run no longer waits for a node. Called before its Lease is released: the
     /// queue must not find this run still ahead of the others.
     pub fn leave_queue(&self, run_uid: &str) {
-        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
-        let mut left = self.left_queue();
+        let known = self.known(uid);
+        let mut left = crate::lock(&self.left_queue);
         left.retain(|uid| known.contains(uid));
         left.insert(run_uid.to_owned());
         self.turns.have_changed();
@@ -134,14 +139,14 @@ impl Context {
 
     /// Notes that a run waits for a node, possibly again after it was suspended.
     pub fn join_queue(&self, run_uid: &str) {
-        if self.left_queue().remove(run_uid) {
+        if crate::lock(&self.left_queue).remove(run_uid) {
             self.turns.have_changed();
         }
     }
 
     /// Whether the run has released its node since it last waited for one.
     pub fn has_left_queue(&self, run_uid: &str) -> bool {
-        self.left_queue().contains(run_uid)
+        crate::lock(&self.left_queue).contains(run_uid)
     }
 
     /// Whether the run with this uid goes on, now or after it was suspended.
@@ -155,49 +160,37 @@ impl Context {
 
     /// Notes that a run of `namespace` releases a node. Forgets other namespaces that have no runs.
     pub fn serve(&self, namespace: &str) {
-        let known: BTreeSet<String> = self
-            .known_runs()
-            .iter()
-            .filter_map(|run| namespace_of(run))
-            .collect();
-        let mut served = self.served_mut();
+        let known = self.known(namespace_of);
+        let mut served = crate::lock(&self.served);
         served.retain(|namespace, _| known.contains(namespace));
         served.insert(namespace.to_owned(), self.clock.now());
     }
 
     /// When a run of each namespace last released a node.
     pub fn served(&self) -> BTreeMap<String, Timestamp> {
-        self.served_mut().clone()
-    }
-
-    fn served_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Timestamp>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.served).clone()
     }
 
     /// Notes how many blocks a run planned. Forgets runs that are gone.
     pub fn plan_blocks(&self, run_uid: &str, blocks: u32) {
-        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
-        let mut planned = self.planned_mut();
+        let known = self.known(uid);
+        let mut planned = crate::lock(&self.planned);
         planned.retain(|uid, _| known.contains(uid));
         planned.insert(run_uid.to_owned(), blocks);
     }
 
     /// The blocks that a run planned, as far as known.
     pub fn planned_blocks(&self, run_uid: &str) -> Option<u32> {
-        self.planned_mut().get(run_uid).copied()
-    }
-
-    fn planned_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u32>> {
-        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.planned).get(run_uid).copied()
     }
 
     /// Notes which nodes the templates of objects demand that a run scales. Forgets runs that are gone.
     pub fn note_templates(&self, run_uid: &str, templates: &TemplateLabels) {
-        let mut all = self.templates_mut();
+        let mut all = crate::lock(&self.templates);
         if templates.is_empty() || all.get(run_uid) == Some(templates) {
             return;
         }
-        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
+        let known = self.known(uid);
         all.retain(|uid, _| known.contains(uid));
         all.insert(run_uid.to_owned(), templates.clone());
         drop(all);
@@ -206,20 +199,7 @@ impl Context {
 
     /// Which nodes they demand, as far as known.
     pub fn templates(&self, run_uid: &str) -> Option<TemplateLabels> {
-        self.templates_mut().get(run_uid).cloned()
-    }
-
-    fn templates_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, TemplateLabels>> {
-        self.templates
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        // The set stays consistent even if a thread panicked while it held the lock.
-        self.left_queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.templates).get(run_uid).cloned()
     }
 
     /// The time left until `time`; zero if that has passed.

@@ -19,6 +19,7 @@ use kube::runtime::{Controller, PredicateConfig, WatchStreamExt, controller, wat
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::observed::PodState;
 
 use crate::context::{Context, GuardedRun, GuardedSchedule, meta_of};
@@ -212,9 +213,7 @@ fn run_that_removes(job: &Job, claims: &[Arc<Lease>]) -> Option<ObjectRef<Guarde
     let node = node_of_job(job)?;
     let is_held = |lease: &&Arc<Lease>| {
         let of_node = lease.annotations().get(labels::NODE);
-        let spec = lease.spec.as_ref();
-        let holder = spec.and_then(|spec| spec.holder_identity.as_ref());
-        of_node.is_some_and(|found| found == node) && holder.is_some()
+        of_node.is_some_and(|found| found == node) && holder(lease).is_some()
     };
     match claims.iter().find(is_held) {
         Some(lease) => run_of(&**lease),

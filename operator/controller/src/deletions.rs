@@ -14,6 +14,7 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::Store;
 use kube::runtime::watcher;
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::observed::RunName;
 
 use crate::context::Context;
@@ -42,10 +43,7 @@ impl Claims {
                 .get(labels::RUN_UID)
                 .is_some_and(|uid| uid == run_uid)
         };
-        let holds = |lease: &Arc<Lease>| {
-            let spec = lease.spec.as_ref();
-            spec.and_then(|spec| spec.holder_identity.as_deref()) == Some(run_uid)
-        };
+        let holds = |lease: &Arc<Lease>| holder(lease) == Some(run_uid);
         self.jobs.state().iter().any(is_its) || self.leases.state().iter().any(holds)
     }
 }

@@ -218,10 +218,7 @@ pub struct Backoff {
 impl Backoff {
     /// Counts a failure, which may wait `for_people`, and returns the pause before the next attempt.
     pub fn failed(&self, uid: &str, for_people: bool) -> Duration {
-        let mut all = self
-            .failures
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all = crate::lock(&self.failures);
         let failures = all.entry(uid.to_owned()).or_default();
         let was_lasting = failures.last();
         let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(failures.count));
@@ -236,17 +233,13 @@ impl Backoff {
 
     /// Whether this run has kept failing for so long that others must not wait for it.
     pub fn is_lasting(&self, uid: &str) -> bool {
-        let failures = self.failures.lock();
-        let failures = failures.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let failures = crate::lock(&self.failures);
         failures.get(uid).is_some_and(|failures| failures.last())
     }
 
     /// Forgets the failures of a run that succeeded or is gone.
     pub fn succeeded(&self, uid: &str) {
-        self.failures
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .remove(uid);
+        crate::lock(&self.failures).remove(uid);
     }
 }
 

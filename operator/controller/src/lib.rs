@@ -35,7 +35,7 @@ pub mod status;
 pub mod sweep;
 pub mod turns;
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Tag of this build, if it has one.
 pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
@@ -43,3 +43,8 @@ pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 /// Version and build, for people.
 pub static VERSION: LazyLock<String> =
     LazyLock::new(|| wasmbench_model::version::describe(wasmbench_model::version::VERSION, BUILD));
+
+/// The contents of a mutex, which stay consistent even if a thread panicked while it held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

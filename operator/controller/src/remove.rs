@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::leader::holder;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -100,8 +101,7 @@ pub async fn release_lease(
     run_uid: &str,
     mut lease: Lease,
 ) -> Result<(), Error> {
-    let held = lease.spec.as_ref();
-    if held.and_then(|spec| spec.holder_identity.as_deref()) != Some(run_uid) {
+    if holder(&lease) != Some(run_uid) {
         return Ok(());
     }
     scale::bring_back(context, &lease).await?;

@@ -11,6 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ListParams, ObjectMeta};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::build::{component_selector, selector};
 use wasmbench_core::observed::RunName;
 
@@ -100,8 +101,7 @@ async fn release_claims(context: &Context, run_uid: &str) -> Result<(), Error> {
 /// An error as long as a probe of this run may still scale up what its claim notes: one that is ending does not know
 /// that it is over, so that what is at 0 now need not stay there.
 async fn without_probe(context: &Context, run_uid: &str, lease: &Lease) -> Result<(), Error> {
-    let spec = lease.spec.as_ref();
-    let is_its = spec.and_then(|spec| spec.holder_identity.as_deref()) == Some(run_uid);
+    let is_its = holder(lease) == Some(run_uid);
     let Some(noted) = scale::noted(lease).filter(|_| is_its) else {
         return Ok(());
     };

@@ -3,7 +3,7 @@
 //! a write, and somebody is being measured.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -183,7 +183,7 @@ impl PublishedTurns {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.state)
     }
 }
 

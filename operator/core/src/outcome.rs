@@ -201,19 +201,7 @@ mod tests {
                 reason,
                 message: "as it was".into(),
             }),
-            readiness: wasmbench_model::wire::document::Readiness::default(),
-            answer_before: None,
-            answer_after: None,
-            further_answers: vec![],
-            warmup: None,
-            timed: None,
-            rungs: vec![],
-            sizes: vec![],
-            cpus: None,
-            generator_ceiling: None,
-            engine: None,
-            environment: wasmbench_model::wire::document::Environment::default(),
-            absent: std::collections::BTreeMap::new(),
+            ..LoadDocument::default()
         }
     }
 
@@ -264,14 +252,7 @@ mod tests {
     fn cold_start(samples: &[bool], failure: Option<FailureReason>) -> String {
         let sample = |discarded: &bool| ColdSample {
             discarded: *discarded,
-            wrong_class: false,
-            compiled_before: None,
-            compiled_after: None,
-            layers: None,
-            start_unix_nanoseconds: 1,
-            clock_shift_nanoseconds: 0,
-            node: None,
-            pods: vec![],
+            ..ColdSample::default()
         };
         let document = ColdStartDocument {
             schema: COLD_START_SCHEMA.into(),
@@ -281,12 +262,7 @@ mod tests {
                 message: "as it was".into(),
             }),
             samples: samples.iter().map(sample).collect(),
-            floor: vec![],
-            floor_failure: None,
-            answer: None,
-            image: None,
-            added: vec![],
-            environment: wasmbench_model::wire::document::Environment::default(),
+            ..ColdStartDocument::default()
         };
         serde_json::to_string(&document).unwrap()
     }

@@ -5,6 +5,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::build::selector;
 
 use crate::{answered, operator_namespace};
@@ -49,13 +50,8 @@ async fn claims_of(client: &Client, run_uid: &str) -> Vec<String> {
     let api: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
     let all = ListParams::default();
     let leases = answered("claims are listed", || api.list(&all)).await;
-    let held = leases.items.iter().filter(|lease| {
-        lease
-            .spec
-            .as_ref()
-            .and_then(|spec| spec.holder_identity.as_deref())
-            == Some(run_uid)
-    });
+    let held = leases.items.iter();
+    let held = held.filter(|lease| holder(lease) == Some(run_uid));
     held.map(|lease| format!("lease {}", lease.name_any()))
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use wasmbench_model::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
+use wasmbench_model::wire::document::{LOAD_SCHEMA, LoadDocument};
 
 /// Returns a loopback port on which nothing listens yet. It lies below the kernel's ephemeral
 /// ports, where a free port may be taken a moment later.
@@ -25,19 +25,6 @@ pub fn document() -> LoadDocument {
         schema: LOAD_SCHEMA.to_owned(),
         probe_version: "0".to_owned(),
         fortio_version: "0".to_owned(),
-        failure: None,
-        readiness: Readiness::default(),
-        answer_before: None,
-        answer_after: None,
-        further_answers: vec![],
-        warmup: None,
-        timed: None,
-        rungs: vec![],
-        sizes: vec![],
-        cpus: None,
-        generator_ceiling: None,
-        engine: None,
-        environment: Environment::default(),
-        absent: std::collections::BTreeMap::new(),
+        ..LoadDocument::default()
     }
 }

@@ -6,13 +6,11 @@ use strum::IntoEnumIterator as _;
 use wasmbench_api::run::TWIN;
 use wasmbench_model::wire::evidence::Kind;
 use wasmbench_model::wire::record::Point;
-use wasmbench_results::cells::any::{AnyCell, Detail};
+use wasmbench_results::cells::any::AnyCell;
 use wasmbench_results::cells::capacity::CapacityDetail;
 use wasmbench_results::cells::coldstart::ColdStartDetail;
-use wasmbench_results::cells::density::DensityDetail;
 use wasmbench_results::cells::load::{LoadDetail, extremes};
 use wasmbench_results::cells::open_loop::OpenLoopSummary;
-use wasmbench_results::cells::payload::PayloadDetail;
 use wasmbench_results::read::trial::Metrics;
 use wasmbench_results::statistics::{BoundedSpread, OneSided, Spread};
 use wasmbench_results::summary::Summary;
@@ -129,35 +127,15 @@ fn joined(reasons: &[Reason]) -> String {
 type Cells<'a> = Sheet<'a, AnyCell<'a>>;
 
 fn load<'a>(row: &AnyCell<'a>) -> Option<&'a LoadDetail> {
-    row.detail.load()
+    row.detail.try_as_load()
 }
 
 fn cold_start<'a>(row: &AnyCell<'a>) -> Option<&'a ColdStartDetail> {
-    match row.detail {
-        Detail::ColdStart(starts) => Some(starts),
-        Detail::Load(_) | Detail::Capacity(_) | Detail::Payload(_) | Detail::Density(_) => None,
-    }
-}
-
-fn density<'a>(row: &AnyCell<'a>) -> Option<&'a DensityDetail> {
-    match row.detail {
-        Detail::Density(climbs) => Some(climbs),
-        Detail::Load(_) | Detail::Capacity(_) | Detail::Payload(_) | Detail::ColdStart(_) => None,
-    }
+    row.detail.try_as_cold_start()
 }
 
 fn capacity<'a>(row: &AnyCell<'a>) -> Option<&'a CapacityDetail> {
-    match row.detail {
-        Detail::Capacity(climbs) => Some(climbs),
-        Detail::Load(_) | Detail::Payload(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
-    }
-}
-
-fn payload<'a>(row: &AnyCell<'a>) -> Option<&'a PayloadDetail> {
-    match row.detail {
-        Detail::Payload(bodies) => Some(bodies),
-        Detail::Load(_) | Detail::Capacity(_) | Detail::ColdStart(_) | Detail::Density(_) => None,
-    }
+    row.detail.try_as_capacity()
 }
 
 /// Adds the columns that every cell has.
@@ -244,7 +222,7 @@ fn of_cold_start(sheet: Cells<'_>) -> Cells<'_> {
 
 fn of_density(sheet: Cells<'_>) -> Cells<'_> {
     spread(sheet, "bytes_per_instance", |row| {
-        density(row)?.bytes_per_instance
+        row.detail.try_as_density()?.bytes_per_instance
     })
 }
 
@@ -281,12 +259,14 @@ fn of_capacity(sheet: Cells<'_>) -> Cells<'_> {
 /// The columns that only runs with payload have; summary.json has the sizes.
 fn of_payload(sheet: Cells<'_>) -> Cells<'_> {
     let sheet = spread(sheet, "fixed_cpu_microseconds_per_request", |row| {
-        payload(row)?.fixed_cpu_microseconds
+        row.detail.try_as_payload()?.fixed_cpu_microseconds
     });
     spread(sheet, "cpu_microseconds_per_megabyte", |row| {
-        payload(row)?.cpu_microseconds_per_megabyte
+        row.detail.try_as_payload()?.cpu_microseconds_per_megabyte
     })
-    .right("off_line_share", |row| payload(row)?.off_line_share)
+    .right("off_line_share", |row| {
+        row.detail.try_as_payload()?.off_line_share
+    })
 }
 
 /// A part of a median with its interval, where it is known.

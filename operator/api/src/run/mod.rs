@@ -50,6 +50,7 @@ pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Action, ActionCode, ActionParameter, MAX_BODY_BYTES, MixedRequest, Workload};
 
+use crate::absent::number;
 use crate::conditions;
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
@@ -167,7 +168,7 @@ pub struct BenchmarkRunSpec {
     /// Repetitions of every cell (variant, workload and sweep point), each in a freshly shuffled
     /// order and with a fresh pod. The run estimates its own noise from the spread over blocks;
     /// fewer than 5 say little.
-    #[serde(default = "default_blocks")]
+    #[serde(default = "number::<10>")]
     #[schemars(range(min = 1, max = MOST_BLOCKS))]
     pub blocks: u32,
 
@@ -276,7 +277,7 @@ pub struct BenchmarkRunSpec {
 
     /// Seconds within which a subject must be running, and within which it must then give its first
     /// correct answer; otherwise its trial fails.
-    #[serde(default = "default_ready_timeout")]
+    #[serde(default = "number::<60>")]
     #[schemars(range(min = 1, max = 600))]
     pub subject_ready_timeout_seconds: u32,
 
@@ -305,12 +306,6 @@ impl BenchmarkRun {
     }
 }
 
-fn default_blocks() -> u32 {
-    10
-}
 fn default_minimum_effect() -> String {
     "5%".to_owned()
-}
-fn default_ready_timeout() -> u32 {
-    60
 }

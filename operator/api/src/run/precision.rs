@@ -3,6 +3,7 @@
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
 use crate::share::share_of;
 use crate::validation;
 
@@ -28,7 +29,7 @@ pub struct Precision {
     pub target_relative_interval: Option<String>,
 
     /// The maximum number of blocks, at least `blocks`.
-    #[serde(default = "default_max_blocks")]
+    #[serde(default = "number::<20>")]
     #[schemars(range(min = 8, max = MOST_BLOCKS))]
     pub max_blocks: u32,
 }
@@ -45,10 +46,6 @@ impl Precision {
         };
         self.target_relative_interval.clone().unwrap_or_else(half)
     }
-}
-
-fn default_max_blocks() -> u32 {
-    20
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::number;
 use crate::cold_start::ColdStart;
 use crate::density::Density;
 use crate::open_loop::OpenLoop;
@@ -51,12 +52,12 @@ pub struct WarmLatency {
 
     /// Discarded requests before the timed ones. The warm-up lasts at least half a second, and
     /// longer while the rate is still changing. With 0 it is only 50 requests.
-    #[serde(default = "default_warmup_requests")]
+    #[serde(default = "number::<20>")]
     #[schemars(range(min = 0, max = 100_000))]
     pub warmup_requests: u32,
 
     /// Connections that share the requests.
-    #[serde(default = "default_warm_connections")]
+    #[serde(default = "number::<1>")]
     #[schemars(range(min = 1, max = 64))]
     pub connections: u32,
 }
@@ -74,13 +75,13 @@ pub struct Throughput {
     pub connections: Vec<u32>,
 
     /// Length of the timed window of a trial, in seconds.
-    #[serde(default = "default_duration")]
+    #[serde(default = "number::<30>")]
     #[schemars(range(min = 1, max = 600))]
     pub duration_seconds: u32,
 
     /// Length of the discarded warm-up before the timed window, in seconds; up to three times as
     /// long while the rate is still changing.
-    #[serde(default = "default_warmup")]
+    #[serde(default = "number::<5>")]
     #[schemars(range(min = 0, max = 120))]
     pub warmup_seconds: u32,
 
@@ -108,20 +109,4 @@ pub enum ConnectionReuse {
     KeepAlive,
     /// A new connection for every request: each latency includes the handshake.
     PerRequest,
-}
-
-fn default_warmup_requests() -> u32 {
-    20
-}
-
-fn default_warm_connections() -> u32 {
-    1
-}
-
-fn default_duration() -> u32 {
-    30
-}
-
-fn default_warmup() -> u32 {
-    5
 }

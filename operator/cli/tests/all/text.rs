@@ -225,21 +225,21 @@ fn a_wide_list_has_node_baseline_blocks_and_what_a_run_does() {
     }
 }
 
+/// A run of two variants, with these further fields of its spec.
+fn two(fields: &str) -> BenchmarkRun {
+    let variants =
+        "variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]";
+    let spec = serde_yaml::from_str(&format!("{variants}{fields}")).unwrap();
+    BenchmarkRun::new("two", spec)
+}
+
 #[test]
 fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
-    let run: BenchmarkRun = serde_yaml::from_str(
-        "
-        apiVersion: wasmbench.dev/v1alpha1
-        kind: BenchmarkRun
-        metadata: {name: two}
-        spec:
-          blocks: 5
-          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
-          workloads: [{name: hello}]
-          sweeps: {warmLatency: {}}
-        ",
-    )
-    .unwrap();
+    let run = two("
+blocks: 5
+workloads: [{name: hello}]
+sweeps: {warmLatency: {}}
+");
     let text = plan::describe(&run, false, &[]).unwrap();
     assert!(text.contains("3 cells x 5 block(s) = 15 trials"), "{text}");
     let floor = "Noise floor\nbaseline-twin: the baseline measured a second time";
@@ -248,21 +248,13 @@ fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
 
 #[test]
 fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
-    let run: BenchmarkRun = serde_yaml::from_str(
-        "
-        apiVersion: wasmbench.dev/v1alpha1
-        kind: BenchmarkRun
-        metadata: {name: two}
-        spec:
-          blocks: 5
-          noiseFloor: false
-          precision: {targetRelativeInterval: 3%, maxBlocks: 30}
-          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
-          workloads: [{name: hello}]
-          sweeps: {throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 3}}
-        ",
-    )
-    .unwrap();
+    let run = two("
+blocks: 5
+noiseFloor: false
+precision: {targetRelativeInterval: 3%, maxBlocks: 30}
+workloads: [{name: hello}]
+sweeps: {throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 3}}
+");
     let text = plan::describe(&run, false, &[]).unwrap();
     let first = text.lines().next().unwrap_or_default();
     assert_eq!(
@@ -274,21 +266,13 @@ fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
 
 #[test]
 fn a_plan_describes_what_a_run_will_do() {
-    let run: BenchmarkRun = serde_yaml::from_str(
-        "
-        apiVersion: wasmbench.dev/v1alpha1
-        kind: BenchmarkRun
-        metadata: {name: two}
-        spec:
-          blocks: 2
-          seed: 7
-          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
-          workloads: [{name: hello, expect: {body: hello}}]
-          sweeps:
-            throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 1}
-        ",
-    )
-    .unwrap();
+    let run = two("
+blocks: 2
+seed: 7
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps:
+  throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 1}
+");
     insta::assert_snapshot!(plan::describe(&run, true, &[]).unwrap());
 }
 
@@ -491,19 +475,11 @@ fn a_plan_shows_what_the_run_finds_with_the_scatter_of_earlier_runs() {
     status.completion_time = serde_json::from_value(json!("2026-01-01T00:40:00Z")).unwrap();
     status.node = serde_json::from_value(json!({"name": "bench-1", "fingerprint": "f"})).unwrap();
     status.power = serde_json::from_value(json!({"scatter": 0.08, "message": ""})).unwrap();
-    let run: BenchmarkRun = serde_yaml::from_str(
-        "
-        apiVersion: wasmbench.dev/v1alpha1
-        kind: BenchmarkRun
-        metadata: {name: two}
-        spec:
-          blocks: 10
-          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
-          workloads: [{name: hello}]
-          sweeps: {warmLatency: {}}
-        ",
-    )
-    .unwrap();
+    let run = two("
+blocks: 10
+workloads: [{name: hello}]
+sweeps: {warmLatency: {}}
+");
     let text = plan::describe(&run, false, &plan::earlier([&earlier])).unwrap();
     let row = text.lines().find(|line| line.contains("bench-1")).unwrap();
     assert!(row.contains("8 % on bench-1 (1 run)   "), "{row}");

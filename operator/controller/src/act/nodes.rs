@@ -5,6 +5,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::ObservedLease;
 use wasmbench_core::scale::Scaled;
@@ -89,11 +90,7 @@ pub async fn forget_note(context: &Context, run_uid: &str, node: &str) -> Result
 async fn held(context: &Context, run_uid: &str, node: &str) -> Result<Option<Lease>, Error> {
     let found = api(context).get_opt(&names::node_lease(node)).await;
     let found = found.map_err(failed(format!("read the claim on {node}")))?;
-    let is_its = |lease: &Lease| {
-        let spec = lease.spec.as_ref();
-        spec.and_then(|spec| spec.holder_identity.as_deref()) == Some(run_uid)
-    };
-    Ok(found.filter(is_its))
+    Ok(found.filter(|lease| holder(lease) == Some(run_uid)))
 }
 
 /// Writes a claim as it was read and changed. Whether nobody else has changed it since.

@@ -12,7 +12,7 @@ pub struct Sample {
 }
 
 /// Series with the same meaning and unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumIter)]
 pub enum Family {
     /// The estimate of a ratio.
     Ratio,
@@ -59,31 +59,6 @@ pub enum Family {
 }
 
 impl Family {
-    /// All families, in the order of `/metrics`.
-    pub const ALL: [Self; 21] = [
-        Self::Ratio,
-        Self::RatioLower,
-        Self::RatioUpper,
-        Self::DifferenceSeconds,
-        Self::DifferenceLowerSeconds,
-        Self::DifferenceUpperSeconds,
-        Self::DifferenceShare,
-        Self::DifferenceLowerShare,
-        Self::DifferenceUpperShare,
-        Self::Seconds,
-        Self::Bytes,
-        Self::RequestsPerSecond,
-        Self::Share,
-        Self::Count,
-        Self::Trustworthy,
-        Self::Passed,
-        Self::Duration,
-        Self::LastSuccess,
-        Self::Regressed,
-        Self::UntrustworthyRuns,
-        Self::LastRunFailed,
-    ];
-
     /// The name, without the prefix that all metrics share.
     pub const fn name(self) -> &'static str {
         match self {

@@ -2,11 +2,12 @@
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
+use strum::IntoEnumIterator as _;
 
 use super::family::{Family, Sample};
 use super::last_runs::LastRuns;
@@ -40,7 +41,7 @@ struct ShownSchedule {
 impl Exported {
     fn shown(&self) -> MutexGuard<'_, Shown> {
         // Each change is a single call on a map, so a panic under the lock leaves it consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.0)
     }
 
     /// Whether the run is shown.
@@ -158,7 +159,7 @@ impl ShownSchedule {
 impl Collector for Exported {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let shown = self.shown();
-        for family in Family::ALL {
+        for family in Family::iter() {
             let (name, help) = (family.name(), family.help());
             let mut all = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             for sample in shown.samples().filter(|sample| sample.family == family) {

@@ -14,6 +14,7 @@ use kube::ResourceExt;
 use wasmbench_api::owner::belongs_to;
 use wasmbench_api::quantity::thousandths;
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::build::subject_pod::desired_subject;
 use wasmbench_core::build::upstream_pod::upstream_pod;
@@ -314,11 +315,7 @@ pub fn class_labels(class: &RuntimeClass) -> (String, BTreeMap<String, String>) 
 pub fn lease(lease: &Lease) -> Option<ObservedLease> {
     Some(ObservedLease {
         node: lease.annotations().get(labels::NODE)?.clone(),
-        holder: lease
-            .spec
-            .as_ref()
-            .and_then(|s| s.holder_identity.clone())
-            .filter(|h| !h.is_empty()),
+        holder: holder(lease).map(str::to_owned),
         resource_version: lease.resource_version(),
         scaled: noted(lease).map(Box::new),
     })

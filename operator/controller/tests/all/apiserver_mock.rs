@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use http::{Request, Response};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -107,6 +108,21 @@ pub fn status(code: u16, reason: &str, message: &str) -> Value {
     })
 }
 
+fn exists() -> Value {
+    status(409, "AlreadyExists", "exists")
+}
+
+/// This call, and those that store a record of what it answers.
+fn stored_after(call: Call) -> Vec<Call> {
+    let none = status(404, "NotFound", "no such ConfigMap");
+    let stored = json!({"metadata": {"name": "records"}});
+    vec![
+        call,
+        ("GET", "", 404, none),
+        ("POST", "/team-a/configmaps", 201, stored),
+    ]
+}
+
 fn owned_by(uid: &str) -> Value {
     let owner = json!({"apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
     json!({
@@ -136,12 +152,7 @@ fn pod_path() -> &'static str {
 #[tokio::test]
 async fn a_subject_that_exists_already_counts_as_created() {
     let calls = vec![
-        (
-            "POST",
-            "/team-a/pods",
-            409,
-            status(409, "AlreadyExists", "exists"),
-        ),
+        ("POST", "/team-a/pods", 409, exists()),
         ("GET", pod_path(), 200, owned_by(RUN_UID)),
     ];
     let (result, _) = carry_out(calls, deploy()).await;
@@ -151,12 +162,7 @@ async fn a_subject_that_exists_already_counts_as_created() {
 #[tokio::test]
 async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
     let calls = vec![
-        (
-            "POST",
-            "/team-a/pods",
-            409,
-            status(409, "AlreadyExists", "exists"),
-        ),
+        ("POST", "/team-a/pods", 409, exists()),
         ("GET", pod_path(), 200, owned_by("somebody-else")),
     ];
     let (result, _) = carry_out(calls, deploy()).await;
@@ -169,16 +175,7 @@ async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
 #[tokio::test]
 async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_message() {
     let words = "violates PodSecurity restricted:latest: hostNetwork";
-    let calls = vec![
-        ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
-        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
-        (
-            "POST",
-            "/team-a/configmaps",
-            201,
-            json!({"metadata": {"name": "records"}}),
-        ),
-    ];
+    let calls = stored_after(("POST", "/team-a/pods", 403, status(403, "Forbidden", words)));
     let (result, bodies) = carry_out(calls, deploy()).await;
     assert!(result.unwrap().is_break(), "nothing else wakes the run");
     let text = outcome_of(&bodies[2]);
@@ -190,8 +187,7 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_message() {
 
 /// The outcome, as JSON, of the record that was stored with this request.
 pub fn outcome_of(request: &Value) -> String {
-    let map: k8s_openapi::api::core::v1::ConfigMap =
-        serde_json::from_value(request.clone()).unwrap();
+    let map: ConfigMap = serde_json::from_value(request.clone()).unwrap();
     let entry = map.binary_data.unwrap().into_values().next().unwrap();
     let record = wasmbench_model::store::decode(&entry.0).unwrap();
     serde_json::to_string(&record.outcome).unwrap()
@@ -205,16 +201,7 @@ async fn a_job_that_something_changed_on_its_way_becomes_a_record_that_names_it(
         "metadata": { "name": "probe", "namespace": "ops" },
         "spec": { "template": { "spec": { "containers": containers } } },
     });
-    let calls = vec![
-        ("POST", "/ops/jobs", 201, changed),
-        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
-        (
-            "POST",
-            "/team-a/configmaps",
-            201,
-            json!({"metadata": {"name": "records"}}),
-        ),
-    ];
+    let calls = stored_after(("POST", "/ops/jobs", 201, changed));
     let (result, bodies) = carry_out(calls, launch()).await;
     assert!(result.unwrap().is_break(), "nothing else wakes the run");
     let text = outcome_of(&bodies[2]);
@@ -271,8 +258,10 @@ async fn launch_with_taken_name(uid: &str, trial: &str) -> Result<ControlFlow<()
             "name": "taken", "labels": {(labels::RUN_UID): uid}, "annotations": {(labels::TRIAL): trial},
         },
     });
-    let taken = status(409, "AlreadyExists", "exists");
-    let calls = vec![("POST", "/ops/jobs", 409, taken), ("GET", "", 200, there)];
+    let calls = vec![
+        ("POST", "/ops/jobs", 409, exists()),
+        ("GET", "", 200, there),
+    ];
     carry_out(calls, launch()).await.0
 }
 
@@ -339,22 +328,23 @@ async fn a_claim_on_a_deleted_node_is_removed_unless_a_run_took_it_meanwhile() {
     }
 }
 
+/// The record of the first trial, stored by another writer.
+fn theirs() -> ConfigMap {
+    let valid = valid();
+    let trial = &valid.order[0];
+    let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
+    let ended = wasmbench_model::store::Ended::Measured;
+    wasmbench_model::store::add(&mut stored, &trial.cell, trial, ended, b"theirs".to_vec());
+    stored
+}
+
 #[tokio::test]
 async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
     // The first write conflicts; the second read finds the trial recorded by the other writer.
-    let valid = valid();
-    let trial = valid.order[0].clone();
-    let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
-    let ended = wasmbench_model::store::Ended::Measured;
-    wasmbench_model::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
+    let stored = theirs();
     let calls = vec![
         ("GET", "", 404, status(404, "NotFound", "none")),
-        (
-            "POST",
-            "/team-a/configmaps",
-            409,
-            status(409, "AlreadyExists", "exists"),
-        ),
+        ("POST", "/team-a/configmaps", 409, exists()),
         ("GET", "", 200, serde_json::to_value(&stored).unwrap()),
     ];
     let (result, _) = carry_out(calls, record_crash()).await;
@@ -363,11 +353,7 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
 
 #[tokio::test]
 async fn records_of_another_schema_are_replaced_and_an_event_reports_it() {
-    let valid = valid();
-    let trial = valid.order[0].clone();
-    let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
-    let ended = wasmbench_model::store::Ended::Measured;
-    wasmbench_model::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
+    let mut stored = theirs();
     let other = "wasmbench.dev/record/v0";
     let annotations = stored.metadata.annotations.as_mut().unwrap();
     annotations.insert(labels::RECORD_SCHEMA.into(), other.into());
@@ -468,16 +454,7 @@ async fn write_conflicts_are_retried_and_reported_as_conflicts() {
 #[tokio::test]
 async fn an_echo_server_that_the_api_server_refuses_becomes_a_record() {
     let words = "minimum cpu usage per Container is 100m, but request is 50m";
-    let calls = vec![
-        ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
-        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
-        (
-            "POST",
-            "/team-a/configmaps",
-            201,
-            json!({"metadata": {"name": "records"}}),
-        ),
-    ];
+    let calls = stored_after(("POST", "/team-a/pods", 403, status(403, "Forbidden", words)));
     let start = Step::StartUpstream {
         trial: valid().order[0].clone(),
         restarts: 0,
@@ -501,16 +478,7 @@ async fn a_job_without_a_pod_fails_its_trial_with_the_job_controllers_message() 
         "eventTime": null,
     });
     let events = json!({"apiVersion": "events.k8s.io/v1", "kind": "EventList", "metadata": {}, "items": [event]});
-    let calls = vec![
-        ("GET", "/ops/events", 200, events),
-        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
-        (
-            "POST",
-            "/team-a/configmaps",
-            201,
-            json!({"metadata": {"name": "records"}}),
-        ),
-    ];
+    let calls = stored_after(("GET", "/ops/events", 200, events));
     let trial = valid().order[0].clone();
     let observed = Observed {
         probes: vec![ObservedProbe {

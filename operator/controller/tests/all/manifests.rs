@@ -11,15 +11,14 @@ use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
-use wasmbench_core::config::{Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::schedule::{check, run_of};
 use wasmbench_core::validate::validate;
-use wasmbench_model::images::{Images, RuntimeClasses};
-use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
+use wasmbench_model::wire::request::MeterLevel;
 
-use crate::support::structural;
+use crate::support::{runs, structural};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -160,20 +159,9 @@ fn refusals_of_file(text: &str) -> Vec<String> {
 
 fn config() -> OperatorConfig {
     OperatorConfig {
-        operator_namespace: "wasmbench-system".into(),
-        image_architectures: vec![],
-        images: Images::in_registry("registry.example.com", "1"),
-        runtime_classes: RuntimeClasses::default(),
-        meter: MeterLevel::Cgroup,
-        noise: NoiseRule::default(),
-        limits: Limits::default(),
-        probe: ProbeConfig::default(),
-        cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
-        admission_policies: true,
-        watch_namespaces: vec![],
-        host_network: true,
         scale: ScaleConfig::assumed(),
+        ..runs::config(MeterLevel::Cgroup)
     }
 }
 

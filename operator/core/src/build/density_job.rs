@@ -2,7 +2,7 @@
 //! probe creates the pods under test itself; it then reads their memory.
 
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Container, PodSpec};
+use k8s_openapi::api::core::v1::PodSpec;
 use wasmbench_api::density::Density;
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::cold_start::{ColdStartRequest, SCALE_DOWN_SECONDS};
@@ -10,8 +10,8 @@ use wasmbench_model::wire::density::{DensityRequest, LOAD_SECONDS};
 use wasmbench_model::wire::record::TrialId;
 
 use crate::build::cold_start_job::Place;
-use crate::build::probe_job::{self, DENSITY_COMMAND, host_mounts};
-use crate::build::{bodies, cold_start_job, names, pod};
+use crate::build::probe_job::{self, DENSITY_COMMAND, pod_spec};
+use crate::build::{bodies, cold_start_job, names};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 
@@ -34,18 +34,10 @@ pub fn density_job(
     }
     let request = request(run, start, config);
     let deadline = deadline(&request);
-    let text = serde_json::to_string(&request).unwrap_or_default();
-    let placement = run.spec.placement.clone().unwrap_or_default();
-    let (volumes, mounts) = host_mounts(config.meter);
     let spec = PodSpec {
-        containers: vec![Container {
-            volume_mounts: mounts,
-            ..probe_job::container(DENSITY_COMMAND, &text, config)
-        }],
-        volumes,
         service_account_name: Some(config.cold_start_service_account.clone()),
         automount_service_account_token: Some(true),
-        ..pod::restricted(node, &placement)
+        ..pod_spec(run, node, DENSITY_COMMAND, &request, config)
     };
     let spec = bodies::mounted(spec, &names::probe(run, trial), &[workload]);
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)

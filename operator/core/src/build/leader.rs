@@ -68,7 +68,7 @@ pub fn released(mut lease: Lease) -> Lease {
     lease
 }
 
-/// The pod of the process that holds the Lease.
+/// Who holds a Lease: this one's the pod of a process, a node's the uid of a run.
 pub fn holder(lease: &Lease) -> Option<&str> {
     let holder = lease.spec.as_ref()?.holder_identity.as_deref();
     holder.filter(|holder| !holder.is_empty())

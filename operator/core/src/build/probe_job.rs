@@ -10,6 +10,7 @@ use k8s_openapi::api::core::v1::{
     VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Serialize;
 use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{ConnectionReuse, Expectation, PROBE_USER, Sweeps, Workload};
@@ -79,7 +80,7 @@ pub fn probe_job(
     let mut meta = meta(run, trial, config);
     let annotations = meta.annotations.get_or_insert_default();
     annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
-    let spec = pod_spec(run, target.node, &request, config);
+    let spec = pod_spec(run, target.node, LOAD_COMMAND, &request, config);
     let spec = bodies::mounted(spec, &names::probe(run, trial), &[workload]);
     job(meta, deadline(&request), spec)
 }
@@ -267,19 +268,21 @@ fn deadline(request: &LoadRequest) -> u32 {
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }
 
-fn pod_spec(
+/// The pod of the probe that carries out `command` on `node`, and sees of it what may be metered.
+pub(super) fn pod_spec(
     run: &ValidatedRun,
     node: &str,
-    request: &LoadRequest,
+    command: &str,
+    request: &impl Serialize,
     config: &OperatorConfig,
 ) -> PodSpec {
     let placement = run.spec.placement.clone().unwrap_or_default();
-    let (volumes, mounts) = host_mounts(request.meter);
+    let (volumes, mounts) = host_mounts(config.meter);
     let text = serde_json::to_string(request).unwrap_or_default();
     PodSpec {
         containers: vec![Container {
             volume_mounts: mounts,
-            ..container(LOAD_COMMAND, &text, config)
+            ..container(command, &text, config)
         }],
         volumes,
         ..pod::restricted(node, &placement)
@@ -313,7 +316,7 @@ pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -
 }
 
 /// Read-only views of the node, as far as the administrator allows.
-pub(super) fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMount>>) {
+fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMount>>) {
     if meter == MeterLevel::None {
         return (None, None);
     }

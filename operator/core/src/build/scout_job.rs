@@ -2,7 +2,6 @@
 //! load's probe, it is given the address of a subject that the operator created.
 
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::Workload;
 use wasmbench_model::wire::record::TrialId;
@@ -10,9 +9,9 @@ use wasmbench_model::wire::scout::{PeakLoad, ScoutRequest, ScoutWorkload};
 use wasmbench_model::wire::sent::{MixPart, Sent};
 
 use crate::build::probe_job::{
-    self, SCOUT_COMMAND, SUBJECT_UID, Target, first_expectation, host_mounts,
+    self, SCOUT_COMMAND, SUBJECT_UID, Target, first_expectation, pod_spec,
 };
-use crate::build::{bodies, names, pod};
+use crate::build::{bodies, names};
 use crate::config::OperatorConfig;
 use crate::subject::action_call;
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -37,17 +36,7 @@ pub fn scout_job(
     let mut meta = probe_job::meta(run, trial, config);
     let annotations = meta.annotations.get_or_insert_default();
     annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
-    let text = serde_json::to_string(&request).unwrap_or_default();
-    let placement = run.spec.placement.clone().unwrap_or_default();
-    let (volumes, mounts) = host_mounts(config.meter);
-    let spec = PodSpec {
-        containers: vec![Container {
-            volume_mounts: mounts,
-            ..probe_job::container(SCOUT_COMMAND, &text, config)
-        }],
-        volumes,
-        ..pod::restricted(target.node, &placement)
-    };
+    let spec = pod_spec(run, target.node, SCOUT_COMMAND, &request, config);
     let spec = bodies::mounted(spec, &names::probe(run, trial), &run.workloads(trial));
     probe_job::job(meta, deadline(&request), spec)
 }

@@ -31,18 +31,21 @@ pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
             " s",
         ),
     ];
-    for (name, requested, allowed, unit) in bounded {
-        let field = |name: &str| format!("spec.sweeps.openLoop.{name}");
-        if requested == 0 {
-            return Err(invalid(field(name), "must be 1 or more"));
+    check_bounded("openLoop", &bounded)
+}
+
+/// Checks fields of a sweep, each with what it requests, what the administrator allows, and their unit.
+pub(super) fn check_bounded(sweep: &str, fields: &[(&str, u32, u32, &str)]) -> Result<(), Invalid> {
+    for (name, requested, allowed, unit) in fields {
+        let field = format!("spec.sweeps.{sweep}.{name}");
+        if *requested == 0 {
+            return Err(invalid(field, "must be 1 or more"));
         }
         if requested > allowed {
-            return Err(invalid(
-                field(name),
-                format!(
-                    "{requested}{unit} are requested and the administrator allows {allowed}{unit}"
-                ),
-            ));
+            let message = format!(
+                "{requested}{unit} are requested and the administrator allows {allowed}{unit}"
+            );
+            return Err(invalid(field, message));
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use wasmbench_api::payload::{PAYLOAD_MESSAGE, Payload};
 use wasmbench_api::run::{BenchmarkRunSpec, MAX_BODY_BYTES};
 
 use crate::config::OperatorConfig;
+use crate::validate::open_loop::check_bounded;
 use crate::validate::{Invalid, invalid};
 
 /// Checks the sizes and the load.
@@ -36,17 +37,5 @@ pub(super) fn check(
             " s",
         ),
     ];
-    for (name, requested, allowed, unit) in bounded {
-        let field = format!("spec.sweeps.payload.{name}");
-        if requested == 0 {
-            return Err(invalid(field, "must be 1 or more"));
-        }
-        if requested > allowed {
-            let message = format!(
-                "{requested}{unit} are requested and the administrator allows {allowed}{unit}"
-            );
-            return Err(invalid(field, message));
-        }
-    }
-    Ok(())
+    check_bounded("payload", &bounded)
 }

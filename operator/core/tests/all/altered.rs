@@ -3,7 +3,6 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
-use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::{desired_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_model::altered::{Likeness, compare, compare_pod, likeness};
@@ -360,17 +359,7 @@ fn probes_and_echo_servers_are_compared_like_subjects() {
     assert_eq!(likeness(&upstream, &upstream), Likeness::Unaltered);
 
     let trial = trial("hare", "greet");
-    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "1",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
-    let job = probe_job(&run, variant, workload, &trial, target, &config);
+    let job = common::probe(&run, &trial, "1");
     let template = job.spec.unwrap().template;
     let pod = Pod {
         metadata: template.metadata.unwrap(),
@@ -387,17 +376,7 @@ fn all_pods_stay_out_of_service_meshes() {
     let (run, config) = (common::validated_cold(), common::config());
     let trial = trial("hare", "greet");
     let variant = run.variant(&trial).unwrap();
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "1",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
-    let workload = run.workload(&trial).unwrap();
-    let job = probe_job(&run, variant, workload, &trial, target, &config);
+    let job = common::probe(&run, &trial, "1");
     for meta in [
         desired().metadata,
         wasmbench_core::build::subject_pod::cold_subject(&run, variant, &trial, "bench-1", None)

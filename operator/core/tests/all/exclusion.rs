@@ -1,7 +1,7 @@
 //! Which trials are skipped after others of their variant and workload have failed.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{Observed, ObservedLease};
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Stage, Step, plan};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -15,12 +15,7 @@ fn observed(run: &ValidatedRun, records: &[(&TrialId, Ended)]) -> Observed {
     Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        leases: vec![ObservedLease {
-            node: "bench-1".into(),
-            holder: Some(run.uid.clone()),
-            resource_version: None,
-            scaled: None,
-        }],
+        leases: vec![common::lease("bench-1", Some(run.uid.clone()))],
         runtime_classes: ["spin".to_owned()].into(),
         records: records
             .map(|(trial, ended)| ((*trial).clone(), ended.clone()))

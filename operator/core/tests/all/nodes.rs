@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_core::demands::demands;
-use wasmbench_core::observed::{Observed, ObservedLease, ObservedNode, ObservedTaint};
+use wasmbench_core::observed::{Observed, ObservedNode, ObservedTaint};
 use wasmbench_core::plan::{self, Plan, Stage, Step, Wake};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_model::store::Ended;
@@ -29,14 +29,8 @@ fn plan(run: &ValidatedRun, observed: &Observed, now: Timestamp) -> Plan {
 }
 
 pub fn holding(run: &ValidatedRun) -> Observed {
-    let lease = ObservedLease {
-        node: "bench-1".into(),
-        holder: Some(run.uid.clone()),
-        resource_version: None,
-        scaled: None,
-    };
     Observed {
-        leases: vec![lease],
+        leases: vec![common::lease("bench-1", Some(run.uid.clone()))],
         ..observed(run)
     }
 }

@@ -26,6 +26,8 @@ use wasmbench_model::wire::sent::SentBody;
 
 use crate::common;
 
+const SUBJECT_UID: &str = "0a0a0a0a-0000-4000-8000-000000000002";
+
 fn trial(variant: &str, workload: &str, point: Point) -> TrialId {
     let cell = Cell {
         variant: variant.into(),
@@ -70,15 +72,7 @@ fn a_users_container_has_the_command_and_user_from_the_spec() {
 /// Every pod of a run: subjects, echo server, and those of the probes' Jobs.
 fn all_pods() -> Vec<ObjectMeta> {
     let (run, config) = (common::validated(), common::config());
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
+    let target = common::target("");
     let load = trial("hare", "greet", Point::WarmLatency);
     let cold = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
     let (variant, workload) = (run.variant(&load).unwrap(), run.workload(&load).unwrap());
@@ -131,20 +125,8 @@ fn no_autoscaler_considers_the_node_of_a_run_idle() {
 
 #[test]
 fn probes_of_both_sweeps() {
-    let (run, config) = (common::validated(), common::config());
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
-    let job = |trial: &TrialId| {
-        let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-        probe_job(&run, variant, workload, trial, target, &config)
-    };
+    let run = common::validated();
+    let job = |trial: &TrialId| common::probe(&run, trial, SUBJECT_UID);
     let warm = trial("hare", "greet", Point::WarmLatency);
     let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
     insta::assert_yaml_snapshot!("probe-warm", job(&warm));
@@ -153,22 +135,11 @@ fn probes_of_both_sweeps() {
 
 #[test]
 fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
-    let config = common::config();
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
     let warm = trial("hare", "greet", Point::WarmLatency);
     let deadline = |ready_seconds: u32| {
         let mut run = common::validated();
         run.spec.subject_ready_timeout_seconds = ready_seconds;
-        let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());
-        let job = probe_job(&run, variant, workload, &warm, target, &config);
+        let job = common::probe(&run, &warm, SUBJECT_UID);
         job.spec.unwrap().active_deadline_seconds.unwrap()
     };
     assert_eq!(deadline(600) - deadline(1), 599);
@@ -178,13 +149,8 @@ fn a_subject_may_use_up_its_ready_timeout_and_the_load_still_has_its_time() {
 fn a_scout_is_pointed_at_one_pod_and_asks_for_all_workloads() {
     let (run, config) = (common::validated(), common::config());
     let target = Target {
-        node: "bench-1",
-        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
-        address: "10.0.0.8".parse().unwrap(),
         upstream_uid: Some("0a0a0a0a-0000-4000-8000-000000000003"),
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
+        ..common::target(SUBJECT_UID)
     };
     let mut scouts = run.order.iter().filter(|trial| trial.is_scout());
     let scout = scouts.find(|trial| trial.cell.variant == "hare").unwrap();
@@ -205,15 +171,7 @@ fn the_request_of_a_scout_fits_into_an_environment_variable() {
         })
         .collect();
     let scout = run.order[0].clone();
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
+    let target = common::target("");
     let variant = run.variant(&scout).unwrap();
     let job = scout_job(&run, variant, &scout, target, &common::config());
     let spec = job.spec.unwrap().template.spec.unwrap();
@@ -232,20 +190,9 @@ fn a_stored_body_is_mounted_read_only_and_goes_with_the_job() {
         config_map: "orders".into(),
         key: "small.json".into(),
     });
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "uid",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
     let job = |workload: &str| {
         let trial = trial("hare", workload, Point::WarmLatency);
-        let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-        let job = probe_job(&run, variant, workload, &trial, target, &common::config());
-        (job, trial)
+        (common::probe(&run, &trial, "uid"), trial)
     };
     let mount = |job: &Job| {
         let pod = job.spec.as_ref().unwrap().template.spec.as_ref().unwrap();
@@ -284,17 +231,8 @@ fn the_largest_request_of_a_load_fits_into_an_environment_variable() {
     workload.path = format!("/{}", "$".repeat(1023));
     workload.expect.body = Some("\u{1}".repeat(4096));
     let warm = trial("hare", "greet", Point::WarmLatency);
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
-    let (variant, workload) = (run.variant(&warm).unwrap(), run.workload(&warm).unwrap());
-    let job = probe_job(&run, variant, workload, &warm, target, &common::config());
+    let workload = run.workload(&warm).unwrap();
+    let job = common::probe(&run, &warm, SUBJECT_UID);
     let spec = job.spec.unwrap().template.spec.unwrap();
     let variable = &spec.containers[0].env.as_ref().unwrap()[0];
     let value = variable.value.as_ref().unwrap();

@@ -31,12 +31,7 @@ fn late(run_uid: &str) -> LateProbe {
 }
 
 fn claim(holder: Option<&str>) -> ObservedLease {
-    ObservedLease {
-        node: "bench-1".into(),
-        holder: holder.map(str::to_owned),
-        resource_version: None,
-        scaled: None,
-    }
+    common::lease("bench-1", holder.map(str::to_owned))
 }
 
 fn pod(name: &str, state: PodState) -> ObservedPod {

@@ -1,6 +1,5 @@
 //! What a payload trial is given: the bodies in ascending order, from the run's seed, and time for all of them.
 
-use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::wire::record::Point;
 use wasmbench_model::wire::request::{Load, LoadRequest, Payload};
@@ -23,17 +22,7 @@ fn request(run: &ValidatedRun) -> LoadRequest {
     let trial = order
         .find(|trial| trial.cell.point == Point::Payload)
         .unwrap();
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "uid",
-        address: [10, 0, 0, 1].into(),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
-    let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
-    let job = probe_job(run, variant, workload, trial, target, &common::config());
+    let job = common::probe(run, trial, "uid");
     let pod = job.spec.unwrap().template.spec.unwrap();
     let env = pod.containers[0].env.clone().unwrap();
     serde_json::from_str(env[0].value.as_ref().unwrap()).unwrap()

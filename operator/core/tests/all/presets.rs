@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::observed::{Observed, ObservedLease};
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Step, plan};
 use wasmbench_core::validate::{Invalid, ValidatedRun, validate};
 use wasmbench_model::cells::cells_of;
@@ -49,16 +49,10 @@ fn pod(variant: &str) -> PodSpec {
 
 /// The next steps of a run that holds its node.
 fn steps(run: &ValidatedRun) -> Vec<Step> {
-    let lease = ObservedLease {
-        node: "bench-1".into(),
-        holder: Some(run.uid.clone()),
-        resource_version: None,
-        scaled: None,
-    };
     let observed = Observed {
         nodes: vec![common::node("bench-1")],
         demands: common::demands(run),
-        leases: vec![lease],
+        leases: vec![common::lease("bench-1", Some(run.uid.clone()))],
         ..Observed::default()
     };
     plan(run, &observed, Timestamp::UNIX_EPOCH).steps

@@ -1,7 +1,7 @@
 //! What follows from what scouts saw.
 
 use jiff::Timestamp;
-use wasmbench_core::observed::{Observed, ObservedLease};
+use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Exclusion, Stage, Step, incomparable, plan, requested_rps};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::store::Ended;
@@ -62,6 +62,20 @@ fn observed(scouted: &[(&str, Scouted)]) -> Observed {
     Observed {
         scouted: scouted.iter().map(entry).collect(),
         ..Observed::default()
+    }
+}
+
+/// The same, once the run holds a node and its scouts have been recorded.
+fn measuring(run: &ValidatedRun, scouted: &[(&str, Scouted)]) -> Observed {
+    let scouts = run.order.iter().filter(|trial| trial.is_scout());
+    Observed {
+        nodes: vec![common::node("bench-1")],
+        leases: vec![common::lease("bench-1", Some(run.uid.clone()))],
+        runtime_classes: ["spin".to_owned()].into(),
+        records: scouts
+            .map(|trial| (trial.clone(), Ended::Measured))
+            .collect(),
+        ..observed(scouted)
     }
 }
 
@@ -145,18 +159,7 @@ fn failed_requests_are_not_compared_where_some_may_fail() {
 #[test]
 fn the_status_reports_what_is_left_out_while_the_run_lasts() {
     let run = run();
-    let mut observed = observed(&[("hare", wrong("greet", "WrongAnswer"))]);
-    observed.nodes = vec![common::node("bench-1")];
-    observed.leases = vec![ObservedLease {
-        node: "bench-1".into(),
-        holder: Some(run.uid.clone()),
-        resource_version: None,
-        scaled: None,
-    }];
-    observed.runtime_classes = ["spin".to_owned()].into();
-    for trial in run.order.iter().filter(|trial| trial.is_scout()) {
-        observed.records.insert(trial.clone(), Ended::Measured);
-    }
+    let mut observed = measuring(&run, &[("hare", wrong("greet", "WrongAnswer"))]);
     let message = |observed: &Observed| {
         let plan = plan(&run, observed, Timestamp::UNIX_EPOCH);
         let Stage::Measuring { message, .. } = plan.stage else {
@@ -184,18 +187,7 @@ fn open_loop(sweep: &serde_json::Value, baseline: Scouted) -> (ValidatedRun, Obs
     run.spec.sweeps = serde_json::from_value(serde_json::json!({"openLoop": sweep})).unwrap();
     let run = validate(&run, &common::config()).unwrap();
     // The other variants may be faster or slower: their peaks play no part.
-    let mut observed = observed(&[("tortoise", baseline), ("hare", with_peak(9000.0))]);
-    observed.nodes = vec![common::node("bench-1")];
-    observed.leases = vec![ObservedLease {
-        node: "bench-1".into(),
-        holder: Some(run.uid.clone()),
-        resource_version: None,
-        scaled: None,
-    }];
-    observed.runtime_classes = ["spin".to_owned()].into();
-    for trial in run.order.iter().filter(|trial| trial.is_scout()) {
-        observed.records.insert(trial.clone(), Ended::Measured);
-    }
+    let observed = measuring(&run, &[("tortoise", baseline), ("hare", with_peak(9000.0))]);
     (run, observed)
 }
 

@@ -134,12 +134,7 @@ impl Fleet {
         let names = ["bench-1", "bench-2"];
         let nodes = Nodes::new(names.map(common::node).into(), 2);
         // A node that was measured on once and will not come back.
-        let spot = ObservedLease {
-            node: "spot".into(),
-            holder: None,
-            resource_version: None,
-            scaled: None,
-        };
+        let spot = common::lease("spot", None);
         let is_hostile = seed % 2 == 1;
         let hostility = if is_hostile { HOSTILE } else { FRIENDLY };
         Self {

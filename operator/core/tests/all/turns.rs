@@ -6,9 +6,11 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use wasmbench_core::fit::{meets, takes};
 use wasmbench_core::observed::{
-    Demands, Expected, LabelDemand, ObservedLease, ObservedNode, ObservedRun, Outlook, Standing,
+    Demands, Expected, LabelDemand, ObservedNode, ObservedRun, Outlook, Standing,
 };
 use wasmbench_core::queue::{Cluster, turns};
+
+use crate::common;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -63,11 +65,9 @@ prop_compose! {
             ready,
             ..ObservedNode::default()
         };
-        let lease = |(number, holder): (usize, Option<usize>)| ObservedLease {
-            node: format!("node-{number}"),
-            holder: holder.map(|number| format!("uid-{number}")),
-            resource_version: None,
-            scaled: None,
+        let lease = |(number, holder): (usize, Option<usize>)| {
+            let holder = holder.map(|number| format!("uid-{number}"));
+            common::lease(&format!("node-{number}"), holder)
         };
         let served = served.into_iter();
         Cluster {

@@ -122,7 +122,7 @@ pub struct ScaledObject {
 
 /// The outcome of one trial of cold starts.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartDocument {
     /// [`COLD_START_SCHEMA`].
@@ -152,7 +152,7 @@ pub struct ColdStartDocument {
 
 /// Pods that were created at once.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdSample {
     /// Whether the sample is shown but does not count.

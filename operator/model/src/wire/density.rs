@@ -35,7 +35,7 @@ pub struct DensityRequest {
 
 /// The outcome of one climb.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityDocument {
     /// [`DENSITY_SCHEMA`].

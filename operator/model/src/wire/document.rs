@@ -14,7 +14,7 @@ pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v2";
 
 /// The outcome of one trial as the probe saw it.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadDocument {
     /// [`LOAD_SCHEMA`].

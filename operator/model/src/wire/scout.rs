@@ -95,7 +95,7 @@ pub struct ScoutWorkload {
 
 /// What was seen of one variant.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ScoutDocument {
     /// [`SCOUT_SCHEMA`].

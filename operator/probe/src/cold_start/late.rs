@@ -67,14 +67,8 @@ mod tests {
     fn samples(late: &[u32], concurrency: u32) -> Vec<ColdSample> {
         let sample = |(number, late): (usize, &u32)| ColdSample {
             discarded: number == 0,
-            wrong_class: false,
-            compiled_before: None,
-            compiled_after: None,
-            layers: None,
-            start_unix_nanoseconds: 0,
-            clock_shift_nanoseconds: 0,
-            node: None,
             pods: (0..concurrency).map(|index| pod(index < *late)).collect(),
+            ..ColdSample::default()
         };
         late.iter().enumerate().map(sample).collect()
     }

@@ -35,7 +35,7 @@ use runtime::{Runtime, patiently};
 use wasmbench_model::wire::cold_start::{
     COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
 };
-use wasmbench_model::wire::document::{Answer, Environment};
+use wasmbench_model::wire::document::Answer;
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 
 use crate::environment;
@@ -55,14 +55,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
     let mut document = ColdStartDocument {
         schema: COLD_START_SCHEMA.to_owned(),
         probe_version: env!("CARGO_PKG_VERSION").to_owned(),
-        failure: None,
-        samples: vec![],
-        floor: vec![],
-        floor_failure: None,
-        answer: None,
-        image: None,
-        added: vec![],
-        environment: Environment::default(),
+        ..ColdStartDocument::default()
     };
     let before = environment::read(settings);
     document.failure = block_on(measure(settings, request, &mut document)).err();

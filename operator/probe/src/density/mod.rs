@@ -10,7 +10,6 @@ mod step;
 mod stop;
 
 use wasmbench_model::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
-use wasmbench_model::wire::document::Environment;
 use wasmbench_model::wire::failure::Failure;
 
 use crate::cold_start::{block_on, check_sent, connect};
@@ -23,15 +22,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
     let mut document = DensityDocument {
         schema: DENSITY_SCHEMA.to_owned(),
         probe_version: env!("CARGO_PKG_VERSION").to_owned(),
-        fortio_version: String::new(),
-        failure: None,
-        steps: vec![],
-        stopped: None,
-        answer: None,
-        image_id: None,
-        template: None,
-        added: vec![],
-        environment: Environment::default(),
+        ..DensityDocument::default()
     };
     let before = environment::read(settings);
     document.failure = block_on(measure(settings, request, &mut document)).err();

@@ -16,11 +16,10 @@ mod settling;
 mod timed;
 mod window;
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_model::wire::document::{Answer, Environment, LOAD_SCHEMA, LoadDocument, Readiness};
+use wasmbench_model::wire::document::{Answer, LOAD_SCHEMA, LoadDocument};
 use wasmbench_model::wire::failure::{Failure, FailureReason};
 use wasmbench_model::wire::request as wire;
 use wasmbench_model::wire::request::{LoadRequest, MeterLevel};
@@ -51,7 +50,11 @@ const FAILURES: u32 = 2;
 
 /// Measures one trial. `request` is the JSON text from the environment.
 pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
-    let mut document = empty_document();
+    let mut document = LoadDocument {
+        schema: LOAD_SCHEMA.to_owned(),
+        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..LoadDocument::default()
+    };
     let before = environment::read(settings);
     let measured = request::parse::<LoadRequest>(request, "a load")
         .and_then(|request| measure(settings, &request, &mut document));
@@ -64,28 +67,6 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
     }
     document.environment = environment::read(settings).since(&before);
     document
-}
-
-fn empty_document() -> LoadDocument {
-    LoadDocument {
-        schema: LOAD_SCHEMA.to_owned(),
-        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
-        fortio_version: String::new(),
-        failure: None,
-        readiness: Readiness::default(),
-        answer_before: None,
-        answer_after: None,
-        further_answers: vec![],
-        warmup: None,
-        timed: None,
-        rungs: vec![],
-        sizes: vec![],
-        cpus: None,
-        generator_ceiling: None,
-        engine: None,
-        absent: BTreeMap::new(),
-        environment: Environment::default(),
-    }
 }
 
 fn measure(

@@ -8,7 +8,6 @@ mod peaks;
 
 use std::time::Duration;
 
-use wasmbench_model::wire::document::{Environment, Readiness};
 use wasmbench_model::wire::failure::Failure;
 use wasmbench_model::wire::scout::{
     SCOUT_SCHEMA, ScoutDocument, ScoutRequest, ScoutWorkload, Scouted,
@@ -30,11 +29,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ScoutDocument {
     let mut document = ScoutDocument {
         schema: SCOUT_SCHEMA.to_owned(),
         probe_version: env!("CARGO_PKG_VERSION").to_owned(),
-        failure: None,
-        readiness: Readiness::default(),
-        workloads: vec![],
-        idle: None,
-        environment: Environment::default(),
+        ..ScoutDocument::default()
     };
     let looked = request::parse::<ScoutRequest>(request, "a scout")
         .and_then(|request| look(settings, &request, &mut document));

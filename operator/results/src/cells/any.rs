@@ -47,45 +47,32 @@ pub enum Detail<'a> {
     Density(&'a DensityDetail),
 }
 
-impl<'a> From<&'a LoadDetail> for Detail<'a> {
-    fn from(load: &'a LoadDetail) -> Self {
-        Self::Load(load)
-    }
-}
-
-impl<'a> From<&'a CapacityDetail> for Detail<'a> {
-    fn from(climbs: &'a CapacityDetail) -> Self {
-        Self::Capacity(climbs)
-    }
-}
-
-impl<'a> From<&'a PayloadDetail> for Detail<'a> {
-    fn from(bodies: &'a PayloadDetail) -> Self {
-        Self::Payload(bodies)
-    }
-}
-
-impl<'a> From<&'a ColdStartDetail> for Detail<'a> {
-    fn from(starts: &'a ColdStartDetail) -> Self {
-        Self::ColdStart(starts)
-    }
-}
-
-impl<'a> From<&'a DensityDetail> for Detail<'a> {
-    fn from(climbs: &'a DensityDetail) -> Self {
-        Self::Density(climbs)
-    }
-}
-
-impl<'a> Detail<'a> {
-    /// The detail of a load; `None` for other cells.
-    pub const fn load(self) -> Option<&'a LoadDetail> {
-        match self {
-            Self::Load(load) => Some(load),
-            Self::Capacity(_) | Self::Payload(_) | Self::ColdStart(_) | Self::Density(_) => None,
+macro_rules! kinds {
+    ($($kind:ident $detail:ident $try_as:ident)*) => {$(
+        impl<'a> From<&'a $detail> for Detail<'a> {
+            fn from(detail: &'a $detail) -> Self {
+                Self::$kind(detail)
+            }
         }
-    }
 
+        impl<'a> Detail<'a> {
+            /// What only this kind of cell has; `None` for a cell of another kind.
+            pub fn $try_as(self) -> Option<&'a $detail> {
+                if let Self::$kind(detail) = self { Some(detail) } else { None }
+            }
+        }
+    )*};
+}
+
+kinds! {
+    Load LoadDetail try_as_load
+    Capacity CapacityDetail try_as_capacity
+    Payload PayloadDetail try_as_payload
+    ColdStart ColdStartDetail try_as_cold_start
+    Density DensityDetail try_as_density
+}
+
+impl Detail<'_> {
     fn point(self) -> Point {
         match self {
             Self::Load(load) => load.point(),
@@ -123,7 +110,7 @@ impl<'a> Detail<'a> {
 
     /// Whether it is unknown if the node was noisy, although it could have been determined.
     fn is_noise_unknown(self) -> bool {
-        let load = self.load().is_some_and(LoadDetail::is_noise_unknown);
+        let load = self.try_as_load().is_some_and(LoadDetail::is_noise_unknown);
         load || matches!(self, Self::Capacity(climbs) if climbs.noise_unknown_blocks > 0)
     }
 
@@ -169,7 +156,7 @@ impl AnyCell<'_> {
     /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
     /// effect that matters.
     pub fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
-        let load = self.detail.load();
+        let load = self.detail.try_as_load();
         [
             (Reason::TrialsFailed, self.is_partly_measured()),
             (Reason::NodeNoisy, self.detail.is_noisy()),

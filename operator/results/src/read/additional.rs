@@ -100,9 +100,7 @@ fn cpu_use(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use wasmbench_model::wire::document::{
-        Environment, InstanceTime, LOAD_SCHEMA, Meter, Processes, Readiness, Switches,
-    };
+    use wasmbench_model::wire::document::{InstanceTime, Meter, Processes, Switches};
     use wasmbench_model::wire::instrument::CpuLists;
 
     use super::*;
@@ -135,26 +133,11 @@ mod tests {
 
     fn document() -> LoadDocument {
         LoadDocument {
-            schema: LOAD_SCHEMA.to_owned(),
-            probe_version: String::new(),
-            fortio_version: String::new(),
-            failure: None,
-            readiness: Readiness::default(),
-            answer_before: None,
-            answer_after: None,
-            further_answers: vec![],
-            warmup: None,
-            timed: None,
-            rungs: vec![],
-            sizes: vec![],
             cpus: Some(CpuLists {
                 subject: Some("0-3".to_owned()),
                 ..CpuLists::default()
             }),
-            generator_ceiling: None,
-            engine: None,
-            absent: BTreeMap::new(),
-            environment: Environment::default(),
+            ..LoadDocument::default()
         }
     }
 

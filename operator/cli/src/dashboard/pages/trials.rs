@@ -180,7 +180,7 @@ fn judged(trial: &TrialId, recorded: &Recorded) -> State {
     let Some(cell) = cells.find(|cell| cell.cell() == trial.cell) else {
         return State::Valid;
     };
-    let load = cell.detail.load();
+    let load = cell.detail.try_as_load();
     let mut trials = load.into_iter().flat_map(|load| &load.trials);
     if let Some(own) = trials.find(|one| one.block == trial.block)
         && own.state == TrialState::Invalid

@@ -47,16 +47,16 @@ async fn compared_runs(
     let mut earlier = vec![];
     // The earlier runs, newest first.
     for run in before.iter().rev() {
-        earlier.push(read::from_cluster(&cluster(run), &run.name_any()).await?);
+        earlier.push(read::from_cluster(&cluster(run), &run.name_any(), false).await?);
     }
     let there = cluster(after);
-    let after = read::from_cluster(&there, &after.name_any()).await?;
+    let after = read::from_cluster(&there, &after.name_any(), false).await?;
     let followed = comparison::followed(&there, &after.0).await?;
     Ok(comparison::compared(
         &earlier,
         &after,
         followed.as_ref(),
-        comparison::stated(&after),
+        after.0.spec.run_scatter(),
         force,
     ))
 }

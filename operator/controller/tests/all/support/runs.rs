@@ -1,7 +1,5 @@
 //! The objects that the operator creates for the samples, as the API server sees them.
 
-use std::net::{IpAddr, Ipv4Addr};
-
 use k8s_openapi::api::batch::v1::Job;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
@@ -21,7 +19,7 @@ use wasmbench_model::wire::request::{MeterLevel, NoiseRule};
 use super::chart::{NAMESPACE, repository};
 
 /// The configuration that the chart renders by default, but with `hostNetwork` enabled.
-fn config(meter: MeterLevel) -> OperatorConfig {
+pub fn config(meter: MeterLevel) -> OperatorConfig {
     OperatorConfig {
         operator_namespace: NAMESPACE.into(),
         image_architectures: vec![],
@@ -156,22 +154,25 @@ pub fn jobs_with_a_body(meter: MeterLevel) -> Vec<Job> {
         key: "small.json".into(),
     });
     let run = validate(&run, &config).unwrap();
-    let target = Target {
-        node: "node-1",
-        subject_uid: "uid",
-        address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8)),
-        upstream_uid: None,
-        containers: None,
-        companion_uids: None,
-        requested_rps: &[],
-    };
     let (scout, trial) = (&run.order[0], first_measured(&run));
     let variant = |trial| run.variant(trial).unwrap();
     let workload = run.workload(trial).unwrap();
     vec![
-        scout_job(&run, variant(scout), scout, target, &config),
-        probe_job(&run, variant(trial), workload, trial, target, &config),
+        scout_job(&run, variant(scout), scout, target(), &config),
+        probe_job(&run, variant(trial), workload, trial, target(), &config),
     ]
+}
+
+fn target() -> Target<'static> {
+    Target {
+        node: "node-1",
+        subject_uid: "uid",
+        address: [10, 0, 0, 8].into(),
+        upstream_uid: None,
+        containers: None,
+        companion_uids: None,
+        requested_rps: &[],
+    }
 }
 
 /// The Jobs of scouts, and of probes of all workloads and points.
@@ -182,19 +183,9 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
         let baseline = |trial: &&TrialId| trial.block <= 1 && trial.cell.variant == run.baseline;
         for trial in run.order.iter().filter(baseline) {
             let variant = run.variant(trial).unwrap();
-            let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8));
-            let target = Target {
-                node: "node-1",
-                subject_uid: "uid",
-                address,
-                upstream_uid: None,
-                containers: None,
-                companion_uids: None,
-                requested_rps: &[],
-            };
             let job = match run.workload(trial) {
-                Some(workload) => probe_job(&run, variant, workload, trial, target, &config),
-                None => scout_job(&run, variant, trial, target, &config),
+                Some(workload) => probe_job(&run, variant, workload, trial, target(), &config),
+                None => scout_job(&run, variant, trial, target(), &config),
             };
             found.push(serde_json::to_value(job).unwrap());
         }

@@ -4,15 +4,17 @@ mod fixtures;
 mod nodes;
 
 pub use fixtures::{RUN, config};
-pub use nodes::{demands, in_turn, node, observed_run};
+use k8s_openapi::api::batch::v1::Job;
+pub use nodes::{demands, in_turn, lease, node, observed_run};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
+use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_model::wire::open_loop::Rate;
-use wasmbench_model::wire::record::Point;
+use wasmbench_model::wire::record::{Point, TrialId};
 
 pub fn parse(text: &str) -> BenchmarkRun {
     serde_yaml::from_str(text).expect("the fixture is a run")
@@ -28,6 +30,26 @@ pub fn scaling_config() -> OperatorConfig {
 
 pub fn validated() -> ValidatedRun {
     validate(&parse(RUN), &config()).expect("the fixture is valid")
+}
+
+/// A subject of this uid, without an echo server.
+pub fn target(subject_uid: &str) -> Target<'_> {
+    Target {
+        node: "bench-1",
+        subject_uid,
+        address: [10, 0, 0, 8].into(),
+        upstream_uid: None,
+        containers: None,
+        companion_uids: None,
+        requested_rps: &[],
+    }
+}
+
+/// The Job of the probe of such a subject.
+pub fn probe(run: &ValidatedRun, trial: &TrialId, subject_uid: &str) -> Job {
+    let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+    let target = target(subject_uid);
+    probe_job(run, variant, workload, trial, target, &config())
 }
 
 /// A smaller run that plans how many blocks it takes, of at most `max_blocks`.

@@ -2,9 +2,21 @@
 
 use jiff::Timestamp;
 use wasmbench_core::demands;
-use wasmbench_core::observed::{Demands, Observed, ObservedNode, ObservedRun, Standing};
+use wasmbench_core::observed::{
+    Demands, Observed, ObservedLease, ObservedNode, ObservedRun, Standing,
+};
 use wasmbench_core::queue::{Cluster, turns};
 use wasmbench_core::validate::ValidatedRun;
+
+/// A claim on a node, which nothing has been noted on.
+pub fn lease(node: &str, holder: Option<String>) -> ObservedLease {
+    ObservedLease {
+        node: node.to_owned(),
+        holder,
+        resource_version: None,
+        scaled: None,
+    }
+}
 
 /// A node that takes pods of the run of the fixtures.
 pub fn node(name: &str) -> ObservedNode {

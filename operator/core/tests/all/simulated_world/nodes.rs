@@ -16,6 +16,7 @@ use wasmbench_model::wire::record::TrialId;
 
 use super::time::ended;
 use super::{Likeness, World};
+use crate::common;
 
 /// What may happen to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,12 +254,9 @@ impl World {
         assert!(self.nodes.takes_pods(node), "{node} takes no pods");
         self.claimed = Some(node.to_owned());
         self.observed.leases.retain(|lease| lease.node != node);
-        self.observed.leases.push(ObservedLease {
-            node: node.to_owned(),
-            holder: Some(run.uid.clone()),
-            resource_version: None,
-            scaled: None,
-        });
+        self.observed
+            .leases
+            .push(common::lease(node, Some(run.uid.clone())));
     }
 
     pub fn release(&mut self, node: &str) {

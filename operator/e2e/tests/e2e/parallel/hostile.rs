@@ -8,6 +8,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
+use wasmbench_core::build::leader::holder;
 use wasmbench_core::build::{component_selector, config_map};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
@@ -286,19 +287,10 @@ async fn foreign_report(client: &Client, namespace: &str, node: &str) {
     })
     .await;
     let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
-    let held = leases
-        .list(&ListParams::default())
-        .await
-        .expect("leases")
-        .items;
+    let held = leases.list(&ListParams::default()).await.expect("leases");
     let uid = evil.metadata.uid.as_deref();
-    let holders = held
-        .iter()
-        .filter_map(|lease| lease.spec.as_ref()?.holder_identity.as_deref());
-    assert!(
-        holders.into_iter().all(|holder| Some(holder) != uid),
-        "it holds a node"
-    );
+    let holds = |lease: &Lease| holder(lease) == uid;
+    assert!(!held.items.iter().any(holds), "it holds a node");
 }
 
 #[tokio::test]

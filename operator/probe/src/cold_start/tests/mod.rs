@@ -43,14 +43,7 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
     let mut document = ColdStartDocument {
         schema: COLD_START_SCHEMA.into(),
         probe_version: "0".into(),
-        failure: None,
-        samples: vec![],
-        floor: vec![],
-        floor_failure: None,
-        answer: None,
-        image: None,
-        added: vec![],
-        environment: Environment::default(),
+        ..ColdStartDocument::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -42,14 +42,9 @@ fn climb(
         schema: DENSITY_SCHEMA.into(),
         probe_version: load.probe_version,
         fortio_version: load.fortio_version,
-        failure: None,
         steps: steps.map(step).collect(),
-        stopped: None,
-        answer: None,
-        image_id: None,
-        template: None,
-        added: vec![],
         environment: load.environment,
+        ..DensityDocument::default()
     };
     Record {
         evidence: Some(document.into()),

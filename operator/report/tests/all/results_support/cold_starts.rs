@@ -82,14 +82,10 @@ pub fn floor(discarded: bool, concurrency: u32) -> ColdSample {
     let late = if discarded { 500.0 } else { 0.0 };
     ColdSample {
         discarded,
-        wrong_class: false,
-        compiled_before: None,
-        compiled_after: None,
-        layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
-        node: None,
         pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
+        ..ColdSample::default()
     }
 }
 
@@ -105,32 +101,25 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
     let factor = factor * (1.0 + f64::from(trial.block) / 100.0);
     let sample = |number: u32| ColdSample {
         discarded: number == 0,
-        wrong_class: false,
-        compiled_before: None,
-        compiled_after: None,
-        layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
-        node: None,
         pods: (0..concurrency)
             .map(|index| {
                 let first = if number == 0 { 500.0 } else { 0.0 };
                 pod(factor, f64::from(index * 20 + number) + first)
             })
             .collect(),
+        ..ColdSample::default()
     };
     ColdStartDocument {
         schema: COLD_START_SCHEMA.into(),
         probe_version: "0.1.0".into(),
-        failure: None,
         samples: (0..=3).map(sample).collect(),
         floor: if trial.cell.variant == "tortoise" {
             vec![floor(true, concurrency), floor(false, concurrency)]
         } else {
             vec![]
         },
-        floor_failure: None,
-        image: None,
         answer: Some(Answer {
             status: 200,
             body_bytes: 5,
@@ -138,11 +127,11 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
             json_sha256: None,
             excerpt: "hello".into(),
         }),
-        added: vec![],
         environment: Environment {
             facts: BTreeMap::from([("kernel".into(), "6.1".into())]),
             ..Environment::default()
         },
+        ..ColdStartDocument::default()
     }
 }
 

@@ -33,15 +33,12 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
         schema: LOAD_SCHEMA.into(),
         probe_version: "0.1.0".into(),
         fortio_version: "1.68.2".into(),
-        failure: None,
         readiness: Readiness {
             waited_microseconds: 81_234,
             attempts: 3,
         },
         answer_before: Some(answer.clone()),
         answer_after: Some(answer),
-        further_answers: vec![],
-        warmup: None,
         timed: Some(TimedWindow {
             start_unix_nanoseconds: began_at,
             duration_nanoseconds: nanoseconds,
@@ -82,15 +79,11 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             fortio,
             ..TimedWindow::default()
         }),
-        rungs: vec![],
-        sizes: vec![],
         cpus: Some(CpuLists {
             subject: Some("0-1".into()),
             generator: Some("0-1".into()),
             cpus_disjoint: Some(false),
         }),
-        generator_ceiling: None,
-        engine: None,
         environment: Environment {
             facts: facts(&[
                 ("kernel", "6.12.41"),
@@ -102,6 +95,6 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             ]),
             ..Environment::default()
         },
-        absent: std::collections::BTreeMap::new(),
+        ..LoadDocument::default()
     }
 }
