@@ -16,6 +16,7 @@ use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::scale::ScaleConfig;
 use wasmbench_core::schedule::{check, run_of};
 use wasmbench_core::validate::validate;
+use wasmbench_model::images::Images;
 use wasmbench_model::wire::request::MeterLevel;
 
 use crate::support::{runs, structural};
@@ -159,6 +160,7 @@ fn refusals_of_file(text: &str) -> Vec<String> {
 
 fn config() -> OperatorConfig {
     OperatorConfig {
+        images: Images::in_registry("registry.example.com", "1"),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         scale: ScaleConfig::assumed(),
         ..runs::config(MeterLevel::Cgroup)

@@ -39,7 +39,7 @@ pub fn history_body(history: &History) -> Markup {
              is looked for in them. A dashed line is the first run after a lasting change."
         } "\n"
         @for followed in followed(history) {
-            figure {
+            figure.wide {
                 figcaption { (followed.series.text()) } "\n"
                 (plot(history, &followed))
             } "\n"
