@@ -9,7 +9,8 @@ use crate::args::{ClusterArgs, StartArgs};
 use crate::assumed::config;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::plan::cluster::{not_applied, written};
+use crate::plan::cluster::{Written, look, look_at_scaled, not_applied, written};
+use crate::plan::obstacles::known;
 use crate::{files, get, manifest, note};
 
 /// The characters of a suffix: without vowels and what looks alike, as Kubernetes does it.
@@ -38,8 +39,12 @@ pub async fn run(args: &ClusterArgs, start: &StartArgs) -> Result<u8, Error> {
     };
     let namespace = run["metadata"]["namespace"].as_str();
     let cluster = cluster.at(namespace.unwrap_or(cluster.namespace()));
+    let typed: BenchmarkRun = manifest::typed(&run).map_err(Error::Manifest)?;
     if let Some(text) = &text {
-        check_others(&cluster, &run, text).await?;
+        check_others(&cluster, &typed, text).await?;
+    }
+    for obstacle in Box::pin(obstacles(&cluster, &typed)).await {
+        note(&format!("note: {obstacle}\n"));
     }
     cluster.create_run(&run).await?;
     let name = run["metadata"]["name"].as_str().unwrap_or_default();
@@ -49,7 +54,7 @@ pub async fn run(args: &ClusterArgs, start: &StartArgs) -> Result<u8, Error> {
 }
 
 /// Refuses a run that scales what is in its file alone, and notes what else of the file is not created.
-async fn check_others(cluster: &Cluster, run: &Value, text: &str) -> Result<(), Error> {
+async fn check_others(cluster: &Cluster, run: &BenchmarkRun, text: &str) -> Result<(), Error> {
     let objects = files::objects(text).unwrap_or_default();
     let (runs, others): (Vec<Value>, Vec<Value>) = objects
         .into_iter()
@@ -60,8 +65,7 @@ async fn check_others(cluster: &Cluster, run: &Value, text: &str) -> Result<(), 
             .unwrap_or_default()
             .to_owned()
     };
-    let typed: BenchmarkRun = manifest::typed(run).map_err(Error::Manifest)?;
-    let missing = not_applied(cluster, &typed.spec, &written(&others)).await?;
+    let missing = not_applied(cluster, &run.spec, &written(&others)).await?;
     if let Some(target) = missing {
         return Err(Error::NotApplied {
             object: format!("{} {}", target.kind, target.name),
@@ -81,6 +85,17 @@ async fn check_others(cluster: &Cluster, run: &Value, text: &str) -> Result<(), 
         ));
     }
     Ok(())
+}
+
+/// What the cluster will never measure of the run, or not start. What cannot be read is no reason not to
+/// start it.
+async fn obstacles(cluster: &Cluster, run: &BenchmarkRun) -> Vec<String> {
+    let observed = async {
+        let observed = look(cluster).await?;
+        look_at_scaled(observed, cluster, &run.spec, &Written::new()).await
+    };
+    let observed = observed.await;
+    observed.map_or_else(|_| vec![], |observed| known(run, &observed))
 }
 
 /// The run of a file, with a fresh name, as the API server gets it.
@@ -183,7 +198,7 @@ spec:
 
     #[tokio::test]
     async fn a_run_that_scales_what_is_in_its_file_alone_is_refused() {
-        let run = of_file(COPIES, None, "x7k2p").unwrap();
+        let run = manifest::typed(&of_file(COPIES, None, "x7k2p").unwrap()).unwrap();
         let (cluster, log) = mock::cluster(|_| mock::not_found());
         let error = check_others(&cluster, &run, COPIES).await.unwrap_err();
         let error = error.to_string();
@@ -215,6 +230,17 @@ spec:
         };
         let (cluster, _) = mock::cluster(there);
         assert!(check_others(&cluster, &run, COPIES).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_stands_in_the_way_is_known_before_the_run_is_created() {
+        let engine = "wasmtime-embedded\n      engine:\n        allocator: Pooling";
+        let text = SAMPLE.replace(engine, "wasmedge");
+        let run = manifest::typed(&of_file(&text, None, "x7k2p").unwrap()).unwrap();
+        let (cluster, _) = mock::cluster(|_| mock::nothing());
+        let found = obstacles(&cluster, &run).await;
+        let is_missing = |line: &String| line.contains("there is no RuntimeClass");
+        assert!(found.iter().any(is_missing), "{found:?}");
     }
 
     #[test]

@@ -50,6 +50,19 @@ impl ObservedCluster {
 
 /// What stands in the way of a run in this cluster, and what is not known.
 pub fn obstacles(run: &BenchmarkRun, cluster: &ObservedCluster) -> String {
+    let mut lines = known(run, cluster);
+    if lines.is_empty() {
+        lines.push("nothing is known to stand in the way".to_owned());
+    }
+    let found = judge::installation(&cluster.observed);
+    let of_installation = found.iter().filter_map(not_found_out);
+    let unknown = of_installation.chain(unknown(&run.spec, cluster));
+    lines.extend(unknown.map(|what| format!("not known: {what}")));
+    format!("\nIn this cluster\n{}\n", lines.join("\n"))
+}
+
+/// What stands in the way for certain, one line each.
+pub fn known(run: &BenchmarkRun, cluster: &ObservedCluster) -> Vec<String> {
     let spec = &run.spec;
     let found = judge::installation(&cluster.observed);
     let mut lines: Vec<String> = found.iter().filter_map(missing).collect();
@@ -61,13 +74,7 @@ pub fn obstacles(run: &BenchmarkRun, cluster: &ObservedCluster) -> String {
     lines.extend(cold_starts(spec, cluster));
     lines.extend(nodes::unmatched(spec, cluster));
     lines.extend(quotas(spec, cluster));
-    if lines.is_empty() {
-        lines.push("nothing is known to stand in the way".to_owned());
-    }
-    let of_installation = found.iter().filter_map(not_found_out);
-    let unknown = of_installation.chain(unknown(spec, cluster));
-    lines.extend(unknown.map(|what| format!("not known: {what}")));
-    format!("\nIn this cluster\n{}\n", lines.join("\n"))
+    lines
 }
 
 /// What a run needs and the installation, the namespace or the user's rights lack.
