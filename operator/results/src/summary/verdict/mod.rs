@@ -95,15 +95,12 @@ fn reported(summary: &Summary) -> Vec<&Comparison> {
     firsts
 }
 
-/// One statement per comparison. The first names metric, baseline and interval; the others are bare
-/// numbers, with the metric where it is another than that of the statement before.
+/// One statement per comparison. The first names baseline and interval, too.
 fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
-    let measure = |one: &Comparison| (one.metric, one.point);
     let statement = |(index, one): (usize, &&Comparison)| {
-        let before = index.checked_sub(1).and_then(|before| reported.get(before));
-        let text = match before {
-            None => statement::long(&summary.baseline, one),
-            Some(before) => statement::short(one, measure(before) == measure(one)),
+        let text = match index {
+            0 => statement::long(&summary.baseline, one),
+            _ => statement::short(one),
         };
         let mark = if as_a_whole { "" } else { one.mark() };
         text + mark

@@ -29,9 +29,8 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
 }
 
-/// The short statement, to follow another one of the same baseline. It names its measure unless that
-/// is the one of the statement before.
-pub fn short(comparison: &Comparison, is_of_same: bool) -> String {
+/// The short statement, to follow another one of the same baseline.
+pub fn short(comparison: &Comparison) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
     if let Some(fewer) = comparison.fewer_text() {
         return format!("{variant}: {fewer} on {workload}");
@@ -42,13 +41,10 @@ pub fn short(comparison: &Comparison, is_of_same: bool) -> String {
         || comparison.estimate.ratio_text(),
         |difference| unit.shown_difference(difference.value),
     );
-    let what = match (is_of_same, difference) {
-        (true, _) => String::new(),
-        (false, Some(_)) => format!(" in {}", comparison.what()),
-        (false, None) => format!(" the {}", comparison.what()),
-    };
+    let preposition = if difference.is_some() { "in" } else { "the" };
+    let what = comparison.what();
     let verdict = comparison.verdict_text();
-    format!("{variant}: {found}{what} on {workload}, {verdict}")
+    format!("{variant}: {found} {preposition} {what} on {workload}, {verdict}")
 }
 
 /// What a variant does by itself at its highest rate, for a verdict without comparisons.
