@@ -26,6 +26,7 @@ pub fn slim(run: &mut GuardedRun) {
     if let Some(status) = &mut run.status {
         status.summary = vec![];
         status.verdict = None;
+        status.next_step = None;
     }
 }
 

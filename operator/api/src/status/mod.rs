@@ -76,6 +76,10 @@ pub struct BenchmarkRunStatus {
     #[schemars(length(max = 512))]
     pub verdict: Option<String>,
 
+    /// What to do next, in one sentence without a full stop.
+    #[schemars(length(max = 512))]
+    pub next_step: Option<String>,
+
     /// Variants that could not be measured, in whole or under a workload, and why; one entry for each
     /// reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

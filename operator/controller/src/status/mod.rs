@@ -34,6 +34,7 @@ use wasmbench_results::judge::expectations::Decision;
 use wasmbench_results::judge::precision::Precision;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::failures::skipped_points;
+use wasmbench_results::summary::next_step::next_step;
 use wasmbench_results::summary::trust::{Trust, trust};
 
 /// Longest message of a condition or of progress.
@@ -54,6 +55,8 @@ pub struct Conclusion {
     pub rows: Vec<SummaryRow>,
     /// The result in one line.
     pub verdict: String,
+    /// What to do next, in one sentence.
+    pub next_step: String,
     /// Variants that could not be measured, in whole or in part.
     pub skipped: Vec<SkippedVariant>,
     /// The time that cold starts take when the service does nothing.
@@ -82,6 +85,7 @@ impl Conclusion {
         Self {
             rows: rows::status_rows(summary),
             verdict: summary.verdict.clone(),
+            next_step: next_step(summary),
             skipped: skipped_points(summary),
             harness_floor: cold_start::harness_floor(summary),
             trust: trust(summary),
@@ -196,6 +200,7 @@ pub fn status_of(
             None => power::expected(&valid.spec, observed.scatter),
         },
         verdict: conclusion.map(|c| truncate_to(&c.verdict, 512)),
+        next_step: conclusion.map(|c| truncate_to(&c.next_step, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
         not_applicable: not_applicable::list(&valid.spec),
         harness_floor: conclusion

@@ -1,12 +1,9 @@
 //! The first words of the page: whether the run decides anything, and what to do next.
 
 use maud::{Markup, html};
-use wasmbench_api::run::TWIN;
-use wasmbench_api::status::SkippedVariant;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::summary::failures::skipped_points;
+use wasmbench_results::summary::next_step::next_step;
 use wasmbench_results::summary::trust;
-use wasmbench_results::vocabulary::doubt::{Doubt, Reason};
 
 /// One sentence in a frame.
 pub fn banner(summary: &Summary) -> Markup {
@@ -65,65 +62,15 @@ fn decision(summary: &Summary) -> (&'static str, String) {
     }
 }
 
-fn breaking(summary: &Summary) -> impl Iterator<Item = &Doubt> {
-    summary.doubts.iter().filter(|doubt| doubt.breaks_trust)
-}
-
 fn reasons(summary: &Summary) -> String {
-    let reasons: Vec<&str> = breaking(summary).map(|doubt| doubt.reason.into()).collect();
+    let breaking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let reasons: Vec<&str> = breaking.map(|doubt| doubt.reason.into()).collect();
     reasons.join(", ")
 }
 
 /// What to do first, in one sentence.
 pub fn next(summary: &Summary) -> Markup {
-    html! { p.next { b { "Next:" } " " (action(summary)) "." } "\n" }
-}
-
-/// A failure comes first: no doubt about the numbers matters as much as those that are missing.
-fn action(summary: &Summary) -> String {
-    if let Some(failure) = remove_failure(summary) {
-        return failure;
-    }
-    if let Some(doubt) = breaking(summary).next() {
-        return doubt.remedy.clone();
-    }
-    let primary = summary.comparisons.iter().filter(|one| one.primary);
-    if primary.into_iter().any(|one| !one.verdict.is_decided()) {
-        let mut doubts = summary.doubts.iter();
-        let scatter = doubts.find(|doubt| doubt.reason == Reason::HighVariance);
-        let default = || "run more blocks (spec.blocks), or use a quieter node".to_owned();
-        return scatter.map_or_else(default, |doubt| doubt.remedy.clone());
-    }
-    let fingerprint = summary.environment.fingerprint.as_deref();
-    format!(
-        "keep the records, and name the node's fingerprint ({}) beside the ratios",
-        fingerprint.unwrap_or("unknown")
-    )
-}
-
-/// What to do about what was not measured, the baseline first; `None` if all was.
-fn remove_failure(summary: &Summary) -> Option<String> {
-    let skipped = skipped_points(summary);
-    let is_baseline = |one: &&SkippedVariant| one.variant == summary.baseline;
-    let first = skipped.iter().find(is_baseline).or(skipped.first())?;
-    let under = match first.workloads.as_slice() {
-        [] => String::new(),
-        some => format!(" on {}", some.join(", ")),
-    };
-    let (variant, reason) = (&first.variant, &first.reason);
-    let remove = format!("remove what stops {variant}{under} ({reason}), and run again");
-    if *variant != summary.baseline {
-        return Some(format!("{remove}, or leave it out"));
-    }
-    let mut measured = summary.all_cells().filter(|cell| cell.ranked);
-    let other = measured.find(|cell| cell.variant != summary.baseline && cell.variant != TWIN);
-    let (name, namespace) = (&summary.run.name, &summary.run.namespace);
-    Some(other.map_or(remove.clone(), |other| {
-        format!(
-            "{remove}; what was measured is compared by: kubectl wasmbench report {name} -n {namespace} --baseline {}",
-            other.variant
-        )
-    }))
+    html! { p.next { b { "Next:" } " " (next_step(summary)) "." } "\n" }
 }
 
 /// Where to find every number.

@@ -15,8 +15,8 @@ use self::legend::legend;
 use crate::table::{Table, ascii, lines};
 use crate::{capacity, coldstart, comparisons, density, open_loop, payload};
 
-/// The run: a line on its state, the tables of each workload, how to read them, and the reasons to
-/// distrust the numbers.
+/// The run: a line on its state, the tables of each workload, how to read them, the reasons to
+/// distrust the numbers, and what to do next.
 pub fn status_text(run: &BenchmarkRun) -> String {
     let status = run.status.clone().unwrap_or_default();
     let baseline = status.baseline.as_deref().unwrap_or_default();
@@ -35,7 +35,8 @@ pub fn status_text(run: &BenchmarkRun) -> String {
     text.push_str(&legend(&all_tables, &status.summary));
     text.push_str(&remarks(run, &status));
     text.push_str(&gate(&status.conditions));
-    text + &doubts(&status.conditions)
+    text.push_str(&doubts(&status.conditions));
+    text + &next_step(&status)
 }
 
 /// The tables of one workload.
@@ -179,4 +180,9 @@ fn doubts(conditions: &[Condition]) -> String {
         "False" => format!("\nTrustworthy: NO ({})\n{lines}", ascii(&condition.reason)),
         _ => String::new(),
     }
+}
+
+fn next_step(status: &BenchmarkRunStatus) -> String {
+    let next = status.next_step.as_deref().map(ascii);
+    next.map_or_else(String::new, |next| format!("\nNext: {next}.\n"))
 }

@@ -2,8 +2,10 @@
 
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::html::report_html;
+use wasmbench_results::judge::expectations::{Decision, Fulfilment};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
+use wasmbench_results::summary::next_step::next_step;
 
 use crate::results_support::{all_measured, failed, record, replace, run, slower};
 
@@ -33,7 +35,7 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
         "<span class=\"chip worse\">5.05x more memory</span>",
         "<span class=\"chip equal\">throughput: equivalent</span>",
     ];
-    let next = "<b>Next:</b> keep the records";
+    let next = "<b>Next:</b> choose by the verdict, which holds for nodes with fingerprint";
     let order = [
         banner,
         chips[0],
@@ -49,6 +51,31 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
     assert!(places.iter().all(Option::is_some), "{places:?} in {shown}");
     assert!(places.is_sorted(), "{places:?}");
     assert!(!shown.contains("<details open"), "doubts are folded");
+}
+
+#[test]
+fn a_decided_run_whose_gate_is_not_met_names_the_expectation_and_one_without_variants_wants_one() {
+    let mut run = run();
+    let mut summary = summarize(&run, &all_measured(&run));
+    let decision = |name: &str, outcome| Decision {
+        name: name.into(),
+        outcome,
+        message: String::new(),
+    };
+    summary.expectations = vec![
+        decision("fast", Fulfilment::Met),
+        decision("small", Fulfilment::NotMet),
+    ];
+    assert_eq!(
+        next_step(&summary),
+        "mend what expectation small found, or change spec.expectations"
+    );
+    run.spec.variants.truncate(1);
+    let alone = summarize(&run, &all_measured(&run));
+    assert_eq!(
+        next_step(&alone),
+        "add a variant to compare with (spec.variants)"
+    );
 }
 
 #[test]

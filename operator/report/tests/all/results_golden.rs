@@ -9,6 +9,7 @@ use wasmbench_report::terminal::status_text;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::{RunInput, summarize};
 use wasmbench_results::summary::failures::skipped_points;
+use wasmbench_results::summary::next_step::next_step;
 use wasmbench_results::summary::trust::{Trust, trust};
 
 use crate::results_support::{
@@ -59,6 +60,7 @@ fn as_run(input: &RunInput, summary: &Summary) -> BenchmarkRun {
             ..Progress::default()
         }),
         verdict: Some(summary.verdict.clone()),
+        next_step: Some(next_step(summary)),
         skipped: skipped_points(summary),
         summary: status_rows(summary),
         ..BenchmarkRunStatus::default()

@@ -12,6 +12,7 @@ pub mod collect;
 pub mod cost;
 pub mod failures;
 pub mod limits;
+pub mod next_step;
 pub mod node_price;
 pub mod power;
 pub mod sandbox;
