@@ -235,7 +235,7 @@ spec:
     #[tokio::test]
     async fn what_stands_in_the_way_is_known_before_the_run_is_created() {
         let engine = "wasmtime-embedded\n      engine:\n        allocator: Pooling";
-        let text = SAMPLE.replace(engine, "wasmedge");
+        let text = SAMPLE.replace(engine, "wasmedge-shim");
         let run = manifest::typed(&of_file(&text, None, "x7k2p").unwrap()).unwrap();
         let (cluster, _) = mock::cluster(|_| mock::nothing());
         let found = obstacles(&cluster, &run).await;
