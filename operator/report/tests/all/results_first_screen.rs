@@ -3,6 +3,7 @@
 use wasmbench_model::wire::record::{Point, Record, TrialId};
 use wasmbench_report::html::report_html;
 use wasmbench_results::judge::expectations::{Decision, Fulfilment};
+use wasmbench_results::judge::verdict::Verdict;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::summary::next_step::next_step;
@@ -54,7 +55,7 @@ fn a_trustworthy_run_states_that_it_decides_and_what() {
 }
 
 #[test]
-fn a_decided_run_whose_gate_is_not_met_names_the_expectation_and_one_without_variants_wants_one() {
+fn a_gate_that_is_not_met_comes_before_what_is_undecided_and_a_run_without_variants_wants_one() {
     let mut run = run();
     let mut summary = summarize(&run, &all_measured(&run));
     let decision = |name: &str, outcome| Decision {
@@ -66,6 +67,8 @@ fn a_decided_run_whose_gate_is_not_met_names_the_expectation_and_one_without_var
         decision("fast", Fulfilment::Met),
         decision("small", Fulfilment::NotMet),
     ];
+    let undecided = summary.comparisons.iter_mut().find(|one| one.primary);
+    undecided.unwrap().verdict = Verdict::Inconclusive;
     assert_eq!(
         next_step(&summary),
         "mend what expectation small found, or change spec.expectations"

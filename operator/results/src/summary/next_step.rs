@@ -9,13 +9,18 @@ use crate::summary::failures::skipped_points;
 use crate::vocabulary::doubt::Reason;
 
 /// One sentence without its full stop. A failure comes first: no doubt about the numbers matters as
-/// much as those that are missing.
+/// much as those that are missing. An expectation that is not met is decided, whatever else is not.
 pub fn next_step(summary: &Summary) -> String {
     if let Some(failure) = remove_failure(summary) {
         return failure;
     }
     if let Some(doubt) = summary.doubts.iter().find(|doubt| doubt.breaks_trust) {
         return doubt.remedy.clone();
+    }
+    let mut expectations = summary.expectations.iter();
+    if let Some(failed) = expectations.find(|one| one.outcome == Fulfilment::NotMet) {
+        let name = &failed.name;
+        return format!("mend what expectation {name} found, or change spec.expectations");
     }
     let mut primary = summary.comparisons.iter().filter(|one| one.primary);
     if primary.any(|one| !one.verdict.is_decided()) {
@@ -29,11 +34,6 @@ pub fn next_step(summary: &Summary) -> String {
 
 /// The numbers answer the question: what remains is up to people.
 fn decide(summary: &Summary) -> String {
-    let mut expectations = summary.expectations.iter();
-    if let Some(failed) = expectations.find(|one| one.outcome == Fulfilment::NotMet) {
-        let name = &failed.name;
-        return format!("mend what expectation {name} found, or change spec.expectations");
-    }
     let mut variants = summary.compared.variants.iter();
     if !variants.any(|one| one.name != summary.baseline && one.name != TWIN) {
         return "add a variant to compare with (spec.variants)".to_owned();
