@@ -100,7 +100,7 @@ print_times() {
       awk -v us="${times[$column $kernel]}" -v width="${#column}" 'BEGIN { printf " %*.1f", width, us / 1000 }'
     done
     for column in gcc clang; do
-      [ "$kernel" = empty ] || [ "${times[$column $kernel]}" -ge 20000 ] || printf ' (%s: less than 20 ms)' "$column"
+      [[ $kernel = empty || $kernel = filled ]] || [ "${times[$column $kernel]}" -ge 20000 ] || printf ' (%s: less than 20 ms)' "$column"
     done
   done <"$sources/kernels.txt"
   printf '\n\n'

@@ -377,17 +377,17 @@ pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
        (self.preset == 'kernel-wasmer' && self.engine.boundsChecks != 'None') || \
        (self.preset in ['kernel-wasm3', 'kernel-wamr'] && self.engine.boundsChecks == 'Explicit'))) : \
      !has(self.engine.boundsChecks) && !has(self.engine.threads) && \
-     (self.preset == 'wasmtime-embedded' ? \
+     (self.preset == 'wasmtime-embedded' ? self.engine.allocator in ['OnDemand', 'Pooling'] && \
       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
        self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
        (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
       (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
        (!has(self.engine.compile) || self.engine.compile != 'Jit')))))";
 /// Why settings of an engine are refused, and what to do.
-pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
+pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator OnDemand or Pooling; compile Jit \
     or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
     wasmedge-shim and wasmedge-server (compile Aot or Interpreter), kernel-gcc and kernel-clang (threads), kernel-wasmtime \
-    (threads; boundsChecks Guard, with either allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
+    (threads; boundsChecks Guard, with any allocator, Explicit or None), kernel-wasm2c-gcc and kernel-wasm2c-clang \
     (threads; boundsChecks Guard, Explicit, Clamp or None), kernel-v8 (threads; boundsChecks Guard, Explicit or None), \
     kernel-wasmer (threads; boundsChecks Guard or Explicit), kernel-wasm3 and kernel-wamr (threads; boundsChecks Explicit) only: correct it or remove it";
 

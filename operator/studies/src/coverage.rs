@@ -1,9 +1,10 @@
 //! What was measured of what could be: the runs of a study's manifest, and the values of the document's tables. A value
 //! without a measurement is named, with the run that would measure it. Plain text; pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Ours;
+use crate::figure::Figure;
 use crate::manifest::Planned;
 use crate::measured::Length;
 use crate::published::{Point, Study, Table};
@@ -40,6 +41,37 @@ pub fn tables(study: &Study, ours: Ours<'_>) -> Vec<String> {
     tables
         .map(|table| Coverage::new(study, table, ours).text(table))
         .collect()
+}
+
+/// Figures whose values are of runs on different models of CPU, each with the models and their runs.
+pub fn models(study: &Study, ours: Ours<'_>) -> Vec<String> {
+    let mut runs: BTreeMap<(Figure, &str), BTreeSet<&str>> = BTreeMap::new();
+    for table in &study.tables {
+        let place = (table.figure, table.workload.as_str());
+        let found = Coverage::new(study, table, ours).runs;
+        runs.entry(place).or_default().extend(found.into_keys());
+    }
+    let figures = runs.into_iter().filter_map(|((figure, workload), runs)| {
+        let models = by_model(&runs, ours);
+        let named = models
+            .iter()
+            .map(|(model, runs)| format!("{model} ({})", runs.join(", ")));
+        let named: Vec<String> = named.collect();
+        (named.len() > 1).then(|| format!("{}, {workload}: {}", figure.noun(), named.join("; ")))
+    });
+    figures.collect()
+}
+
+/// The runs by the model of their node's CPU.
+fn by_model<'a>(runs: &BTreeSet<&'a str>, ours: Ours<'a>) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in runs {
+        let run = ours.measured.and_then(|measured| measured.runs.get(*name));
+        let model = run.and_then(|run| run.node.get("cpuModel"));
+        let model = model.map_or("an unknown model", String::as_str);
+        models.entry(model).or_default().push(name);
+    }
+    models
 }
 
 /// The values of a table that were measured in a run, or that it would measure.
@@ -289,6 +321,33 @@ spec:
         assert!(
             text.contains("measured at 10, 50 in all; at 400 in other; not"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_figure_whose_runs_met_two_models_of_cpu_says_so() {
+        let (published, manifest, mut measured) = (published(), manifest(), measured());
+        let on = |run: &measured::Run, model: &str, points: &[u32]| {
+            let mut run = run.clone();
+            run.node = [("cpuModel".to_owned(), model.to_owned())].into();
+            run.points.retain(|point| points.contains(&point.at));
+            run
+        };
+        let all = measured.runs["all"].clone();
+        let mut text = |first: &str, second: &str| {
+            let runs = [("all", first, &[10, 50][..]), ("other", second, &[400])];
+            let runs = runs.map(|(name, model, points)| (name.to_owned(), on(&all, model, points)));
+            measured.runs = runs.into();
+            let ours = Ours {
+                measured: Some(&measured),
+                manifest: &manifest,
+            };
+            models(&published.studies[0], ours).join("\n")
+        };
+        assert_eq!(text("EPYC", "EPYC"), "");
+        assert_eq!(
+            text("EPYC", "Xeon"),
+            "memory, hello: EPYC (all); Xeon (other)"
         );
     }
 }

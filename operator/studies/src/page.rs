@@ -59,6 +59,9 @@ elsewhere it shows only that the difference is absent here. A conjecture fits, a
 const SHIMS: &str = "- shims: this repository's builds on the runwasi library, not runwasi's releases ([wasmtime](../variants/wasmtime-shim.md), \
 [WasmEdge](../variants/wasmedge.md))";
 
+/// Before the figures whose runs were not all on the same model of CPU.
+const MODELS: &str = "These figures have rows from more than one model of CPU. Compare rows of one run with each other:";
+
 /// A file of the documentation.
 #[derive(Debug)]
 pub struct Page {
@@ -157,6 +160,7 @@ fn text(study: &Study, ours: Ours<'_>, rows: &[Row<'_>], has_picture: bool) -> S
     }
     text.push_str(&table(rows).markdown());
     let _ = writeln!(text, "\n{}", differences(rows));
+    text.push_str(&list(MODELS, coverage::models(study, ours).iter()));
     text.push_str(&by_workload::section(study, ours));
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {

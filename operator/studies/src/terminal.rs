@@ -32,6 +32,11 @@ pub fn text(study: &Study, ours: Ours<'_>) -> String {
     for without in measured.iter().flat_map(|measured| measured.without()) {
         let _ = writeln!(text, "{}: {}", without.variant, ascii(&without.reason));
     }
+    let models = coverage::models(study, ours);
+    let models = models
+        .iter()
+        .map(|line| format!("two models of CPU: {}", ascii(line)));
+    text.push_str(&lines("", models));
     let coverage = coverage::tables(study, ours);
     text.push_str(&lines("", coverage.iter().map(|line| ascii(line))));
     text

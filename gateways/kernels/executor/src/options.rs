@@ -26,8 +26,14 @@ pub enum BoundsChecks {
 pub enum Allocator {
     /// Mapped for each instance.
     OnDemand,
+    /// Mapped for each instance, and the module's initial data copied, whose pages are else shared until they are written to.
+    OnDemandCopied,
     /// From a pool that is mapped once.
     Pooling,
+    /// From a pool, and the initial data copied.
+    PoolingCopied,
+    /// From a pool that gives back the pages of several dropped instances at once.
+    PoolingBatched,
 }
 
 /// An executor's arguments.
@@ -67,20 +73,34 @@ impl BoundsChecks {
 }
 
 impl Allocator {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::OnDemand,
+        Self::OnDemandCopied,
+        Self::Pooling,
+        Self::PoolingCopied,
+        Self::PoolingBatched,
+    ];
+
     /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnDemand => "OnDemand",
+            Self::OnDemandCopied => "OnDemandCopied",
             Self::Pooling => "Pooling",
+            Self::PoolingCopied => "PoolingCopied",
+            Self::PoolingBatched => "PoolingBatched",
         }
     }
 
     /// The reverse of [`Allocator::name`]. The error says what there is.
     pub fn from_name(name: &str) -> Result<Self, String> {
-        [Self::OnDemand, Self::Pooling]
-            .into_iter()
-            .find(|allocator| allocator.name() == name)
-            .ok_or_else(|| format!("'{name}' is no allocator: use OnDemand or Pooling"))
+        let mut all = Self::ALL.into_iter();
+        all.find(|allocator| allocator.name() == name)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                format!("'{name}' is no allocator: use one of {names}")
+            })
     }
 }
 
@@ -125,6 +145,16 @@ impl Options {
         Ok(options)
     }
 
+    /// Refuses each allocator but `OnDemand`, for an engine that has no other.
+    pub fn only_on_demand(&self, engine: &str) -> Result<(), String> {
+        match self.allocator {
+            None | Some(Allocator::OnDemand) => Ok(()),
+            Some(_) => Err(format!(
+                "{engine} maps memory for each instance: use the allocator OnDemand"
+            )),
+        }
+    }
+
     /// Writes arguments, the reverse of [`Options::parse`].
     pub fn arguments(&self) -> Vec<OsString> {
         let threads = self.threads.to_string();
@@ -158,7 +188,8 @@ mod tests {
     #[test]
     fn arguments_are_read_as_they_were_written() {
         for bounds_checks in BoundsChecks::ALL {
-            for allocator in [None, Some(Allocator::OnDemand), Some(Allocator::Pooling)] {
+            let allocators = Allocator::ALL.into_iter().map(Some);
+            for allocator in allocators.chain([None]) {
                 let options = Options {
                     threads: 4,
                     bounds_checks: Some(bounds_checks),
@@ -183,7 +214,7 @@ mod tests {
                 "--bounds-checks guard /k",
                 "use Guard, Explicit, Clamp or None",
             ),
-            ("--allocator Heap /k", "use OnDemand or Pooling"),
+            ("--allocator Heap /k", "use one of OnDemand, "),
             ("--fast /k", "--fast is no option"),
             ("/k --threads", "--threads needs a value"),
             ("--threads 1", "the folder of the kernels is missing"),

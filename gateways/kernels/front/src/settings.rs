@@ -5,7 +5,7 @@
 //! | `WASMBENCH_LISTEN` | address and port (all addresses, port 8080) |
 //! | `WASMBENCH_ENGINE_THREADS` | calls at once, 1 to 4 (1) |
 //! | `WASMBENCH_ENGINE_BOUNDS_CHECKS` | `Guard`, `Explicit`, `Clamp` or `None` (the executor's) |
-//! | `WASMBENCH_ENGINE_ALLOCATOR` | `OnDemand` or `Pooling` (the executor's) |
+//! | `WASMBENCH_ENGINE_ALLOCATOR` | an `Allocator` (the executor's) |
 //!
 //! An image sets these:
 //!

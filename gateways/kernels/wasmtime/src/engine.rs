@@ -141,18 +141,16 @@ mod tests {
         })
     }
 
-    const CHECKED: [(BoundsChecks, Allocator); 3] = [
-        (BoundsChecks::Guard, Allocator::OnDemand),
-        (BoundsChecks::Guard, Allocator::Pooling),
-        (BoundsChecks::Explicit, Allocator::OnDemand),
-    ];
+    /// Every mode with bounds checks.
+    fn checked() -> impl Iterator<Item = (BoundsChecks, Allocator)> {
+        let guarded = Allocator::ALL.map(|allocator| (BoundsChecks::Guard, allocator));
+        let compared = (BoundsChecks::Explicit, Allocator::OnDemand);
+        guarded.into_iter().chain([compared])
+    }
 
     #[test]
     fn a_kernel_reads_its_own_memory_in_every_mode() {
-        for (checks, allocator) in CHECKED
-            .into_iter()
-            .chain([(BoundsChecks::None, Allocator::OnDemand)])
-        {
+        for (checks, allocator) in checked().chain([(BoundsChecks::None, Allocator::OnDemand)]) {
             let read = call(checks, allocator, OUTSIDE, 8);
             assert_eq!(read, ["1.5", "1.5"], "{checks:?} {allocator:?}");
             let grown = call(checks, allocator, GROWING, 0);
@@ -162,7 +160,7 @@ mod tests {
 
     #[test]
     fn an_access_outside_of_the_memory_traps_with_bounds_checks() {
-        for (checks, allocator) in CHECKED {
+        for (checks, allocator) in checked() {
             for (text, address) in [(OUTSIDE, 65_529), (OUTSIDE, u32::MAX), (FAR, 0)] {
                 for error in call(checks, allocator, text, address) {
                     let message = format!("{checks:?} {allocator:?} {address}: {error}");

@@ -13,6 +13,11 @@ const RESERVED_BYTES: u64 = 1 << 32;
 /// emits no check, because no sum of the two is beyond both.
 const BEHIND_BYTES: u64 = (1 << 32) + (1 << 16);
 
+/// Of how many dropped instances the memory is given back in one call.
+const BATCH: u32 = 16;
+/// The most CPUs for each of which the engine keeps a batch.
+const MAX_CPUS: u32 = 16;
+
 /// How kernels are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
@@ -34,18 +39,33 @@ impl Mode {
                 "Wasmtime clamps no addresses: use the bounds checks Guard, Explicit or None"
                     .into(),
             ),
-            (BoundsChecks::Explicit | BoundsChecks::None, Allocator::Pooling) => {
-                Err("a pool has guard pages: use the bounds checks Guard, or OnDemand".into())
-            }
             (BoundsChecks::Guard, _)
             | (BoundsChecks::Explicit | BoundsChecks::None, Allocator::OnDemand) => Ok(mode),
+            (BoundsChecks::Explicit | BoundsChecks::None, _) => Err(format!(
+                "the allocator {} has guard pages: use the bounds checks Guard, or OnDemand",
+                mode.allocator.name()
+            )),
         }
     }
 
     /// Whether a new memory shares the pages of the module's data until it writes to them.
     pub fn copies_on_write(self) -> bool {
         // The engine does that only in memory that it has mapped itself.
-        self.checks != BoundsChecks::None
+        let is_copied = match self.allocator {
+            Allocator::OnDemandCopied | Allocator::PoolingCopied => true,
+            Allocator::OnDemand | Allocator::Pooling | Allocator::PoolingBatched => false,
+        };
+        self.checks != BoundsChecks::None && !is_copied
+    }
+
+    /// Of how many dropped instances a pool gives back the memory in one call; `None` without a pool.
+    fn batch(self) -> Option<u32> {
+        match self.allocator {
+            Allocator::OnDemand | Allocator::OnDemandCopied => None,
+            // Of each at once: the engine's default.
+            Allocator::Pooling | Allocator::PoolingCopied => Some(1),
+            Allocator::PoolingBatched => Some(BATCH),
+        }
     }
 
     /// The engine's settings, for as many instances at once as there are threads.
@@ -71,13 +91,16 @@ impl Mode {
                     .with_host_memory(Arc::new(Unchecked));
             }
         }
-        if self.allocator == Allocator::Pooling {
+        if let Some(batch) = self.batch() {
             // With copy-on-write and instances linked in advance, all that the engine's guide to
             // fast instantiation recommends.
             let mut pool = PoolingAllocationConfig::new();
-            pool.total_core_instances(threads)
-                .total_memories(threads)
-                .total_tables(threads);
+            // Those that wait for their batch: of each CPU all but one.
+            let slots = threads + MAX_CPUS * (batch - 1);
+            pool.total_core_instances(slots)
+                .total_memories(slots)
+                .total_tables(slots)
+                .decommit_batch_size(batch as usize);
             config.allocation_strategy(pool);
         }
         config
@@ -106,8 +129,27 @@ mod tests {
             BoundsChecks::None,
         ] {
             assert!(mode(checks, None).is_ok(), "{checks:?}");
-            let pooled = mode(checks, Some(Allocator::Pooling));
-            assert_eq!(pooled.is_ok(), checks == BoundsChecks::Guard, "{checks:?}");
+            for allocator in Allocator::ALL {
+                let is_possible = checks == BoundsChecks::Guard || allocator == Allocator::OnDemand;
+                let found = mode(checks, Some(allocator));
+                assert_eq!(found.is_ok(), is_possible, "{checks:?} {allocator:?}");
+            }
         }
+    }
+
+    #[test]
+    fn an_allocator_says_whether_data_is_copied_and_when_memory_is_given_back() {
+        let found = Allocator::ALL.map(|allocator| {
+            let mode = mode(BoundsChecks::Guard, Some(allocator)).unwrap();
+            (mode.copies_on_write(), mode.batch())
+        });
+        let expected = [
+            (true, None),
+            (false, None),
+            (true, Some(1)),
+            (false, Some(1)),
+            (true, Some(16)),
+        ];
+        assert_eq!(found, expected);
     }
 }

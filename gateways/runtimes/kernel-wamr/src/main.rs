@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use kernel_executor::{
-    Allocator, BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules,
+    BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules,
     program,
 };
 use wamr::{Instance, Limits, Module, version};
@@ -37,10 +37,7 @@ fn check(options: &Options) -> Result<(), String> {
     if checks != BoundsChecks::Explicit {
         return Err("the interpreter compares each address: use the bounds checks Explicit".into());
     }
-    if options.allocator == Some(Allocator::Pooling) {
-        return Err("WAMR has no pool of instances: use the allocator OnDemand".into());
-    }
-    Ok(())
+    options.only_on_demand("WAMR")
 }
 
 impl Wamr {

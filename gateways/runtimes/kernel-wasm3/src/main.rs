@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use kernel_executor::{
-    Allocator, BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules,
+    BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules,
     program,
 };
 use wasm3::{Environment, wasm3_sys};
@@ -36,10 +36,7 @@ fn check(options: &Options) -> Result<(), String> {
     if checks != BoundsChecks::Explicit {
         return Err("the interpreter compares each address: use the bounds checks Explicit".into());
     }
-    if options.allocator == Some(Allocator::Pooling) {
-        return Err("wasm3 has no pool of instances: use the allocator OnDemand".into());
-    }
-    Ok(())
+    options.only_on_demand("wasm3")
 }
 
 fn environment() -> Result<Environment, String> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use compared::Compared;
 use kernel_executor::{
-    Allocator, BoundsChecks, Done, Engine as KernelEngine, Facts, Options, Worker, chain,
+    BoundsChecks, Done, Engine as KernelEngine, Facts, Options, Worker, chain,
     engine_facts, modules, program,
 };
 use wasmer::sys::{Cranelift, EngineBuilder, NativeEngineExt as _};
@@ -34,9 +34,7 @@ fn main() -> ExitCode {
 
 /// The bounds checks of these options; by default the engine's own.
 fn checks(options: &Options) -> Result<BoundsChecks, String> {
-    if options.allocator == Some(Allocator::Pooling) {
-        return Err("Wasmer has no pool of instances: use the allocator OnDemand".into());
-    }
+    options.only_on_demand("Wasmer")?;
     match options.bounds_checks.unwrap_or(BoundsChecks::Guard) {
         BoundsChecks::Clamp | BoundsChecks::None => {
             Err("Wasmer leaves out no checks: use the bounds checks Guard or Explicit".into())

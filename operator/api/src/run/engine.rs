@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Engine {
-    /// How instances get their memory; only for `wasmtime-embedded` and `kernel-wasmtime`, and there
-    /// a pool needs `boundsChecks: Guard`.
+    /// How instances get their memory: `OnDemand` or `Pooling` for `wasmtime-embedded`, each for
+    /// `kernel-wasmtime`, where all but `OnDemand` need `boundsChecks: Guard`.
     #[serde(default)]
     pub allocator: Allocator,
 
@@ -96,11 +96,20 @@ pub enum Compile {
     PartialEq,
     Eq,
     strum::IntoStaticStr,
+    strum::EnumIter,
 )]
 pub enum Allocator {
-    /// Mapped when the instance is created and unmapped when it ends.
+    /// Mapped when the instance is created and unmapped when it ends; the pages of the module's
+    /// initial data are shared until they are written to.
     #[default]
     OnDemand,
-    /// Taken from a pool that is reserved when the engine starts.
+    /// Mapped likewise, and the initial data copied.
+    OnDemandCopied,
+    /// Taken from a pool that is reserved when the engine starts; the pages are shared as with
+    /// `OnDemand`, and given back when the instance ends.
     Pooling,
+    /// Taken from a pool, and the initial data copied.
+    PoolingCopied,
+    /// Taken from a pool; the pages of several ended instances are given back in one call.
+    PoolingBatched,
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use strum::IntoEnumIterator as _;
-use wasmbench_api::run::{BoundsChecks, Preset};
+use wasmbench_api::run::{Allocator, BoundsChecks, Preset};
 use wasmbench_model::variants::catalogue::definition;
 
 use crate::manifests::{completed, refusals};
@@ -13,7 +13,7 @@ fn settings() -> Vec<Value> {
     let mut all: Vec<Value> = ["Aot", "Jit", "Interpreter"]
         .map(|mode| json!({"compile": mode}))
         .into();
-    for allocator in ["OnDemand", "Pooling"] {
+    for allocator in Allocator::iter().map(<&str>::from) {
         all.push(json!({"allocator": allocator}));
         let checks = BoundsChecks::iter().map(<&str>::from);
         all.extend(checks.map(|checks| json!({"allocator": allocator, "boundsChecks": checks})));

@@ -81,6 +81,7 @@ fn settings_that_a_preset_does_not_offer_are_refused() {
         ("native", json!({"threads": 2})),
         ("native", json!({"boundsChecks": "Guard"})),
         ("wasmtime-embedded", json!({"boundsChecks": "None"})),
+        ("wasmtime-embedded", json!({"allocator": "PoolingBatched"})),
         ("kernel-gcc", json!({"boundsChecks": "Guard"})),
         ("kernel-gcc", json!({"compile": "Aot"})),
         ("kernel-clang", json!({"allocator": "Pooling"})),
@@ -88,6 +89,10 @@ fn settings_that_a_preset_does_not_offer_are_refused() {
         (
             "kernel-wasmtime",
             json!({"boundsChecks": "Explicit", "allocator": "Pooling"}),
+        ),
+        (
+            "kernel-wasmtime",
+            json!({"boundsChecks": "None", "allocator": "OnDemandCopied"}),
         ),
         ("kernel-v8", json!({"boundsChecks": "Clamp"})),
         ("kernel-wasmer", json!({"boundsChecks": "None"})),

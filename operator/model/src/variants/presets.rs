@@ -188,11 +188,14 @@ impl Definition {
             Mode::Unstated | Mode::Always(_) | Mode::CompiledByShim => &[],
         };
         let has_choice = !modes.is_empty() || self.has_allocator || self.threads;
+        // Servers of kernels take apart what makes instances cheap.
+        let is_offered = self.serves == Serves::Kernels || allocator == Allocator::Pooling;
         // A pool's slots end in guard pages.
         let checks = self.bounds_checks(settings);
         let is_guarded = checks.is_none_or(|checks| checks == BoundsChecks::Guard);
         has_choice
-            && (allocator == Allocator::OnDemand || (self.has_allocator && is_guarded))
+            && (allocator == Allocator::OnDemand
+                || (self.has_allocator && is_guarded && is_offered))
             && compile.is_none_or(|mode| modes.contains(&mode))
             && bounds_checks.is_none_or(|checks| self.bounds_checks.contains(&checks))
             && (threads.is_none() || self.threads)

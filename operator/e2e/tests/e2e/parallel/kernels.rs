@@ -3,13 +3,14 @@
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{engines, runs};
 
-const VARIANTS: [&str; 15] = [
+const VARIANTS: [&str; 16] = [
     "{name: clang, preset: kernel-clang}",
     "{name: gcc, preset: kernel-gcc}",
     "{name: wasmtime, preset: kernel-wasmtime, engine: {threads: 2}}",
     "{name: wasmtime-explicit, preset: kernel-wasmtime, engine: {boundsChecks: Explicit}}",
     "{name: wasmtime-unsafe, preset: kernel-wasmtime, engine: {boundsChecks: None}}",
     "{name: wasmtime-pool, preset: kernel-wasmtime, engine: {allocator: Pooling}}",
+    "{name: wasmtime-batch, preset: kernel-wasmtime, engine: {allocator: PoolingBatched}}",
     "{name: wasm2c, preset: kernel-wasm2c-clang}",
     "{name: wasm2c-unsafe, preset: kernel-wasm2c-gcc, engine: {boundsChecks: Clamp}}",
     "{name: v8, preset: kernel-v8}",
@@ -21,8 +22,9 @@ const VARIANTS: [&str; 15] = [
     "{name: wamr, preset: kernel-wamr}",
 ];
 
-const WORKLOADS: [&str; 2] = [
+const WORKLOADS: [&str; 3] = [
     "{name: empty, path: '/kernel?name=empty', expect: {sameAcrossVariants: true}}",
+    "{name: filled, path: '/kernel?name=filled', expect: {sameAcrossVariants: true}}",
     "{name: gemm, path: '/kernel?name=gemm', expect: {sameAcrossVariants: true}}",
 ];
 
