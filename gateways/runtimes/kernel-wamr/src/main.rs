@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use kernel_executor::{
-    BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules,
-    program,
+    BoundsChecks, Done, Engine, Facts, Options, Worker, chain, engine_facts, modules, program,
 };
 use wamr::{Instance, Limits, Module, version};
 

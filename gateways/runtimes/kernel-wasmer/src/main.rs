@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use compared::Compared;
 use kernel_executor::{
-    BoundsChecks, Done, Engine as KernelEngine, Facts, Options, Worker, chain,
-    engine_facts, modules, program,
+    BoundsChecks, Done, Engine as KernelEngine, Facts, Options, Worker, chain, engine_facts,
+    modules, program,
 };
 use wasmer::sys::{Cranelift, EngineBuilder, NativeEngineExt as _};
 use wasmer::{Engine, Imports, Instance, Module, Store};
