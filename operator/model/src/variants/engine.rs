@@ -436,6 +436,28 @@ mod tests {
     }
 
     #[test]
+    fn a_fast_interpreter_is_distinguished_from_compiled_code() {
+        for preset in ["kernel-wamr", "kernel-wasm3"] {
+            let variant = variant(json!({"name": "k", "preset": preset}));
+            let contradiction = |ratio: &str| {
+                let facts = [
+                    ("engine", preset.strip_prefix("kernel-").unwrap()),
+                    ("boundsChecks", "Explicit"),
+                    ("threads", "1"),
+                    ("compileMode", "Interpreter"),
+                    ("computeRatio", ratio),
+                    ("profile", "release"),
+                ];
+                let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+                super::contradiction(&variant, &facts)
+            };
+            assert_eq!(contradiction("4.4"), None, "{preset}");
+            let fast = contradiction("1.3").unwrap();
+            assert!(fast.contains("no interpreter does"), "{fast}");
+        }
+    }
+
+    #[test]
     fn a_users_container_claims_nothing() {
         let own = variant(json!({"name": "own", "container": {"image": "a:1", "port": 80}}));
         assert_eq!(contradiction(&own, &EngineFacts::new()), None);
