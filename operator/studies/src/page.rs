@@ -60,7 +60,7 @@ const SHIMS: &str = "- shims: this repository's builds on the runwasi library, n
 [WasmEdge](../variants/wasmedge.md))";
 
 /// Before the figures whose runs were not all on the same model of CPU.
-const MODELS: &str = "These figures have rows from more than one model of CPU. Compare rows of one run with each other:";
+const MODELS: &str = "The rows of these figures are from more than one model of CPU. Compare only rows of the same run:";
 
 /// A file of the documentation.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ pub fn text(study: &Study, ours: Ours<'_>) -> String {
     let models = coverage::models(study, ours);
     let models = models
         .iter()
-        .map(|line| format!("two models of CPU: {}", ascii(line)));
+        .map(|line| format!("more than one model of CPU: {}", ascii(line)));
     text.push_str(&lines("", models));
     let coverage = coverage::tables(study, ours);
     text.push_str(&lines("", coverage.iter().map(|line| ascii(line))));

@@ -54,9 +54,8 @@ pub struct Definition {
     pub mode: Mode,
     /// How many times as long as native code its compiled code may take for the same work. More for
     /// V8, where most of the work may be done before the second compiler has taken over: the first
-    /// one does not optimise. V8's interpreter takes far longer.
-    /// Less for the fastest interpreters, which take little more than four times as long on some
-    /// processors.
+    /// one does not optimise. V8's interpreter takes far longer. Less for the fastest interpreters,
+    /// which take little more than four times as long on some processors.
     #[serde(default = "slowest_compiled")]
     pub slowest: f64,
     /// Whether the spec may set `engine.allocator`.
