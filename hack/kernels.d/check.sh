@@ -18,6 +18,7 @@ check() { # ROUNDS
   check_modules
   run_all gcc ''
   run_all clang ''
+  run_all scalar-clang ''
   for name in wasm2c-gcc wasm2c-clang v8; do
     for checks in Guard Explicit Clamp None; do
       [ "$name-$checks" = v8-Clamp ] || run_all "$name" "$checks"

@@ -79,5 +79,9 @@ link() { # COMPILER ARGUMENT...
 case $1 in
   wasm) compile_wasm ;;
   gcc | clang) compile_natively "$1" ;;
+  scalar-clang)
+    c_flags+=(-fno-vectorize -fno-slp-vectorize)
+    compile_natively clang
+    ;;
   wasm2c-*) compile_translated "${1#wasm2c-}" ;;
 esac
