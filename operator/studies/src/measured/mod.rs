@@ -46,8 +46,8 @@ pub struct Run {
     pub length: Length,
     /// Facts of the node.
     pub node: BTreeMap<String, String>,
-    /// The fewest blocks that one of its comparisons rests on: of a run that was stopped, fewer than
-    /// it was to have.
+    /// The fewest blocks that one of its primary comparisons rests on: of a run that was stopped, fewer
+    /// than it was to have. Another measure may be zero, and so without a ratio, in some blocks.
     pub blocks: u32,
     /// The reasons to doubt the numbers, one word each. A reason that points list too concerns only
     /// those points; any other concerns the whole run.

@@ -64,8 +64,8 @@ fn of_run(length: Length, summary: &Summary) -> Run {
 }
 
 fn blocks(summary: &Summary) -> u32 {
-    let compared = summary.comparisons.iter();
-    let fewest = compared.map(|one| one.estimate.blocks).min();
+    let primary = summary.comparisons.iter().filter(|one| one.primary);
+    let fewest = primary.map(|one| one.estimate.blocks).min();
     fewest.unwrap_or(summary.compared.blocks)
 }
 
