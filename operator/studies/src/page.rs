@@ -243,8 +243,8 @@ fn differences(rows: &[Row<'_>]) -> String {
     let surely = rows.iter().filter(|row| row.surely_differs()).count();
     let outside = rows.iter().filter(|row| row.is_outside()).count();
     format!(
-        "Of {compared} rows with both ratios, {differ} are more than a factor of {DIFFERS} apart, {surely} of them with the whole \
-         interval; in {outside} the interval excludes the published ratio."
+        "Of {compared} rows with both ratios, the two are more than a factor of {DIFFERS} apart in {differ}, and with the whole \
+         interval in {surely}; in {outside} the interval excludes the published ratio."
     )
 }
 
