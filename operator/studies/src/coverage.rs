@@ -105,11 +105,16 @@ impl<'a> Coverage<'a> {
             missing: vec![],
         };
         for point in &table.points {
+            let run_of = |variant: &String| {
+                // Growth needs the point that it starts from, too.
+                values.run_of(variant, table.from)?;
+                values.run_of(variant, point.at)
+            };
             let mut missing: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
             for name in names(study, point) {
                 let mut here = study.here(table, name).iter();
                 found.values += 1;
-                match here.find_map(|variant| values.run_of(variant, point.at)) {
+                match here.find_map(run_of) {
                     Some(run) => found.add(run, point),
                     None => missing
                         .entry(planned(study, table, (name, point), ours))
@@ -322,6 +327,24 @@ spec:
             text.contains("measured at 10, 50 in all; at 400 in other; not"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn growth_is_measured_only_where_the_point_it_starts_from_is() {
+        let (mut published, manifest, mut measured) = (published(), manifest(), measured());
+        published.studies[0].tables[0].from = Some(10);
+        let is_said = |measured: &Measured, what: &str| {
+            let ours = Ours {
+                measured: Some(measured),
+                manifest: &manifest,
+            };
+            let text = tables(&published.studies[0], ours).join("\n");
+            assert!(text.contains(what), "{text}");
+        };
+        is_said(&measured, "3 of 6 values measured in all");
+        let all = measured.runs.get_mut("all").unwrap();
+        all.points.retain(|point| point.at != 10);
+        is_said(&measured, "0 of 6 values measured; not");
     }
 
     #[test]
