@@ -1,4 +1,5 @@
-//! The kernels, and how often each repeats its work in one call: the same numbers for all variants.
+//! The kernels, and how often each repeats its work in one call, unless a call asks for another
+//! number: the same for all variants.
 
 /// `NAME REPEATS` on each line.
 const TABLE: &str = include_str!("../../kernels.txt");

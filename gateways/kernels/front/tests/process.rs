@@ -17,7 +17,8 @@ const ORDINARY: &str = r#"
 echo "$@" >arguments
 echo 'ready {"engine":"fake","version":"1.2"}'
 while read -r id name repeats; do
-  if [ "$name" = lu ]; then echo "$id ! not today"; else echo "$id 3ff8000000000000 40"; fi
+  if [ "$name" = lu ]; then echo "$id ! not today";
+  elif [ "$repeats" = 2 ]; then echo "$id 0000000000000000 40"; else echo "$id 3ff8000000000000 40"; fi
 done
 touch ended"#;
 /// Answers calls in pairs. A third one within a moment is answered with an error.
@@ -138,6 +139,9 @@ fn a_kernel_is_answered_with_its_checksum() {
     assert_eq!(front.get("/health"), (200, "ok".into()));
     let answer = front.get("/kernel?name=gemm");
     assert_eq!(answer, (200, "1.5000000000e+00".into()));
+    let answer = front.get("/kernel?name=gemm&repeats=2");
+    assert_eq!(answer, (200, "0.0000000000e+00".into()));
+    assert_eq!(front.get("/kernel?name=gemm&repeats=0").0, 400);
     assert_eq!(front.get("/kernel?name=lu"), (500, "not today".into()));
     let (status, names) = front.get("/kernel?name=x");
     assert_eq!(status, 404);

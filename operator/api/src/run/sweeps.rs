@@ -46,8 +46,9 @@ pub struct Sweeps {
 #[serde(rename_all = "camelCase")]
 pub struct WarmLatency {
     /// Timed requests per trial; more if these take less than 1 second. Default: 1000, or as many
-    /// as are answered in 10 seconds if that is fewer.
-    #[schemars(range(min = 10, max = 1_000_000))]
+    /// as are answered in 10 seconds if that is fewer, and at least 20, without which there is no
+    /// p50.
+    #[schemars(range(min = 20, max = 1_000_000))]
     pub requests: Option<u32>,
 
     /// Discarded requests before the timed ones. The warm-up lasts at least half a second, and

@@ -86,6 +86,8 @@ pub struct LoadRequest {
 /// How long a request may take. Long enough for an interpreter behind a full accept queue, short
 /// enough that a dead subject does not hold the node for long.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Fewest requests of a window of requests: a p50 needs this many.
+pub const FEWEST_REQUESTS: u32 = 20;
 /// Requests of a window for which the spec sets no number: a p99 needs this many.
 pub const DEFAULT_REQUESTS: u32 = 1000;
 /// The shortest window of requests, in seconds: a shorter one does not show how noisy the node was.
@@ -104,7 +106,8 @@ pub enum Load {
     #[serde(rename_all = "camelCase")]
     Requests {
         /// Timed requests; more if they are answered in less than [`LEAST_SECONDS`]. `None`:
-        /// [`DEFAULT_REQUESTS`], in [`MOST_SECONDS`] at most.
+        /// [`DEFAULT_REQUESTS`], or as many as are answered in [`MOST_SECONDS`], but at least
+        /// [`FEWEST_REQUESTS`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u32>,
         /// Discarded requests before them; unless 0, for [`LEAST_WARMUP_MILLISECONDS`] at least.
@@ -208,3 +211,22 @@ pub const CGROUP_MOUNT: &str = "/host/sys/fs/cgroup";
 pub const CONTAINERD_MOUNT: &str = "/host/containerd.sock";
 /// Where the probe finds the node's `/proc`.
 pub const PROC_MOUNT: &str = "/host/proc";
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+
+    use kube::CustomResourceExt as _;
+    use wasmbench_api::BenchmarkRun;
+
+    use super::*;
+
+    #[test]
+    fn a_run_cannot_ask_for_fewer_requests_than_a_p50_needs() {
+        let crd = serde_json::to_value(BenchmarkRun::crd()).unwrap();
+        let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        let warm = &spec["properties"]["sweeps"]["properties"]["warmLatency"];
+        let fewest = warm["properties"]["requests"]["minimum"].as_f64();
+        assert_eq!(fewest, Some(f64::from(FEWEST_REQUESTS)));
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wasmbench_model::wire::request::{
-    DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS, REQUEST_TIMEOUT,
+    DEFAULT_REQUESTS, FEWEST_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS, REQUEST_TIMEOUT,
 };
 
 use crate::generator::task::Amount;
@@ -56,7 +56,7 @@ pub enum Timed {
     /// A duration.
     Time(Duration),
     /// A number of requests, but at least one second; `None` for enough to carry a p99, but at most
-    /// ten seconds.
+    /// ten seconds, unless that is too few to carry a p50.
     Requests(Option<u32>),
 }
 
@@ -82,6 +82,10 @@ impl Timed {
         if seconds < f64::from(LEAST_SECONDS) {
             Amount::Time(Duration::from_secs(LEAST_SECONDS.into()))
         } else if seconds > f64::from(MOST_SECONDS) && requested.is_none() {
+            // With twice as many to spare: a rate that is read from a warm-up is not exact.
+            if rps * f64::from(MOST_SECONDS) < f64::from(2 * FEWEST_REQUESTS) {
+                return Amount::Requests(FEWEST_REQUESTS);
+            }
             Amount::Time(Duration::from_secs(MOST_SECONDS.into()))
         } else {
             Amount::Requests(requests)
@@ -227,6 +231,9 @@ mod tests {
             "a slow one, as requested"
         );
         assert_eq!(at(None, 10.0), seconds(10), "a slow one");
+        assert_eq!(at(None, 4.0), seconds(10), "a slower one");
+        assert_eq!(at(None, 3.9), Amount::Requests(20), "a p50 is carried");
+        assert_eq!(at(None, 0.5), Amount::Requests(20), "a p50 is carried");
         assert_eq!(at(None, 500.0), Amount::Requests(1000), "a p99 is carried");
         assert_eq!(
             at(None, f64::NAN),

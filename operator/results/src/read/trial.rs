@@ -342,6 +342,8 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
 
 #[cfg(test)]
 mod tests {
+    use wasmbench_model::wire::request::{DEFAULT_REQUESTS, FEWEST_REQUESTS};
+
     use super::*;
 
     fn meter() -> Meter {
@@ -381,8 +383,10 @@ mod tests {
     }
 
     #[test]
-    fn a_p99_needs_a_thousand_requests() {
-        assert!(!carries(999, 100));
-        assert!(carries(1000, 100));
+    fn the_fewest_requests_carry_a_p50_and_the_default_carries_a_p99() {
+        for (requests, one_in) in [(FEWEST_REQUESTS, 2), (DEFAULT_REQUESTS, 100)] {
+            assert!(carries(requests.into(), one_in));
+            assert!(!carries(u64::from(requests) - 1, one_in));
+        }
     }
 }

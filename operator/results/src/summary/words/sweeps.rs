@@ -7,7 +7,7 @@ use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::payload::Payload;
 use wasmbench_api::run::Network;
 use wasmbench_model::ladder::BETWEEN;
-use wasmbench_model::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_model::wire::request::{DEFAULT_REQUESTS, FEWEST_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
 /// A sentence for each sweep.
 pub fn descriptions(spec: &BenchmarkRunSpec) -> Vec<String> {
@@ -21,7 +21,7 @@ pub fn descriptions(spec: &BenchmarkRunSpec) -> Vec<String> {
         let least = w.requests.unwrap_or(DEFAULT_REQUESTS);
         let most = match w.requests {
             Some(_) => String::new(),
-            None => format!(" and {MOST_SECONDS} s at most"),
+            None => format!(" and {MOST_SECONDS} s at most, or longer for {FEWEST_REQUESTS} requests"),
         };
         format!(
             "warm latency: {least} requests per trial, for {LEAST_SECONDS} s at least{most}, over {} connection(s), \
