@@ -61,7 +61,10 @@ fn requested(query: &str) -> Result<Kernel, (StatusCode, String)> {
             ..kernel
         }),
         Err(_) => {
-            let why = format!("repeats must be a number from 1 to {}, not '{repeats}'", u16::MAX);
+            let why = format!(
+                "repeats must be a number from 1 to {}, not '{repeats}'",
+                u16::MAX
+            );
             Err((StatusCode::BAD_REQUEST, why))
         }
     }
@@ -104,7 +107,10 @@ mod tests {
         let gemm = kernels::find("gemm").map(|kernel| kernel.repeats);
         assert_eq!(repeats("name=gemm").ok(), gemm);
         assert_eq!(repeats("repeats=3&name=gemm"), Ok(3));
-        assert_eq!(repeats("name=no-kernel&repeats=3"), Err(StatusCode::NOT_FOUND));
+        assert_eq!(
+            repeats("name=no-kernel&repeats=3"),
+            Err(StatusCode::NOT_FOUND)
+        );
         for wrong in ["", "0", "-1", "1.5", "65536", "many"] {
             let query = format!("name=gemm&repeats={wrong}");
             assert_eq!(repeats(&query), Err(StatusCode::BAD_REQUEST), "{query}");

@@ -7,7 +7,9 @@ use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::payload::Payload;
 use wasmbench_api::run::Network;
 use wasmbench_model::ladder::BETWEEN;
-use wasmbench_model::wire::request::{DEFAULT_REQUESTS, FEWEST_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_model::wire::request::{
+    DEFAULT_REQUESTS, FEWEST_REQUESTS, LEAST_SECONDS, MOST_SECONDS,
+};
 
 /// A sentence for each sweep.
 pub fn descriptions(spec: &BenchmarkRunSpec) -> Vec<String> {
