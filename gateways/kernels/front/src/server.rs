@@ -55,19 +55,15 @@ fn requested(query: &str) -> Result<Kernel, (StatusCode, String)> {
     let Some(repeats) = parameter(query, "repeats") else {
         return Ok(kernel);
     };
-    match repeats.parse::<NonZeroU16>() {
-        Ok(repeats) => Ok(Kernel {
-            repeats: repeats.get().into(),
-            ..kernel
-        }),
-        Err(_) => {
-            let why = format!(
-                "repeats must be a number from 1 to {}, not '{repeats}'",
-                u16::MAX
-            );
-            Err((StatusCode::BAD_REQUEST, why))
-        }
-    }
+    let Ok(repeats) = repeats.parse::<NonZeroU16>() else {
+        let most = u16::MAX;
+        let why = format!("repeats must be a number from 1 to {most}, not '{repeats}'");
+        return Err((StatusCode::BAD_REQUEST, why));
+    };
+    Ok(Kernel {
+        repeats: repeats.get().into(),
+        ..kernel
+    })
 }
 
 /// A parameter of a query. Names of kernels and numbers need no escapes.

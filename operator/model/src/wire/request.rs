@@ -214,8 +214,6 @@ pub const PROC_MOUNT: &str = "/host/proc";
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test")]
-
     use kube::CustomResourceExt as _;
     use wasmbench_api::BenchmarkRun;
 
