@@ -3,7 +3,7 @@
 //   executor [--threads N] [--bounds-checks X] FOLDER
 //
 // A call is `ID NAME REPEATS`, its answer `ID CHECKSUM NANOSECONDS` with the checksum's 64 bits in hexadecimal, or
-// `ID ! MESSAGE`. The first line of the output is `ready` with facts. The kernels are compiled in: the folder, in which
+// `ID ! MESSAGE`. Where an instance is a process, its switches and CPU time follow. The first line of the output is `ready` with facts. The kernels are compiled in: the folder, in which
 // other executors find modules, is not read.
 #include "executor.h"
 
@@ -31,7 +31,7 @@ long long now(void) {
 static void answer(const char *line) {
   char id[24], name[40];
   int repeats;
-  struct outcome outcome;
+  struct outcome outcome = {0};
   if (sscanf(line, "%23s %39s %d", id, name, &repeats) != 3) die("not a call: ", line);
   const struct kernel *kernel = kernels;
   while (kernel->name && strcmp(kernel->name, name)) kernel++;
@@ -46,7 +46,12 @@ static void answer(const char *line) {
   }
   uint64_t bits;
   memcpy(&bits, &outcome.checksum, sizeof bits);
-  printf("%s %016" PRIx64 " %lld\n", id, bits, outcome.nanoseconds);
+  char process[80] = "";
+  if (outcome.cpu_nanoseconds)
+    snprintf(process, sizeof process, " %ld %ld %lld", outcome.voluntary_switches, outcome.involuntary_switches,
+             outcome.cpu_nanoseconds);
+  // In one piece: other threads print, too.
+  printf("%s %016" PRIx64 " %lld%s\n", id, bits, outcome.nanoseconds, process);
 }
 
 // Each thread takes the next line as soon as it is free.

@@ -5,6 +5,9 @@ struct outcome {
   double checksum;
   // Spent making and dropping the instance, outside of the kernel.
   long long nanoseconds;
+  // What the process used that was the instance, if one was: its switches to wait and for others, and its CPU time.
+  long voluntary_switches, involuntary_switches;
+  long long cpu_nanoseconds;
 };
 
 struct kernel {

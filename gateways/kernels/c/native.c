@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ struct result {
   long long nanoseconds;
 };
 
+static long long nanoseconds(struct timeval time) { return time.tv_sec * 1000000000LL + time.tv_usec * 1000LL; }
+
 static const char *call(double (*run)(int repeats), int repeats, struct outcome *outcome) {
   static _Thread_local struct result *result;
   if (!result) result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -32,9 +35,14 @@ static const char *call(double (*run)(int repeats), int repeats, struct outcome 
     _exit(0);
   }
   int status;
+  struct rusage used;
   if (child < 0) return "could not start a process";
-  if (waitpid(child, &status, 0) < 0 || status) return "the process failed";
-  *outcome = (struct outcome){result->checksum, now() - began - result->nanoseconds};
+  if (wait4(child, &status, 0, &used) < 0 || status) return "the process failed";
+  *outcome = (struct outcome){.checksum = result->checksum,
+                              .nanoseconds = now() - began - result->nanoseconds,
+                              .voluntary_switches = used.ru_nvcsw,
+                              .involuntary_switches = used.ru_nivcsw,
+                              .cpu_nanoseconds = nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime)};
   return NULL;
 }
 

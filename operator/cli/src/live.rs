@@ -99,7 +99,7 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
         let _ = writeln!(text, "{}", ascii(delay));
     }
     if let Some(doubts) = doubts(run) {
-        let _ = writeln!(text, "not trustworthy so far, {}", lines(doubts));
+        let _ = writeln!(text, "in doubt so far, {}", lines(doubts));
     }
     text
 }
@@ -122,7 +122,7 @@ fn reasons_so_far(run: &BenchmarkRun) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    format!("; not trustworthy so far: {}", reasons.join(", "))
+    format!("; in doubt so far: {}", reasons.join(", "))
 }
 
 /// A time of day where the user is, with the day if it is far from `now`.

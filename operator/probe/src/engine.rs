@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 use wasmbench_model::variants::engine::{
-    CALLS, COMPUTE_RATIO, INSTANCE_NANOSECONDS, SLOWEST_COMPILED,
+    CALLS, COMPUTE_RATIO, INSTANCE_NANOSECONDS, PROCESS_CPU_NANOSECONDS,
+    PROCESS_INVOLUNTARY_SWITCHES, PROCESS_VOLUNTARY_SWITCHES, SLOWEST_COMPILED,
 };
-use wasmbench_model::wire::document::InstanceTime;
+use wasmbench_model::wire::document::{InstanceTime, Switches};
 use wasmbench_model::wire::instrument::EngineFacts;
 
 use crate::output::progress;
@@ -33,9 +34,17 @@ pub fn instance_time(subject: &Target, path: &str) -> Option<InstanceTime> {
 
 fn totals(facts: &EngineFacts) -> Option<InstanceTime> {
     let number = |member: &str| facts.get(member)?.parse::<u64>().ok();
+    let processes = || {
+        Some(Switches {
+            voluntary: number(PROCESS_VOLUNTARY_SWITCHES)?,
+            involuntary: number(PROCESS_INVOLUNTARY_SWITCHES)?,
+            cpu_nanoseconds: number(PROCESS_CPU_NANOSECONDS)?,
+        })
+    };
     Some(InstanceTime {
         calls: number(CALLS)?,
         nanoseconds: number(INSTANCE_NANOSECONDS)?,
+        processes: processes(),
     })
 }
 
@@ -44,6 +53,10 @@ pub fn between(before: InstanceTime, after: InstanceTime) -> Option<InstanceTime
     Some(InstanceTime {
         calls: after.calls.checked_sub(before.calls)?,
         nanoseconds: after.nanoseconds.checked_sub(before.nanoseconds)?,
+        // Before the first call there is nothing to report.
+        processes: after
+            .processes
+            .and_then(|after| after.since(before.processes.unwrap_or_default())),
     })
 }
 
@@ -141,11 +154,35 @@ mod tests {
         let expected = InstanceTime {
             calls: 20,
             nanoseconds: 5000,
+            processes: None,
         };
         assert_eq!(between(before, after), Some(expected));
         assert_eq!(between(after, before), None, "it was started again");
         assert_eq!(totals(r#"{"engine":"none"}"#), None);
         assert_eq!(totals(r#"{"calls":10,"instanceNanoseconds":null}"#), None);
+    }
+
+    #[test]
+    fn what_instances_used_that_were_processes_is_added_up_from_the_first_call_on() {
+        let totals = |calls: u64| {
+            let processes = format!(
+                r#","processVoluntarySwitches":{calls},"processInvoluntarySwitches":{},"processCpuNanoseconds":{}"#,
+                2 * calls,
+                100 * calls
+            );
+            let processes = if calls > 0 { &processes } else { "" };
+            let text = format!(r#"{{"calls":{calls},"instanceNanoseconds":{calls}{processes}}}"#);
+            totals(&facts(text.as_bytes())).unwrap()
+        };
+        let used = |before, after| between(totals(before), totals(after)).unwrap().processes;
+        let switches = |calls: u64| Switches {
+            voluntary: calls,
+            involuntary: 2 * calls,
+            cpu_nanoseconds: 100 * calls,
+        };
+        assert_eq!(used(10, 30), Some(switches(20)));
+        assert_eq!(used(0, 30), Some(switches(30)));
+        assert_eq!(used(0, 0), None);
     }
 
     #[test]

@@ -162,6 +162,7 @@ mod tests {
             Ok(Done {
                 checksum_bits: f64::from(repeats).to_bits(),
                 instance_nanoseconds: 1,
+                process: None,
             })
         }
     }

@@ -5,6 +5,7 @@
 //! | executor | `ready JSON` | it can be called; an object of facts for `/engine`. Once, at first |
 //! | front | `ID NAME REPEATS` | run a kernel |
 //! | executor | `ID HEX16 NANOS` | the bits of the checksum, and the time for the instance |
+//! | executor | `ID HEX16 NANOS VOLUNTARY INVOLUNTARY NANOS` | the same, and what the process used that was the instance |
 //! | executor | `ID ! MESSAGE` | the kernel could not be run |
 //!
 //! Calls may be answered in any order. The end of its input ends the executor.
@@ -41,6 +42,19 @@ pub struct Done {
     /// Time spent on making and dropping the instance, outside of the kernel. Natively an instance is
     /// a process.
     pub instance_nanoseconds: u64,
+    /// Only if the instance was a process.
+    pub process: Option<Process>,
+}
+
+/// What a process used until it ended, which nobody but its parent can read then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    /// How often it gave up the CPU to wait.
+    pub voluntary_switches: u64,
+    /// How often another took the CPU.
+    pub involuntary_switches: u64,
+    /// CPU time.
+    pub cpu_nanoseconds: u64,
 }
 
 /// The answer to a call.
@@ -97,7 +111,13 @@ impl fmt::Display for Answer {
         match &self.outcome {
             Ok(done) => {
                 let (bits, nanoseconds) = (done.checksum_bits, done.instance_nanoseconds);
-                write!(formatter, "{id} {bits:016x} {nanoseconds}")
+                write!(formatter, "{id} {bits:016x} {nanoseconds}")?;
+                done.process.map_or(Ok(()), |used| {
+                    let switches = (used.voluntary_switches, used.involuntary_switches);
+                    let (voluntary, involuntary) = switches;
+                    let nanoseconds = used.cpu_nanoseconds;
+                    write!(formatter, " {voluntary} {involuntary} {nanoseconds}")
+                })
             }
             Err(message) => write!(formatter, "{id} ! {}", one_line(message)),
         }
@@ -118,17 +138,32 @@ impl FromStr for Answer {
         });
         answer.ok_or_else(|| {
             let line = quoted(line);
-            format!("'{line}' is neither 'ID HEX16 NANOS' nor 'ID ! MESSAGE'")
+            format!("'{line}' is neither 'ID HEX16 NANOS', with what a process used or without, nor 'ID ! MESSAGE'")
         })
     }
 }
 
 fn done(text: &str) -> Option<Done> {
-    let (bits, nanoseconds) = text.split_once(' ')?;
+    let (bits, numbers) = text.split_once(' ')?;
     let is_bits = bits.len() == 16 && bits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let numbers = numbers.split(' ').map(str::parse);
+    let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
+    let (instance_nanoseconds, process) = match *numbers {
+        [nanoseconds] => (nanoseconds, None),
+        [nanoseconds, voluntary_switches, involuntary_switches, cpu_nanoseconds] => {
+            let process = Process {
+                voluntary_switches,
+                involuntary_switches,
+                cpu_nanoseconds,
+            };
+            (nanoseconds, Some(process))
+        }
+        _ => return None,
+    };
     Some(Done {
         checksum_bits: u64::from_str_radix(bits, 16).ok().filter(|_| is_bits)?,
-        instance_nanoseconds: nanoseconds.parse().ok()?,
+        instance_nanoseconds,
+        process,
     })
 }
 
@@ -162,7 +197,14 @@ mod tests {
         let answer: Answer = "7 3ff8000000000000 1200".parse().unwrap();
         let done = answer.outcome.unwrap();
         assert_eq!(f64::from_bits(done.checksum_bits).to_string(), "1.5");
-        assert_eq!(done.instance_nanoseconds, 1200);
+        assert_eq!((done.instance_nanoseconds, done.process), (1200, None));
+        let answer: Answer = "7 3ff8000000000000 1200 2 3 20000".parse().unwrap();
+        let process = Process {
+            voluntary_switches: 2,
+            involuntary_switches: 3,
+            cpu_nanoseconds: 20_000,
+        };
+        assert_eq!(answer.outcome.unwrap().process, Some(process));
         let answer: Answer = "8 ! there is no kernel 'x'".parse().unwrap();
         assert_eq!(answer.outcome, Err("there is no kernel 'x'".into()));
         let facts = facts(r#"ready {"engine":"none"}"#).unwrap();
@@ -189,6 +231,8 @@ mod tests {
             "7 1 1",
             "7 +ff8000000000000 1",
             "7 3ff8000000000000",
+            "7 3ff8000000000000 1 2",
+            "7 3ff8000000000000 1 2 3 4 5",
             "7 !",
         ] {
             let error = line.parse::<Answer>().unwrap_err();
@@ -218,9 +262,13 @@ mod tests {
 
         #[test]
         fn answers_are_read_as_they_were_written(
-            id: u64, checksum_bits: u64, instance_nanoseconds: u64, message in "[!-~]( ?[!-~]){0,30}", is_done: bool,
+            id: u64, checksum_bits: u64, instance_nanoseconds: u64, process: Option<[u64; 3]>,
+            message in "[!-~]( ?[!-~]){0,30}", is_done: bool,
         ) {
-            let done = Done { checksum_bits, instance_nanoseconds };
+            let process = process.map(|[voluntary_switches, involuntary_switches, cpu_nanoseconds]| Process {
+                voluntary_switches, involuntary_switches, cpu_nanoseconds,
+            });
+            let done = Done { checksum_bits, instance_nanoseconds, process };
             let outcome = if is_done { Ok(done) } else { Err(message) };
             let answer = Answer { id, outcome };
             let read: Result<Answer, String> = answer.to_string().parse();

@@ -1,9 +1,9 @@
 //! When a call runs: at most as many at once as the executor has threads, the others in the order of
 //! their requests.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kernel_executor::protocol::{Done, Process};
 use kernel_executor::{Allocator, BoundsChecks, Facts, Options};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -19,8 +19,45 @@ pub struct Queue {
     turns: Arc<Semaphore>,
     /// What the executor reports about itself, and what was set.
     facts: Facts,
-    calls: AtomicU64,
-    instance_nanoseconds: AtomicU64,
+    totals: Mutex<Totals>,
+}
+
+/// What calls have cost since the start.
+#[derive(Default)]
+struct Totals {
+    calls: u64,
+    instance_nanoseconds: u64,
+    /// Of instances that were processes; `None` if none was.
+    processes: Option<Process>,
+}
+
+impl Totals {
+    fn add(&mut self, done: Done) {
+        self.calls += 1;
+        self.instance_nanoseconds += done.instance_nanoseconds;
+        if let Some(used) = done.process {
+            let all = self.processes.get_or_insert_default();
+            all.voluntary_switches += used.voluntary_switches;
+            all.involuntary_switches += used.involuntary_switches;
+            all.cpu_nanoseconds += used.cpu_nanoseconds;
+        }
+    }
+
+    /// The members of `/engine`.
+    fn members(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let always = [
+            ("calls", self.calls),
+            ("instanceNanoseconds", self.instance_nanoseconds),
+        ];
+        let processes = self.processes.map(|used| {
+            [
+                ("processVoluntarySwitches", used.voluntary_switches),
+                ("processInvoluntarySwitches", used.involuntary_switches),
+                ("processCpuNanoseconds", used.cpu_nanoseconds),
+            ]
+        });
+        always.into_iter().chain(processes.into_iter().flatten())
+    }
 }
 
 impl Queue {
@@ -31,8 +68,7 @@ impl Queue {
             executor,
             turns: Arc::new(Semaphore::new(settings.options.threads)),
             facts: with_options(facts, &settings.options),
-            calls: AtomicU64::new(0),
-            instance_nanoseconds: AtomicU64::new(0),
+            totals: Mutex::default(),
         })
     }
 
@@ -50,20 +86,20 @@ impl Queue {
         let outcome = self.executor.call(kernel).await;
         drop(turn);
         let done = outcome?;
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        self.instance_nanoseconds
-            .fetch_add(done.instance_nanoseconds, Ordering::Relaxed);
+        self.totals().add(done);
         Ok(done.checksum_bits)
     }
 
     /// What `/engine` answers: the facts, and the totals since the start.
     pub fn facts(&self) -> Facts {
         let mut facts = self.facts.clone();
-        let calls = self.calls.load(Ordering::Relaxed);
-        let nanoseconds = self.instance_nanoseconds.load(Ordering::Relaxed);
-        facts.insert("calls".into(), calls.into());
-        facts.insert("instanceNanoseconds".into(), nanoseconds.into());
+        let totals = self.totals().members();
+        facts.extend(totals.map(|(member, total)| (member.to_owned(), total.into())));
         facts
+    }
+
+    fn totals(&self) -> MutexGuard<'_, Totals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the executor after the calls that it has.

@@ -21,6 +21,10 @@ while read -r id name repeats; do
   elif [ "$repeats" = 2 ]; then echo "$id 0000000000000000 40"; else echo "$id 3ff8000000000000 40"; fi
 done
 touch ended"#;
+/// Makes a process for each call.
+const PROCESSES: &str = r#"
+echo 'ready {}'
+while read -r id _; do echo "$id 3ff8000000000000 40 1 2 3000"; done"#;
 /// Answers calls in pairs. A third one within a moment is answered with an error.
 const PAIRS: &str = r#"
 echo 'ready {}'
@@ -173,6 +177,24 @@ fn the_engine_is_what_the_executor_reports_with_settings_and_totals() {
     let arguments = std::fs::read_to_string(front.folder.path().join("arguments"));
     let expected = "--threads 1 --bounds-checks Clamp /kernels\n";
     assert_eq!(arguments.unwrap(), expected);
+}
+
+#[test]
+fn what_processes_used_that_have_ended_is_added_up() {
+    let front = Front::start(PROCESSES, &[]);
+    let (_, before) = front.get("/engine");
+    assert!(!before.contains("process"), "{before}");
+    for _ in 0..3 {
+        front.get("/kernel?name=gemm");
+    }
+    let (_, facts) = front.get("/engine");
+    for member in [
+        r#""processVoluntarySwitches":3"#,
+        r#""processInvoluntarySwitches":6"#,
+        r#""processCpuNanoseconds":9000"#,
+    ] {
+        assert!(facts.contains(member), "{member}: {facts}");
+    }
 }
 
 #[test]

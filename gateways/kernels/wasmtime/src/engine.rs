@@ -55,6 +55,7 @@ impl Wasmtime {
         Ok(Done {
             checksum_bits: checksum.to_bits(),
             instance_nanoseconds: u64::try_from(instance.as_nanos())?,
+            process: None,
         })
     }
 }

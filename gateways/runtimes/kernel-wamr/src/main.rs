@@ -94,6 +94,7 @@ impl Worker for Thread<'_> {
         Ok(Done {
             checksum_bits: checksum.to_bits(),
             instance_nanoseconds: u64::try_from(outside.as_nanos()).unwrap_or(u64::MAX),
+            process: None,
         })
     }
 }

@@ -79,6 +79,7 @@ fn run(environment: &Environment, module: &[u8], repeats: u32) -> Result<Done, E
     Ok(Done {
         checksum_bits: checksum.to_bits(),
         instance_nanoseconds: u64::try_from(outside.as_nanos())?,
+        process: None,
     })
 }
 

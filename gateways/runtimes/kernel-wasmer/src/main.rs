@@ -88,6 +88,7 @@ impl Wasmer {
         Ok(Done {
             checksum_bits: checksum.to_bits(),
             instance_nanoseconds: u64::try_from(outside.as_nanos())?,
+            process: None,
         })
     }
 }

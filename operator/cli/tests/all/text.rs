@@ -124,13 +124,13 @@ fn what_speaks_against_a_run_that_goes_on_is_shown_and_a_line_of_the_log() {
     let frame = live::frame(&run, now());
     assert!(
         frame.ends_with(
-            "not trustworthy so far, after 2 block(s):\nNodeNoisy: native on hello. What to do: wait.\nThrottled: b.\n"
+            "in doubt so far, after 2 block(s):\nNodeNoisy: native on hello. What to do: wait.\nThrottled: b.\n"
         ),
         "{frame}"
     );
     let line = live::line(&run);
     assert!(
-        line.ends_with("; not trustworthy so far: NodeNoisy, Throttled\n"),
+        line.ends_with("; in doubt so far: NodeNoisy, Throttled\n"),
         "{line}"
     );
     assert_ne!(live::milestone(&run), live::milestone(&trusted));

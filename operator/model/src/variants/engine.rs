@@ -19,12 +19,22 @@ pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
 pub const CALLS: &str = "calls";
 /// The member that adds up the time in which it made and dropped their instances, in nanoseconds.
 pub const INSTANCE_NANOSECONDS: &str = "instanceNanoseconds";
+/// The members that add up what its instances used that were processes: how often they gave up a CPU
+/// to wait, how often another took it, and their CPU time in nanoseconds.
+pub const PROCESS_VOLUNTARY_SWITCHES: &str = "processVoluntarySwitches";
+/// See [`PROCESS_VOLUNTARY_SWITCHES`].
+pub const PROCESS_INVOLUNTARY_SWITCHES: &str = "processInvoluntarySwitches";
+/// See [`PROCESS_VOLUNTARY_SWITCHES`].
+pub const PROCESS_CPU_NANOSECONDS: &str = "processCpuNanoseconds";
 /// Members that are measured anew each time, and so differ even if nothing has changed.
-pub const MEASURED: [&str; 4] = [
+pub const MEASURED: [&str; 7] = [
     COMPUTE_RATIO,
     CHAIN_NANOSECONDS,
     CALLS,
     INSTANCE_NANOSECONDS,
+    PROCESS_VOLUNTARY_SWITCHES,
+    PROCESS_INVOLUNTARY_SWITCHES,
+    PROCESS_CPU_NANOSECONDS,
 ];
 /// The member that reports how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";

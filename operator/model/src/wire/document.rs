@@ -323,8 +323,11 @@ pub struct Meter {
 pub struct InstanceTime {
     /// Calls that were answered, each by an instance of its own.
     pub calls: u64,
-    /// Time in which the instances were made and dropped, in nanoseconds; 0 for native code.
+    /// Time in which the instances were made and dropped, in nanoseconds.
     pub nanoseconds: u64,
+    /// What the instances used that were processes, of which the pod's threads show nothing any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<Switches>,
 }
 
 /// The container that only holds a pod's namespaces.
@@ -348,7 +351,8 @@ pub struct Processes {
     pub switches: Option<Switches>,
 }
 
-/// Context switches over the window, of the threads that were alive at its end.
+/// Context switches over the window, and of how much work: those of threads that have ended may be
+/// missing.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Switches {
@@ -356,9 +360,31 @@ pub struct Switches {
     pub voluntary: u64,
     /// Because the scheduler wanted the CPU for another.
     pub involuntary: u64,
-    /// Threads that ended in the window and whose counts are lost. Those that also began in it are
-    /// not seen at all.
-    pub threads_ended: u32,
+    /// CPU time over the window of the threads whose switches these are, in nanoseconds; 0 in records
+    /// of versions that did not read it.
+    #[serde(default)]
+    pub cpu_nanoseconds: u64,
+}
+
+impl Switches {
+    /// Both together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            voluntary: self.voluntary.saturating_add(other.voluntary),
+            involuntary: self.involuntary.saturating_add(other.involuntary),
+            cpu_nanoseconds: self.cpu_nanoseconds.saturating_add(other.cpu_nanoseconds),
+        }
+    }
+
+    /// What came since `start`; `None` if a number became smaller, as after a restart.
+    pub fn since(self, start: Self) -> Option<Self> {
+        Some(Self {
+            voluntary: self.voluntary.checked_sub(start.voluntary)?,
+            involuntary: self.involuntary.checked_sub(start.involuntary)?,
+            cpu_nanoseconds: self.cpu_nanoseconds.checked_sub(start.cpu_nanoseconds)?,
+        })
+    }
 }
 
 /// Time over the window in which at least one thread of the pod waited for a resource (`some` of

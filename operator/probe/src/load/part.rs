@@ -118,6 +118,7 @@ fn instances(one: &InstanceTime, next: &InstanceTime) -> InstanceTime {
     InstanceTime {
         calls: one.calls + next.calls,
         nanoseconds: one.nanoseconds + next.nanoseconds,
+        processes: both(one.processes.as_ref(), next.processes.as_ref(), switches),
     }
 }
 
@@ -128,12 +129,11 @@ fn pause(one: &Pause, next: &Pause) -> Pause {
     }
 }
 
+fn switches(one: &Switches, next: &Switches) -> Switches {
+    one.plus(*next)
+}
+
 fn processes(one: &Processes, next: &Processes) -> Processes {
-    let switches = |one: &Switches, next: &Switches| Switches {
-        voluntary: one.voluntary + next.voluntary,
-        involuntary: one.involuntary + next.involuntary,
-        threads_ended: one.threads_ended + next.threads_ended,
-    };
     Processes {
         switches: both(one.switches.as_ref(), next.switches.as_ref(), switches),
         ..*next
@@ -207,6 +207,11 @@ mod tests {
             instances: Some(InstanceTime {
                 calls: requests,
                 nanoseconds: 7,
+                processes: Some(Switches {
+                    voluntary: 2,
+                    involuntary: 3,
+                    cpu_nanoseconds: 100,
+                }),
             }),
             generator_cpu_nanoseconds: Some(5),
             node: Some(NodeCpu {
@@ -235,6 +240,9 @@ mod tests {
         assert_eq!(subject.page_faults, Some(30));
         let instances = timed.instances.unwrap();
         assert_eq!((instances.calls, instances.nanoseconds), (30, 14));
+        let processes = instances.processes.unwrap();
+        assert_eq!((processes.voluntary, processes.involuntary), (4, 6));
+        assert_eq!(processes.cpu_nanoseconds, 200);
         assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
     }
 

@@ -14,8 +14,8 @@ use super::find;
 /// Above this number of threads, reading them would cost the node more than the result is worth.
 const MAX_THREADS: usize = 512;
 
-/// Context switches of each thread so far, voluntary and involuntary, by thread id.
-pub type Threads = BTreeMap<String, [u64; 2]>;
+/// Context switches and CPU time of each thread so far, by thread id.
+pub type Threads = BTreeMap<String, Switches>;
 
 /// The processes of the pod with this cgroup, as directories of `proc`, except those of the
 /// container `without`.
@@ -48,17 +48,10 @@ pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
     let mut threads = Threads::new();
     for process in processes {
         for task in find::directories(&process.join("task")) {
-            // A thread that has ended meanwhile is skipped.
-            let Ok(status) = fs::read_to_string(task.join("status")) else {
-                continue;
-            };
-            let count = |key| counted(&status, key);
             let id = task.file_name().unwrap_or_default().to_string_lossy();
-            if let (Some(voluntary), Some(involuntary)) = (
-                count("voluntary_ctxt_switches:"),
-                count("nonvoluntary_ctxt_switches:"),
-            ) {
-                threads.insert(id.into_owned(), [voluntary, involuntary]);
+            // A thread that has ended meanwhile is skipped.
+            if let Some(switches) = of_thread(&task) {
+                threads.insert(id.into_owned(), switches);
             }
             if threads.len() > MAX_THREADS {
                 return None;
@@ -68,22 +61,32 @@ pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
     (!threads.is_empty()).then_some(threads)
 }
 
+fn of_thread(task: &Path) -> Option<Switches> {
+    let status = fs::read_to_string(task.join("status")).ok()?;
+    let times = fs::read_to_string(task.join("schedstat")).ok()?;
+    Some(Switches {
+        voluntary: counted(&status, "voluntary_ctxt_switches:")?,
+        involuntary: counted(&status, "nonvoluntary_ctxt_switches:")?,
+        // Time on a CPU comes first, then that of waiting for one.
+        cpu_nanoseconds: times.split(' ').next()?.parse().ok()?,
+    })
+}
+
 fn counted(status: &str, key: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().parse().ok()
 }
 
-/// The switches between two moments. A thread that was not there at the start counts in full.
+/// The switches between two moments. A thread that was not there at the start counts in full, and one
+/// that is not there at the end is lost.
 pub fn switches(start: &Threads, end: &Threads) -> Switches {
-    let mut sum = Switches::default();
-    for (id, [voluntary, involuntary]) in end {
-        let before = start.get(id).copied().unwrap_or_default();
-        sum.voluntary += voluntary.saturating_sub(before[0]);
-        sum.involuntary += involuntary.saturating_sub(before[1]);
-    }
-    let ended = start.keys().filter(|id| !end.contains_key(*id)).count();
-    sum.threads_ended = u32::try_from(ended).unwrap_or(u32::MAX);
-    sum
+    let of_thread = |(id, end): (&String, &Switches)| {
+        let start = start.get(id).copied().unwrap_or_default();
+        // A smaller number is that of another thread with the same id.
+        end.since(start).unwrap_or(*end)
+    };
+    let all = end.iter().map(of_thread);
+    all.fold(Switches::default(), Switches::plus)
 }
 
 #[cfg(test)]
@@ -104,11 +107,15 @@ mod tests {
         process
     }
 
+    /// Writes a thread that got a millisecond of a CPU for each switch.
     fn thread(process: &Path, tid: u32, voluntary: u64, involuntary: u64) {
+        let task = process.join(format!("task/{tid}"));
         let text = format!(
             "Name:\tx\nvoluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t{involuntary}\n"
         );
-        write(&process.join(format!("task/{tid}/status")), &text);
+        write(&task.join("status"), &text);
+        let nanoseconds = (voluntary + involuntary) * 1_000_000;
+        write(&task.join("schedstat"), &format!("{nanoseconds} 5 7\n"));
     }
 
     #[test]
@@ -133,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_those_of_the_window_and_ended_threads_are_reported() {
+    fn switches_are_those_of_the_window_and_those_of_ended_threads_are_lost() {
         let root = tempfile::tempdir().unwrap();
         let server = process(root.path(), 1, "/");
         thread(&server, 1, 100, 10);
@@ -146,7 +153,7 @@ mod tests {
         let expected = Switches {
             voluntary: 37,
             involuntary: 3,
-            threads_ended: 1,
+            cpu_nanoseconds: 40_000_000,
         };
         assert_eq!(switches(&start, &end), expected);
         assert_eq!(threads(&[root.path().join("none")]), None);

@@ -71,14 +71,12 @@ pub fn share_of_limit(cpus: f64, limit: &str) -> Option<f64> {
     Some(round_number(cpus * 1e3 / limit as f64))
 }
 
-/// Context switches of the subject's threads per second of the pod's CPU time. The counts of threads
-/// that ended are lost, and those of the others would be too low.
+/// Context switches of the subject's threads per second of their CPU time.
 fn switches_per_cpu_second(window: &TimedWindow) -> Option<f64> {
-    let meter = window.subject.as_ref()?;
-    let switches = meter.processes?.switches?;
+    let switches = pod_use::switches(window)?;
     let all = switches.voluntary.saturating_add(switches.involuntary);
-    let seconds = meter.cpu_nanoseconds as f64 / 1e9;
-    (switches.threads_ended == 0 && seconds > 0.0).then(|| all as f64 / seconds)
+    let seconds = switches.cpu_nanoseconds as f64 / 1e9;
+    (seconds > 0.0).then(|| all as f64 / seconds)
 }
 
 /// Microseconds in which an instance is made and dropped.
@@ -118,7 +116,7 @@ mod tests {
                     switches: Some(Switches {
                         voluntary: 90,
                         involuntary: 10,
-                        threads_ended: 0,
+                        cpu_nanoseconds: 2_000_000_000,
                     }),
                 }),
                 ..Meter::default()
@@ -126,6 +124,7 @@ mod tests {
             instances: Some(InstanceTime {
                 calls: 20,
                 nanoseconds: 1_000_000,
+                processes: None,
             }),
             ..TimedWindow::default()
         }
@@ -175,7 +174,7 @@ mod tests {
         let meter = ended.subject.as_mut();
         let processes = meter.and_then(|meter| meter.processes.as_mut());
         let switches = processes.and_then(|processes| processes.switches.as_mut());
-        switches.unwrap().threads_ended = 1;
+        switches.unwrap().cpu_nanoseconds /= 2;
         let found = numbers(&document(), &ended, 10);
         assert!(!found.contains_key(&Metric::ContextSwitchesPerCpuSecond));
     }
@@ -186,6 +185,7 @@ mod tests {
         native.instances = Some(InstanceTime {
             calls: 20,
             nanoseconds: 0,
+            processes: None,
         });
         let found = numbers(&document(), &native, 10);
         let time = found.get(&Metric::InstanceTimePerRequest);

@@ -2,7 +2,11 @@
 //! variants are compared.
 
 use wasmbench_model::units;
-use wasmbench_model::wire::document::{Meter, TimedWindow};
+use wasmbench_model::wire::document::{Meter, Switches, TimedWindow};
+
+/// Smallest share of the pod's CPU time for which context switches must be known. The rest is that of
+/// threads that ended, and of moments between readings.
+const LEAST_COUNTED: f64 = 0.95;
 
 /// What the shim used over one timed window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,11 +50,7 @@ pub struct SandboxUse {
 /// What the pod used in a timed window with this many requests; `None` if nothing was read.
 pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
     let meter = window.subject.as_ref()?;
-    let processes = meter.processes;
-    // The counts of threads that ended are lost, and the remaining ones would be too low.
-    let switches = processes
-        .and_then(|processes| processes.switches)
-        .filter(|switches| switches.threads_ended == 0);
+    let switches = switches(window);
     let per_request = |count: u64| (requests > 0).then(|| count as f64 / requests as f64);
     let nanoseconds = window.duration_nanoseconds;
     let waited = meter.pressure.and_then(|pressure| pressure.cpu_nanoseconds);
@@ -64,6 +64,17 @@ pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
             .filter(|_| nanoseconds > 0)
             .map(|waited| waited as f64 / nanoseconds as f64),
     })
+}
+
+/// Context switches of all threads of the pod, and their CPU time; `None` if they were not read, or if
+/// threads that ended used much of the CPU time: their switches are lost, and the rest would be too few.
+pub fn switches(window: &TimedWindow) -> Option<Switches> {
+    let meter = window.subject.as_ref()?;
+    let instances = window.instances.and_then(|found| found.processes);
+    let known = meter.processes?.switches?;
+    let known = known.plus(instances.unwrap_or_default());
+    let least = LEAST_COUNTED * meter.cpu_nanoseconds as f64;
+    (known.cpu_nanoseconds as f64 >= least).then_some(known)
 }
 
 /// The CPUs that the pod used: its CPU time per time of the window; `None` if it was not read.
@@ -101,8 +112,7 @@ pub fn throttled_text(periods: u64, share: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wasmbench_model::wire::document::Processes;
-    use wasmbench_model::wire::document::Switches;
+    use wasmbench_model::wire::document::{InstanceTime, Processes};
 
     fn window(subject: Option<Meter>) -> TimedWindow {
         TimedWindow {
@@ -124,9 +134,10 @@ mod tests {
         let switches = Switches {
             voluntary: 30,
             involuntary: 5,
-            threads_ended: 0,
+            cpu_nanoseconds: 39,
         };
-        let mut meter = Meter {
+        let meter = Meter {
+            cpu_nanoseconds: 40,
             cpu_user_nanoseconds: Some(30),
             cpu_system_nanoseconds: Some(10),
             processes: Some(Processes {
@@ -141,9 +152,35 @@ mod tests {
         assert_eq!(used.system_share, Some(0.25));
         let none = sandbox_use(&window(Some(meter.clone())), 0).unwrap();
         assert_eq!(none.voluntary_switches, None);
-        let switches = meter.processes.as_mut().and_then(|p| p.switches.as_mut());
-        switches.unwrap().threads_ended = 1;
-        let lost = sandbox_use(&window(Some(meter)), 10).unwrap();
-        assert_eq!(lost.voluntary_switches, None, "the number is unknown");
+    }
+
+    #[test]
+    fn switches_are_unknown_if_threads_that_ended_did_much_of_the_work_unless_the_server_reports_them() {
+        let known = Switches {
+            voluntary: 30,
+            involuntary: 5,
+            cpu_nanoseconds: 37,
+        };
+        let mut window = window(Some(Meter {
+            cpu_nanoseconds: 40,
+            processes: Some(Processes {
+                count: 1,
+                switches: Some(known),
+            }),
+            ..Meter::default()
+        }));
+        assert_eq!(switches(&window), None);
+        let used = sandbox_use(&window, 10).unwrap();
+        assert_eq!(used.voluntary_switches, None);
+        let ended = Switches {
+            voluntary: 1,
+            involuntary: 2,
+            cpu_nanoseconds: 3,
+        };
+        window.instances = Some(InstanceTime {
+            processes: Some(ended),
+            ..InstanceTime::default()
+        });
+        assert_eq!(switches(&window), Some(known.plus(ended)));
     }
 }

@@ -1,6 +1,8 @@
 //! How far to trust the numbers: what follows from the reasons for doubt. The rules that raise
 //! doubts are in [`crate::doubts`].
 
+use std::collections::BTreeSet;
+
 use wasmbench_model::units::truncate;
 
 use crate::judge::comparison::Comparison;
@@ -91,12 +93,31 @@ fn line(doubt: &Doubt) -> String {
     format!("{reason}: {}", doubt.text())
 }
 
-/// What breaks trust of a run that goes on, one line per reason; `None` if nothing does so far.
+/// What breaks trust of a run that goes on, and what takes points out of its primary comparisons, one
+/// line per reason; `None` if nothing does so far.
 pub fn so_far(summary: &Summary) -> Option<String> {
-    let doubts = summary.doubts.iter();
-    let breaking = doubts.filter(|doubt| doubt.breaks_trust && !doubt.reason.is_of_the_end());
-    let lines: Vec<String> = breaking.map(line).collect();
+    let mut left_out = left_out(summary);
+    let news = |doubt: &Doubt| {
+        let line = line(doubt);
+        if doubt.breaks_trust {
+            return (!doubt.reason.is_of_the_end()).then_some(line);
+        }
+        // The first doubt with a reason is the worst: p50 comes before p90.
+        left_out.remove(&doubt.reason).then(|| format!("Left out, {line}"))
+    };
+    let lines: Vec<String> = summary.doubts.iter().filter_map(news).collect();
     (!lines.is_empty()).then(|| truncate(&lines.join("\n"), MAX_CONDITION_CHARS))
+}
+
+/// Why points are out of comparisons, if that leaves primary ones without numbers.
+fn left_out(summary: &Summary) -> BTreeSet<Reason> {
+    if tally(summary).left_out == 0 {
+        return BTreeSet::new();
+    }
+    let cells = summary.all_cells();
+    let reasons = cells.flat_map(|cell| cell.invalid_because);
+    let reasons = reasons.filter(|reason| reason.reach() == Reach::LeftOut);
+    reasons.copied().collect()
 }
 
 /// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2

@@ -2,6 +2,7 @@
 
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{engines, runs};
+use wasmbench_results::read::pod_use;
 
 const VARIANTS: [&str; 16] = [
     "{name: clang, preset: kernel-clang}",
@@ -44,6 +45,12 @@ async fn kernels_have_the_same_results_in_every_engine_with_any_bounds_checks() 
         let status = run.status.as_ref().expect("a finished run has a status");
         for row in &status.summary {
             assert!(row.warm_latency.is_some(), "{row:?}");
+        }
+        for record in &records {
+            let window = record.load().and_then(|load| load.timed.as_ref());
+            // Natively each call is a process, whose switches the server has to report.
+            let switches = pod_use::switches(window.expect("a timed window"));
+            assert!(switches.is_some(), "{record:#?}");
         }
         runs::assert_alike(&run, &records);
         engines::assert_as_claimed(&run, &records);

@@ -22,6 +22,7 @@ fn summary(change: impl Fn(&mut RunInput)) -> Summary {
         window.instances = Some(InstanceTime {
             calls: 100,
             nanoseconds: if is_native { 0 } else { 5_000_000 },
+            processes: None,
         });
         if is_native {
             let meter = window.subject.as_mut().unwrap();

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use wasmbench_controller::status::rows::status_rows;
 use wasmbench_model::quote::{log, quotation};
-use wasmbench_model::wire::record::{Outcome, Point, TrialId};
+use wasmbench_model::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_report::export::github::github;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::summary::collect::summarize;
 use wasmbench_results::summary::failures::{skipped_points, skipped_variants};
-use wasmbench_results::summary::trust::{Trust, trust};
+use wasmbench_results::summary::trust::{self, Trust, trust};
 use wasmbench_results::vocabulary::doubt::Reason;
 use wasmbench_results::vocabulary::measure::Metric;
 
@@ -199,6 +199,25 @@ fn a_run_without_a_valid_point_says_how_many_trials_there_are_and_why_none_count
     assert_eq!(
         summarize(&run, &records).verdict,
         "no valid point yet: 9 of 10 trials recorded; TooFewSamples; see report"
+    );
+}
+
+#[test]
+fn that_a_point_is_left_out_for_too_few_requests_is_known_before_the_end() {
+    let mut first = run();
+    first.spec.blocks = 2;
+    let so_far = |records: &[Record]| trust::so_far(&summarize(&first, records));
+    let mut records = all_measured(&first);
+    assert_eq!(so_far(&records), None);
+    replace(
+        &mut records,
+        |t| is_embedded_hello(t) && t.cell.point == Point::WarmLatency,
+        |t, position| record(t, position, Outcome::Measured, Some(with_count(19))),
+    );
+    assert_eq!(
+        so_far(&records).unwrap(),
+        "Left out, TooFewSamples: p50 needs 20 requests per trial: embedded on hello (warm latency) (19). \
+         What to do: raise spec.sweeps.warmLatency.requests, or do not use this percentile."
     );
 }
 

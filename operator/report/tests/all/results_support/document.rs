@@ -60,7 +60,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
                     switches: Some(Switches {
                         voluntary: nanoseconds / 100_000,
                         involuntary: nanoseconds / 10_000_000,
-                        threads_ended: 0,
+                        cpu_nanoseconds: nanoseconds,
                     }),
                 }),
                 outside: Some(Outside {
