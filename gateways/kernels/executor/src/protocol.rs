@@ -150,7 +150,12 @@ fn done(text: &str) -> Option<Done> {
     let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
     let (instance_nanoseconds, process) = match *numbers {
         [nanoseconds] => (nanoseconds, None),
-        [nanoseconds, voluntary_switches, involuntary_switches, cpu_nanoseconds] => {
+        [
+            nanoseconds,
+            voluntary_switches,
+            involuntary_switches,
+            cpu_nanoseconds,
+        ] => {
             let process = Process {
                 voluntary_switches,
                 involuntary_switches,

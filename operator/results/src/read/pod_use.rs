@@ -155,7 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_unknown_if_threads_that_ended_did_much_of_the_work_unless_the_server_reports_them() {
+    fn switches_are_unknown_if_threads_that_ended_did_much_of_the_work_unless_the_server_reports_them()
+     {
         let known = Switches {
             voluntary: 30,
             involuntary: 5,

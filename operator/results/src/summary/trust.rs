@@ -103,7 +103,9 @@ pub fn so_far(summary: &Summary) -> Option<String> {
             return (!doubt.reason.is_of_the_end()).then_some(line);
         }
         // The first doubt with a reason is the worst: p50 comes before p90.
-        left_out.remove(&doubt.reason).then(|| format!("Left out, {line}"))
+        left_out
+            .remove(&doubt.reason)
+            .then(|| format!("Left out, {line}"))
     };
     let lines: Vec<String> = summary.doubts.iter().filter_map(news).collect();
     (!lines.is_empty()).then(|| truncate(&lines.join("\n"), MAX_CONDITION_CHARS))
