@@ -189,7 +189,7 @@ fn settings(study: &Study, ours: Ours<'_>) -> String {
         String::new(),
         format!("- there: {}", escape(&study.setting)),
     ];
-    let places = here(ours.measured);
+    let places = here(study, ours.measured);
     let here = places
         .iter()
         .map(|here| format!("- here: {}", escape(here)));

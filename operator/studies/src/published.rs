@@ -152,6 +152,16 @@ impl Study {
         )
     }
 
+    /// Whether the page has this figure of this workload, by itself or as part of a mean.
+    pub fn shows(&self, figure: Figure, workload: &str) -> bool {
+        let tables = self.tables.iter();
+        let tables = tables.map(|table| (table.figure, table.workload.as_str()));
+        let reasons = self.why.iter().flat_map(|why| &why.shown);
+        let reasons = reasons.map(|shown| (shown.figure, shown.workload.as_str()));
+        let mut of_figure = tables.chain(reasons).filter(|(one, _)| *one == figure);
+        of_figure.any(|(_, name)| self.workloads(name).contains(&workload))
+    }
+
     /// The variants of the manifest that stand for one with a value in a table, or for its base.
     pub fn standing<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a str> {
         let with_value = table.points.iter().flat_map(|point| point.values.keys());
@@ -307,6 +317,32 @@ studies:
         let study = &parse(&text).unwrap().studies[0];
         assert_eq!(study.workloads("all"), ["v", "w"]);
         assert_eq!(study.workloads("w"), ["w"]);
+    }
+
+    #[test]
+    fn a_figure_is_shown_in_a_table_or_a_reason_by_itself_or_in_a_mean() {
+        let text = GOOD.replace(
+            "setting: s",
+            "setting: s\n  means: [{name: all, of: [v, w]}]",
+        );
+        let text = text.replace("workload: w, unit", "workload: all, unit");
+        let text = text.replace(
+            "figure: throughput, workload: w, at",
+            "figure: memory, workload: u, at",
+        );
+        let study = &parse(&text).unwrap().studies[0];
+        for (figure, workloads) in [
+            (Figure::Throughput, ["v", "w"]),
+            (Figure::Memory, ["u", "u"]),
+        ] {
+            assert!(
+                workloads
+                    .iter()
+                    .all(|workload| study.shows(figure, workload))
+            );
+        }
+        assert!(!study.shows(Figure::Throughput, "u"));
+        assert!(!study.shows(Figure::WarmP50, "v"));
     }
 
     #[test]

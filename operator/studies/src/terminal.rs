@@ -26,7 +26,7 @@ pub fn text(study: &Study, ours: Ours<'_>) -> String {
             format!("  there: {}", study.setting),
         ],
     );
-    text.push_str(&lines("  here:  ", here(measured)));
+    text.push_str(&lines("  here:  ", here(study, measured)));
     let _ = writeln!(text, "  measured: {}\n", ascii(&coverage::runs(ours)));
     text.push_str(&table(&rows(study, measured)).plain());
     for without in measured.iter().flat_map(|measured| measured.without()) {
@@ -43,10 +43,10 @@ pub fn text(study: &Study, ours: Ours<'_>) -> String {
 }
 
 /// Where and how it was measured: a line for all runs with the same text.
-pub fn here(measured: Option<&Measured>) -> Vec<String> {
+pub fn here(study: &Study, measured: Option<&Measured>) -> Vec<String> {
     let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, run) in measured.into_iter().flat_map(|measured| &measured.runs) {
-        let place = format!("{}; fortio; {}", machine(run), extent(run));
+        let place = format!("{}; fortio; {}", machine(run), extent(study, run));
         same.entry(place).or_default().push(name);
     }
     if same.is_empty() {
@@ -64,8 +64,8 @@ fn machine(run: &Run) -> String {
     format!("CPUs {cpus} of {model}, Linux {kernel}")
 }
 
-/// How much a run measured, and the doubts about it.
-fn extent(run: &Run) -> String {
+/// How much a run measured, and the doubts about what is shown of it.
+fn extent(study: &Study, run: &Run) -> String {
     let manifest = match run.length {
         Length::Full => "",
         Length::Short => "the shortened manifest, ",
@@ -74,6 +74,7 @@ fn extent(run: &Run) -> String {
     let of_some = run
         .points
         .iter()
+        .filter(|point| study.shows(point.figure, &point.workload))
         .flat_map(|point| &point.doubts)
         .map(String::as_str)
         .filter(|doubt| !of_all.contains(doubt))
