@@ -3,8 +3,8 @@
 //   executor [--threads N] [--bounds-checks X] FOLDER
 //
 // A call is `ID NAME REPEATS`, its answer `ID CHECKSUM NANOSECONDS` with the checksum's 64 bits in hexadecimal, or
-// `ID ! MESSAGE`. Where an instance is a process, its switches and CPU time follow. The first line of the output is `ready` with facts. The kernels are compiled in: the folder, in which
-// other executors find modules, is not read.
+// `ID ! MESSAGE`. Where an instance is a process, its switches and CPU time follow. The first line of the output is
+// `ready` with facts. The kernels are compiled in: the folder, in which other executors find modules, is not read.
 #include "executor.h"
 
 #include <inttypes.h>

@@ -53,7 +53,7 @@ pub struct Process {
     pub voluntary_switches: u64,
     /// How often another took the CPU.
     pub involuntary_switches: u64,
-    /// CPU time.
+    /// CPU time, in its code and in the kernel.
     pub cpu_nanoseconds: u64,
 }
 
@@ -112,12 +112,15 @@ impl fmt::Display for Answer {
             Ok(done) => {
                 let (bits, nanoseconds) = (done.checksum_bits, done.instance_nanoseconds);
                 write!(formatter, "{id} {bits:016x} {nanoseconds}")?;
-                done.process.map_or(Ok(()), |used| {
-                    let switches = (used.voluntary_switches, used.involuntary_switches);
-                    let (voluntary, involuntary) = switches;
-                    let nanoseconds = used.cpu_nanoseconds;
-                    write!(formatter, " {voluntary} {involuntary} {nanoseconds}")
-                })
+                let Some(used) = done.process else {
+                    return Ok(());
+                };
+                let (voluntary, involuntary) = (used.voluntary_switches, used.involuntary_switches);
+                write!(
+                    formatter,
+                    " {voluntary} {involuntary} {}",
+                    used.cpu_nanoseconds
+                )
             }
             Err(message) => write!(formatter, "{id} ! {}", one_line(message)),
         }
@@ -138,7 +141,7 @@ impl FromStr for Answer {
         });
         answer.ok_or_else(|| {
             let line = quoted(line);
-            format!("'{line}' is neither 'ID HEX16 NANOS', with what a process used or without, nor 'ID ! MESSAGE'")
+            format!("'{line}' is neither 'ID HEX16 NANOS [VOLUNTARY INVOLUNTARY NANOS]' nor 'ID ! MESSAGE'")
         })
     }
 }

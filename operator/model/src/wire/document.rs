@@ -351,8 +351,8 @@ pub struct Processes {
     pub switches: Option<Switches>,
 }
 
-/// Context switches over the window, and of how much work: those of threads that have ended may be
-/// missing.
+/// Context switches over the window of those threads whose counts could be read, and their CPU time,
+/// which shows how much of the pod's work they stand for.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Switches {
