@@ -465,3 +465,22 @@ impl Environment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn switches_of_earlier_versions_are_those_of_no_cpu_time() {
+        let earlier = json!({"voluntary": 5, "involuntary": 2, "threadsEnded": 0});
+        let read: Switches = serde_json::from_value(earlier).unwrap();
+        let expected = Switches {
+            voluntary: 5,
+            involuntary: 2,
+            cpu_nanoseconds: 0,
+        };
+        assert_eq!(read, expected);
+    }
+}
